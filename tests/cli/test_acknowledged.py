@@ -134,18 +134,18 @@ def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
 ) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
-    workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
+    workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
     workspace.step("add", ".")
     workspace.step("commit", "-m", "Add a.py")
     workspace.step("commit", "--allow-empty", "-m", "More")
-    workspace.decide("Which", fold=False)
+    workspace.record_decision("Which", fold=False)
     manifest = workspace.path / ".ai-audit/manifest.json"
     data = manifest.read_bytes().replace(b'"created_at"', b'"note":"tr\xe9s","created_at"', 1)
     manifest.write_bytes(data)
     done = run_vibes("backfill", *flags, cwd=workspace.path)
     assert done.code == 0, done.err
     assert "recorded, but manifest.json cannot be parsed: not UTF-8" in done.err
-    assert len(workspace.filled_in()) == 1
+    assert len(workspace.backfilled_commits()) == 1
     assert ("1 annotations backfilled" in done.out) or len(done.json["backfilled"]) == 1
     assert manifest.read_bytes() == data
 

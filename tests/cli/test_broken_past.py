@@ -57,7 +57,7 @@ COMMANDS: Final = (
 def workspace(tmp_path: Path) -> Workspace:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init(risk_scoring={"enabled": True})
-    workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
+    workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
     workspace.step("add", ".")
     workspace.step("commit", "-m", "Add a.py")
     return workspace
@@ -92,7 +92,7 @@ def test_the_hook_commits_beside_it(workspace: Workspace) -> None:
     log.write_bytes(sound)
     workspace.step("commit", "-am", "Repair the log")
     workspace.install()
-    workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\nfour = 4\n", 4, 4)
+    workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\nfour = 4\n", 4, 4)
     workspace.step("add", ".")
     done = subprocess.run(
         ["git", "commit", "-m", "Add four"],

@@ -120,7 +120,7 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
 def test_a_commit_goes_on_whatever_the_hook_meets(tmp_path: Path, place: str) -> None:
     workspace = Workspace(tmp_path / "project")
     workspace.init()
-    workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
+    workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
     hook = workspace.path / ".git/hooks/pre-commit"
     command = shlex.join(faulty("vibes_lsp.cli.main", place, "backfill", "--pre-commit"))
     hook.write_text(f"#!/bin/sh\nPYTHONPATH= exec {command}\n", encoding="utf-8", newline="\n")

@@ -44,7 +44,7 @@ CHANGES: Final[dict[str, dict[str, Any]]] = {
 def test_what_writes_records_goes_on(tmp_path: Path, run_vibes: RunVibes, name: str) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
-    workspace.ai("a.py", "def one():\n    found = 1\n    return found\n", 1, 3)
+    workspace.write_as_ai("a.py", "def one():\n    found = 1\n    return found\n", 1, 3)
     records = workspace.records()
     for record in records:
         if record["type"] == "line":
@@ -60,7 +60,7 @@ def test_what_writes_records_goes_on(tmp_path: Path, run_vibes: RunVibes, name: 
     workspace.step("add", ".")
     workspace.step("commit", "-m", "Add a.py")
     workspace.install()
-    workspace.settle()
+    workspace.make_two_commits()
     for command in (
         ["backfill"],
         ["remap"],

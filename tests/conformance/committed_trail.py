@@ -18,8 +18,8 @@ def committed_project(root: Path) -> Workspace:
     """Return a repository with an annotation on `a.py` and one on `b.py`, committed, and one more commit after that."""
     work = Workspace(root, hook=False)
     work.init()
-    work.ai("a.py", TEXT, 1, 6)
-    work.ai("b.py", TEXT, 1, 6)
+    work.write_as_ai("a.py", TEXT, 1, 6)
+    work.write_as_ai("b.py", TEXT, 1, 6)
     work.commit("One")
     work.commit("Two")
     return work

@@ -1,4 +1,4 @@
-"""Risk over all that can be known: within bounds, the same whatever the scale of weights, and moved by reviews only the right way."""
+"""Risk of any measurements: bounds, scaling of weights, and the effect of reviews."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_scale_of_the_weights_does_not_matter(
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 100), FRACTIONS), min_size=2))
-def test_a_signal_that_is_missing_changes_nothing_but_the_normalisation(
+def test_a_missing_signal_only_changes_the_normalisation(
     pairs: list[tuple[float, float]],
 ) -> None:
     whole, rest = weighted_average(pairs), weighted_average(pairs[1:])
@@ -125,7 +125,7 @@ def test_an_approval_never_raises_and_a_rejection_never_lowers(
 
 
 @given(st.lists(ANSWERS, max_size=5))
-def test_no_ai_releases_anything(answers: list[ReviewAnswer]) -> None:
+def test_an_ai_review_changes_nothing(answers: list[ReviewAnswer]) -> None:
     by_people = [each for each in answers if each.kind != ReviewerKind.AI]
     assert (
         REVIEW_STATUS_VALUES[review_status(answers)]
@@ -138,7 +138,7 @@ def test_no_ai_releases_anything(answers: list[ReviewAnswer]) -> None:
         alphabet=st.sampled_from("()<>=!'\", .:-_andorti1e9emprulcopsnx&$\\\n\x00é"), max_size=60
     )
 )
-def test_a_condition_is_a_rule_or_an_error_with_its_place(condition: str) -> None:
+def test_a_condition_parses_or_has_an_error_with_an_offset(condition: str) -> None:
     try:
         expression = parse_condition(condition)
     except BrokenRule as error:
@@ -166,7 +166,7 @@ CONDITIONS = st.recursive(
 
 
 @given(CONDITIONS, MEASURED)
-def test_a_rule_and_its_opposite_are_never_both_true(
+def test_a_rule_and_its_negation_are_never_both_true(
     condition: str, measured: Measurements
 ) -> None:
     named: dict[str, Any] = dict(rule_variables(compute_factors(measured, Policy())))
@@ -177,6 +177,6 @@ def test_a_rule_and_its_opposite_are_never_both_true(
 
 
 @given(FRACTIONS, st.lists(FRACTIONS, min_size=3, max_size=3))
-def test_a_score_as_people_see_it_is_in_its_band(score: float, bounds: list[float]) -> None:
+def test_a_displayed_score_is_in_its_band(score: float, bounds: list[float]) -> None:
     thresholds = dict(zip(Band, [0.0, *sorted(bounds)], strict=True))
     assert band_of(float(format_score(score, thresholds)), thresholds) == band_of(score, thresholds)

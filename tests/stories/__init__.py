@@ -1,1 +1,1 @@
-"""Whole stories in real repositories: what a user does with git, and what the trail says afterwards."""
+"""Stories in real repositories: what a user does with git, and what the trail then contains."""

@@ -1,4 +1,4 @@
-"""What lands in which commit: whole ones, of some paths, of some hunks, amended; and when commits are filled in."""
+"""What each kind of commit contains of the trail, and when commits are backfilled."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def work(tmp_path: Path) -> Workspace:
     return made
 
 
-def test_the_trail_goes_with_the_code_and_its_commit_is_filled_in_later(work: Workspace) -> None:
-    first = work.ai("a.py", ONE, 1, 2)
+def test_the_trail_is_committed_with_the_code_and_backfilled_later(work: Workspace) -> None:
+    first = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     begun = work.step("commit", "-m", "One")
     assert sorted(work.git("ls-tree", "-r", "--name-only", "HEAD").splitlines()) == [
@@ -44,16 +44,16 @@ def test_the_trail_goes_with_the_code_and_its_commit_is_filled_in_later(work: Wo
         "a.py",
     ], "a new trail is committed whole, without what is of this machine"
     assert work.owners("a.py") == [(1, 2, "exact", begun, "log")]
-    second = work.ai("a.py", ONE + TWO, 5, 6)
+    second = work.write_as_ai("a.py", ONE + TWO, 5, 6)
     other = work.step("commit", "-am", "Two")
-    assert work.filled_in() == {}, "of the last commit nothing is said: it may be amended"
+    assert work.backfilled_commits() == {}, "of the last commit nothing is said: it may be amended"
     work.write("b.py", "x = 1\n")
     work.step("add", "b.py")
     work.step("commit", "-m", "A person's")
-    assert work.filled_in() == {first: begun}
+    assert work.backfilled_commits() == {first: begun}
     work.write("b.py", "x = 2\n")
     work.step("commit", "-am", "A person's again")
-    assert work.filled_in() == {first: begun, second: other}
+    assert work.backfilled_commits() == {first: begun, second: other}
     assert work.owners("a.py") == [
         (1, 2, "exact", begun, "recorded"),
         (5, 6, "exact", other, "recorded"),
@@ -63,19 +63,19 @@ def test_the_trail_goes_with_the_code_and_its_commit_is_filled_in_later(work: Wo
     work.step("commit", "-am", "Nothing is due")
     assert (work.path / LOG).read_bytes() == before
     assert work.git("show", "--name-only", "--format=", "HEAD") == "b.py"
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_what_is_written_is_the_record_again_with_its_place_in_the_commit(work: Workspace) -> None:
-    work.ai("a.py", ONE + TWO, 5, 6)
+def test_a_backfilled_record_has_the_lines_of_its_commit(work: Workspace) -> None:
+    work.write_as_ai("a.py", ONE + TWO, 5, 6)
     work.write("a.py", "# a person's\n" + ONE + TWO)
     work.step("add", "a.py")
     commit = work.step("commit", "-m", "One")
-    work.settle()
+    work.make_two_commits()
     old = next(record for record in work.records() if record["type"] == "line")
     new = next(record for record in work.records() if record.get("action") == "rebase_remap")
     edge = work.records()[-1]
-    assert work.filled_in() == {old["annotation_id"]: commit}
+    assert work.backfilled_commits() == {old["annotation_id"]: commit}
     different = {name for name in new if new[name] != old.get(name)}
     assert different == {
         "annotation_id",
@@ -100,44 +100,44 @@ def test_what_is_written_is_the_record_again_with_its_place_in_the_commit(work: 
     }
     made = datetime.fromtimestamp(int(work.git("show", "-s", "--format=%ct", commit)), UTC)
     assert edge["timestamp"] == f"{made:%Y-%m-%dT%H:%M:%S}.000Z"
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_of_a_commit_of_some_hunks_the_others_wait_for_theirs(work: Workspace) -> None:
+def test_records_of_uncommitted_hunks_wait_for_their_commit(work: Workspace) -> None:
     work.write("a.py", FILLER)
     work.step("add", "a.py")
     work.step("commit", "-m", "A person's")
     changed = FILLER.replace("line_2 = 2\n", "line_2 = two()\n").replace(
         "line_17 = 17\n", "line_17 = seventeen()\n"
     )
-    upper = work.ai("a.py", changed, 2, 4, "modify")
-    lower = work.ai("a.py", changed, 17, 19, "modify")
+    upper = work.write_as_ai("a.py", changed, 2, 4, "modify")
+    lower = work.write_as_ai("a.py", changed, 17, 19, "modify")
     work.step("add", "-p", "a.py", answers="y\nn\n")
     half = work.step("commit", "-m", "The upper hunk")
     assert work.status() == " M a.py"
-    work.settle()
-    assert work.filled_in() == {upper: half}, (
+    work.make_two_commits()
+    assert work.backfilled_commits() == {upper: half}, (
         "the log is whole, the lower hunk is not in that commit: it waits"
     )
     rest = work.step("commit", "-am", "The lower hunk")
-    work.settle()
-    assert work.filled_in() == {upper: half, lower: rest}
+    work.make_two_commits()
+    assert work.backfilled_commits() == {upper: half, lower: rest}
     assert work.owners("a.py") == [
         (2, 4, "exact", half, "recorded"),
         (17, 19, "exact", rest, "recorded"),
     ]
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_a_commit_of_some_paths_takes_the_trail_along_and_leaves_the_index_right(
+def test_a_commit_of_some_paths_includes_the_trail_and_updates_the_index(
     work: Workspace,
 ) -> None:
     work.write("a.py", "x = 1\n")
     work.write("b.py", "x = 1\n")
     work.step("add", "a.py", "b.py")
     work.step("commit", "-m", "A person's")
-    here = work.ai("a.py", ONE, 1, 2, "modify")
-    there = work.ai("b.py", ONE, 1, 2, "modify")
+    here = work.write_as_ai("a.py", ONE, 1, 2, "modify")
+    there = work.write_as_ai("b.py", ONE, 1, 2, "modify")
     work.write("c.py", "staged\n")
     work.step("add", "c.py")
     first = work.step("commit", "-m", "Only a", "--", "a.py")
@@ -151,104 +151,104 @@ def test_a_commit_of_some_paths_takes_the_trail_along_and_leaves_the_index_right
     )
     work.step("commit", "-m", "What was staged")
     second = work.step("commit", "-am", "And b")
-    work.settle()
-    assert work.filled_in() == {here: first, there: second}
-    work.is_sound()
+    work.make_two_commits()
+    assert work.backfilled_commits() == {here: first, there: second}
+    work.check_invariants()
 
 
-def test_an_amended_commit_is_named_as_it_is_in_the_end(work: Workspace) -> None:
-    first = work.ai("a.py", ONE, 1, 2)
+def test_backfill_names_the_amended_commit(work: Workspace) -> None:
+    first = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
-    second = work.ai("a.py", ONE + TWO, 5, 6)
+    second = work.write_as_ai("a.py", ONE + TWO, 5, 6)
     amended = work.step("commit", "-a", "--amend", "-m", "One and two")
     again = work.step("commit", "--amend", "-m", "Another message")
     assert again != amended
-    assert work.filled_in() == {}
-    work.settle()
-    assert work.filled_in() == {first: again, second: again}
+    assert work.backfilled_commits() == {}
+    work.make_two_commits()
+    assert work.backfilled_commits() == {first: again, second: again}
     assert work.owners("a.py") == [
         (1, 2, "exact", again, "recorded"),
         (5, 6, "exact", again, "recorded"),
     ]
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_what_a_person_changed_before_the_commit_is_the_commits_still(work: Workspace) -> None:
+def test_lines_changed_by_a_person_before_the_commit_belong_to_it(work: Workspace) -> None:
     text = "".join(f"value_{number} = compute({number})\n" for number in range(8))
-    annotation = work.ai("a.py", text, 1, 8)
+    annotation = work.write_as_ai("a.py", text, 1, 8)
     work.write("a.py", text.replace("compute(3)", "compute_by_hand(3)"))
     work.step("add", "a.py")
     commit = work.step("commit", "-m", "One")
-    work.settle()
-    assert work.filled_in() == {annotation: commit}
+    work.make_two_commits()
+    assert work.backfilled_commits() == {annotation: commit}
     assert work.owners("a.py") == [(1, 8, "edited", commit, "recorded")], (
         "the anchors are the AI's, so it shows as edited"
     )
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_a_deletion_and_lines_that_never_were_committed_stay_as_they_are(work: Workspace) -> None:
+def test_deletions_and_uncommitted_lines_are_not_backfilled(work: Workspace) -> None:
     work.write("a.py", ONE + TWO)
     work.step("add", "a.py")
     work.step("commit", "-m", "A person's")
-    work.ai("a.py", ONE + TWO, 1, 2, "delete")
-    work.ai("a.py", TWO + "never = committed\n", 5, 5)
+    work.write_as_ai("a.py", ONE + TWO, 1, 2, "delete")
+    work.write_as_ai("a.py", TWO + "never = committed\n", 5, 5)
     work.write("a.py", TWO)
     commit = work.step("commit", "-am", "Deleted")
-    work.settle()
-    assert work.filled_in() == {}
+    work.make_two_commits()
+    assert work.backfilled_commits() == {}
     told = json.loads(vibes("blame", "a.py", "--json", cwd=work.path).out)["placements"]
     assert {(each["action"], each["commitHash"], each["commitMethod"]) for each in told} == {
         ("delete", commit, "log"),
         ("create", commit, "log"),
     }
-    work.is_sound()
+    work.check_invariants()
 
 
 @pytest.mark.parametrize("when", ["manual", "landed"])
-def test_the_setting_says_when(tmp_path: Path, when: str) -> None:
+def test_the_setting_for_when_to_backfill(tmp_path: Path, when: str) -> None:
     host = Workspace(tmp_path / "host", hook=False)
     host.git("config", "receive.denyCurrentBranch", "ignore")
     host.commit("Begun")
     host.git("clone", "--quiet", str(host.path), str(tmp_path / "work"))
     work = Workspace(tmp_path / "work")
     work.init(backfill={"when": when})
-    annotation = work.ai("a.py", ONE, 1, 2)
+    annotation = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     commit = work.step("commit", "-m", "One")
-    work.go_on("Two")
-    assert work.filled_in() == {}
+    work.commit_other_file("Two")
+    assert work.backfilled_commits() == {}
     assert work.owners("a.py") == [(1, 2, "exact", commit, "log")]
     work.git("push", "--quiet")
-    work.go_on("Three")
-    assert work.filled_in() == ({annotation: commit} if when == "landed" else {})
+    work.commit_other_file("Three")
+    assert work.backfilled_commits() == ({annotation: commit} if when == "landed" else {})
     done = vibes("backfill", "--dry-run", "--json", cwd=work.path).json
     assert [record["commit_hash"] for record in done["records"]] == (
         [] if when == "landed" else [commit]
     )
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_by_hand_everything_due_is_written_once(work: Workspace) -> None:
+def test_the_command_backfills_everything_once(work: Workspace) -> None:
     (work.path / ".git/hooks/pre-commit").unlink()
-    annotation = work.ai("a.py", ONE, 1, 2)
+    annotation = work.write_as_ai("a.py", ONE, 1, 2)
     function = vibes("record", "annotate", "--input", str(_function(work)), cwd=work.path).json[
         "annotationId"
     ]
     work.step("add", "--all")
     commit = work.step("commit", "-m", "One")
-    work.go_on("Two")
+    work.commit_other_file("Two")
     before = (work.path / LOG).read_bytes()
     assert "2 annotations would be backfilled" in vibes("backfill", "--dry-run", cwd=work.path).out
     assert (work.path / LOG).read_bytes() == before
     done = vibes("backfill", "--json", cwd=work.path).json
     assert (len(done["backfilled"]), done["pending"]) == (2, [])
     assert [record["type"] for record in done["records"]] == ["line", "function"]
-    assert work.filled_in() == {annotation: commit, function: commit}
+    assert work.backfilled_commits() == {annotation: commit, function: commit}
     assert vibes("backfill", cwd=work.path).out == "0 annotations backfilled, 0 unchanged\n"
     work.step("commit", "-am", "Filled in")
-    work.is_sound()
+    work.check_invariants()
 
 
 def _function(work: Workspace) -> Path:
@@ -262,9 +262,9 @@ def _function(work: Workspace) -> Path:
     return work.write(".git/input.json", json.dumps(members))
 
 
-def test_a_commit_of_nothing_writes_nothing(work: Workspace) -> None:
-    """Git runs the hook before it refuses: what the hook stages would stay in a tree that was clean."""
-    first = work.ai("a.py", ONE, 1, 2)
+def test_an_empty_commit_writes_nothing(work: Workspace) -> None:
+    """Git runs the hook before it refuses, so staged files would stay in a clean work tree."""
+    first = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py", ".ai-audit")
     begun = work.step("commit", "--no-verify", "-m", "One")
     work.write("b.py", "x = 1\n")
@@ -278,17 +278,19 @@ def test_a_commit_of_nothing_writes_nothing(work: Workspace) -> None:
     ):
         with pytest.raises(RuntimeError, match="nothing to commit"):
             work.git(*command)
-        assert (work.status(), work.filled_in()) == ("", {}), command
+        assert (work.status(), work.backfilled_commits()) == ("", {}), command
     work.step("commit", "--amend", "-m", "Two, as it is called now")
     work.step("commit", "--allow-empty", "-m", "Nothing, on purpose")
-    assert (work.status(), work.filled_in()) == ("", {}), "the hook is not told of these options"
-    work.go_on("Something")
-    assert work.filled_in() == {first: begun}
-    work.is_sound()
+    assert (work.status(), work.backfilled_commits()) == ("", {}), (
+        "the hook is not told of these options"
+    )
+    work.commit_other_file("Something")
+    assert work.backfilled_commits() == {first: begun}
+    work.check_invariants()
 
 
 def test_an_amend_that_would_make_the_commit_empty_writes_nothing(work: Workspace) -> None:
-    work.ai("a.py", ONE, 1, 2)
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
     work.write("b.py", "x = 1\n")
@@ -300,11 +302,11 @@ def test_an_amend_that_would_make_the_commit_empty_writes_nothing(work: Workspac
     assert work.status() == "D  b.py\n?? b.py"
 
 
-def test_a_file_that_is_only_announced_is_nothing_to_commit(work: Workspace) -> None:
-    work.ai("a.py", ONE, 1, 2)
+def test_an_intent_to_add_is_not_a_change(work: Workspace) -> None:
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
-    work.go_on("Two")
+    work.commit_other_file("Two")
     work.write("b.py", "x = 1\n")
     work.step("add", "--intent-to-add", "b.py")
     log = (work.path / LOG).read_bytes()
@@ -314,15 +316,15 @@ def test_a_file_that_is_only_announced_is_nothing_to_commit(work: Workspace) -> 
 
 
 def test_a_merge_that_changes_nothing_is_committed_with_the_trail(work: Workspace) -> None:
-    first = work.ai("a.py", ONE, 1, 2)
+    first = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     begun = work.step("commit", "-m", "One")
     work.switch("topic", create=True)
-    work.go_on("Two")
+    work.commit_other_file("Two")
     work.git("switch", "--quiet", "main")
-    work.go_on("Three")
+    work.commit_other_file("Three")
     work.step("merge", "--no-commit", "--strategy=ours", "topic")
     work.step("commit", "--no-edit")
     assert begun in work.git("rev-list", "HEAD")
     assert first in {record["annotation_id"] for record in work.records()}
-    work.is_sound()
+    work.check_invariants()

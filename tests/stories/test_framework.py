@@ -1,4 +1,4 @@
-"""The pre-commit framework calls the real back-fill: it puts aside what is not staged, and whatever was recorded comes back."""
+"""The pre-commit framework runs the real hook: it stashes unstaged changes and restores them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ THREE = "\n\ndef three():\n    return 3\n"
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """A repository with one commit and its trail, in which the framework runs the back-fill."""
-    require(FRAMEWORK, "runs the back-fill as a project with that framework would")
+    """A repository with one commit, a trail, and the framework running `vibes backfill`."""
+    require(FRAMEWORK, "runs `vibes backfill` as a project with that framework does")
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
     made = Workspace(tmp_path / "work", hook=False)
     hook = {
@@ -53,48 +53,48 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return made
 
 
-def test_a_trail_that_is_staged_is_filled_in(work: Workspace) -> None:
-    annotation = work.ai("a.py", ONE, 1, 2)
+def test_a_staged_trail_is_backfilled(work: Workspace) -> None:
+    annotation = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "--all")
     commit = work.step("commit", "-m", "One")
     for text, message in ((ONE + TWO, "Two"), (ONE + TWO + THREE, "Three")):
-        work.ai("a.py", text, text.count("\n") - 1, text.count("\n"))
+        work.write_as_ai("a.py", text, text.count("\n") - 1, text.count("\n"))
         work.step("add", "--all")
         work.step("commit", "-m", message)
-        work.is_sound()
-    assert work.filled_in()[annotation] == commit
+        work.check_invariants()
+    assert work.backfilled_commits()[annotation] == commit
 
 
 def _before_staging(work: Workspace) -> None:
     work.step("add", "a.py")
-    work.ai("b.py", TWO, 3, 4)
+    work.write_as_ai("b.py", TWO, 3, 4)
 
 
 def _after_staging(work: Workspace) -> None:
     work.step("add", "--all")
-    work.ai("b.py", TWO, 3, 4)
+    work.write_as_ai("b.py", TWO, 3, 4)
 
 
 def _waiting_in_the_journal(work: Workspace) -> None:
     work.step("add", "--all")
-    work.decide("Which way")
-    work.decide("How far", fold=False)
+    work.record_decision("Which way")
+    work.record_decision("How far", fold=False)
 
 
 @pytest.mark.parametrize("record", [_before_staging, _after_staging, _waiting_in_the_journal])
-def test_what_was_recorded_and_not_staged_comes_back(
+def test_unstaged_records_are_restored(
     work: Workspace, record: Callable[[Workspace], None]
 ) -> None:
-    work.ai("a.py", ONE, 1, 2)
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "--all")
     work.step("commit", "-m", "One")
-    work.go_on("Another, so that the first is due")
-    work.ai("a.py", ONE + TWO, 5, 6)
+    work.commit_other_file("Another, so that the first is due")
+    work.write_as_ai("a.py", ONE + TWO, 5, 6)
     record(work)
     before = (work.path / LOG).read_bytes()
     work.step("commit", "-m", "Two")
     assert (work.path / LOG).read_bytes() == before
     work.step("add", "--all")
-    work.go_on("The rest")
+    work.commit_other_file("The rest")
     assert (work.path / LOG).read_bytes().startswith(before)
-    work.is_sound()
+    work.check_invariants()

@@ -1,6 +1,7 @@
-"""Whatever git commands follow one another: the tree is as clean as the user left it, and no acknowledged record is lost.
+"""After any sequence of git commands the tree stays clean and no acknowledged record is lost.
 
-A state machine runs real git in a real repository, with and without the hook. CI runs few examples; to search longer, run
+A state machine runs real git in a real repository, with and without the hook. CI runs few examples;
+to search longer, run
 
     pytest tests/stories/test_git_sequences.py --hypothesis-profile=long
 """
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from typing_extensions import override
 
-from tests.stories.hooked import Hook
+from tests.stories.in_process_hook import Hook
 from tests.stories.workspace import LOG, Workspace
 from tests.unit.checks.projects import check
 from vibes_lsp.checks.finding import Severity
@@ -44,7 +45,7 @@ pytestmark = [
 
 @cache
 def template() -> Path:
-    """Return a repository with a trail, two files and two branches, made once."""
+    """Return a repository with a trail, two files and two branches, created once."""
     root = Path(tempfile.mkdtemp(prefix="vibes-sequences-")) / "work"
     work = Workspace(root, hook=False)
     work.git("config", "maintenance.auto", "false")
@@ -71,10 +72,10 @@ class GitSequences(RuleBasedStateMachine):
         self.work = Workspace(self.folder / "work", hook=False)
         self.hook = Hook(self.work.path, self.work.now) if self.hooked else None
         self.count = 0
-        self.kept: set[str] = set()
+        self.recorded: set[str] = set()
         self.committed: set[str] = set()
         self.changed = True
-        self.said: list[str] = []
+        self.commands: list[str] = []
 
     @override
     def teardown(self) -> None:
@@ -82,7 +83,7 @@ class GitSequences(RuleBasedStateMachine):
             self.hook.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # what people and AIs do in files
+    # Editing files
 
     @rule(
         path=st.sampled_from(FILES),
@@ -99,14 +100,14 @@ class GitSequences(RuleBasedStateMachine):
             f"line_{self.count} = {'ai' if by_ai else 'person'}({self.count})\n"
         ]
         if by_ai:
-            self.kept.add(self.work.ai(path, "".join(lines), number, number, "modify"))
+            self.recorded.add(self.work.write_as_ai(path, "".join(lines), number, number, "modify"))
         else:
             self.work.write(path, "".join(lines))
         self.changed = True
         if staged:
             self.git("add", path)
 
-    # what is staged and committed
+    # Staging and committing
 
     @rule(path=st.sampled_from([*FILES, ".", AUDIT]))
     def stage(self, path: str) -> None:
@@ -119,18 +120,25 @@ class GitSequences(RuleBasedStateMachine):
         self.git("add", "--patch", path, answers="\n".join(answers) + "\n")
 
     @rule(path=st.sampled_from(FILES))
-    def take_back(self, path: str) -> None:
+    def restore(self, path: str) -> None:
         self.git("restore", "--staged", "--worktree", path)
 
     @rule(
         options=st.sampled_from(
             [
-                ("-m", "x"), ("-am", "x"), ("--no-verify", "-m", "x"), ("--no-verify", "-am", "x"), ("--amend", "--no-edit"),
-                ("-a", "--amend", "--no-edit"), ("--allow-empty", "-m", "x"), ("-m", "x", "--", "a.py"), ("-m", "x", "--include", "a.py"),
+                ("-m", "x"),
+                ("-am", "x"),
+                ("--no-verify", "-m", "x"),
+                ("--no-verify", "-am", "x"),
+                ("--amend", "--no-edit"),
+                ("-a", "--amend", "--no-edit"),
+                ("--allow-empty", "-m", "x"),
+                ("-m", "x", "--", "a.py"),
+                ("-m", "x", "--include", "a.py"),
                 ("--amend", "--no-edit", "--no-verify"),
             ]
         )
-    )  # fmt: skip
+    )
     def commit(self, options: tuple[str, ...]) -> None:
         self.git("commit", *options)
 
@@ -145,10 +153,10 @@ class GitSequences(RuleBasedStateMachine):
         self.git("commit", "-m", "x", *([] if verified else ["--no-verify"]))
 
     @rule()
-    def commit_what_there_is(self) -> None:
+    def commit_staged(self) -> None:
         self.git("commit", "-m", "x")
 
-    # what moves branches
+    # Moving branches
 
     @rule()
     def stash(self) -> None:
@@ -177,32 +185,32 @@ class GitSequences(RuleBasedStateMachine):
     @rule()
     def revert(self) -> None:
         if self.run("rev-parse", "--verify", "--quiet", "HEAD^").returncode:
-            return  # what began the trail
+            return  # the first commit
         self.git("revert", "--no-edit", "HEAD")
 
     @rule(how=st.sampled_from(["--soft", "--mixed", "--hard"]), back=st.integers(0, 1))
     def reset(self, how: str, back: int) -> None:
-        if how == "--hard":  # what was never committed is what the user throws away
-            self.kept &= self.committed
+        if how == "--hard":  # the user discards uncommitted records
+            self.recorded &= self.committed
         self.git("reset", how, f"HEAD~{back}")
 
-    @precondition(lambda self: self.stopped())
+    @precondition(lambda self: self.command_in_progress())
     @rule()
     def abort(self) -> None:
-        self.git(self.stopped(), "--abort")
+        self.git(self.command_in_progress(), "--abort")
 
-    @precondition(lambda self: self.stopped())
+    @precondition(lambda self: self.command_in_progress())
     @rule(side=st.sampled_from(["--ours", "--theirs"]))
-    def settle(self, side: str) -> None:
+    def resolve_conflicts(self, side: str) -> None:
         for path in self.work.git("diff", "--name-only", "--diff-filter=U").splitlines():
             self.run("checkout", side, "--", path)
         self.run("add", "--", *FILES)
-        if self.stopped() == "merge":
+        if self.command_in_progress() == "merge":
             self.git("commit", "--no-edit")
         else:
-            self.git(self.stopped(), "--continue")
+            self.git(self.command_in_progress(), "--continue")
 
-    # what must hold
+    # Invariants
 
     @invariant()
     def no_record_is_lost(self) -> None:
@@ -218,36 +226,38 @@ class GitSequences(RuleBasedStateMachine):
             done = self.run("show", f"{name}:{LOG}")
             if done.returncode == 0:
                 self.committed |= ids(done.stdout)
-        assert self.kept <= here | self.committed, self.said
+        assert self.recorded <= here | self.committed, self.commands
 
     @invariant()
-    def the_trail_is_sound(self) -> None:
-        if self.stopped():
+    def the_trail_is_valid(self) -> None:
+        if self.command_in_progress():
             return
         found = [
             finding
             for finding in check(self.work.path).findings
             if finding.severity == Severity.ERROR
         ]
-        assert not found, (self.said, found)
+        assert not found, (self.commands, found)
 
     @invariant()
     def the_hook_had_no_problem(self) -> None:
         if self.hook is not None:
-            assert not self.hook.failures, (self.said, self.hook.failures)
-            assert not [each.problems for each in self.hook.prepared if each.problems], self.said
+            assert not self.hook.failures, (self.commands, self.hook.failures)
+            assert not [each.problems for each in self.hook.prepared if each.problems], (
+                self.commands
+            )
 
-    # running git
+    # Running git
 
     def git(self, *arguments: str, answers: str | None = None) -> None:
-        """Run a command as a user does, and look at what it does to the trail."""
+        """Run a command as a user does, and check its effect on the trail."""
         before, head, empty = self.trail_status(), self.head(), self.stages_nothing()
         done = self.run(*arguments, answers=answers)
-        self.said.append(f"{' '.join(arguments)} -> {done.returncode}")
+        self.commands.append(f"{' '.join(arguments)} -> {done.returncode}")
         self.changed = True
         after = self.trail_status()
-        told = (self.said, done.stdout, done.stderr)
-        assert not [line for line in after if line.startswith("??")], told
+        context = (self.commands, done.stdout, done.stderr)
+        assert not [line for line in after if line.startswith("??")], context
         if (
             done.returncode == 0
             and not empty
@@ -255,18 +265,18 @@ class GitSequences(RuleBasedStateMachine):
             and arguments[0] == "commit"
             and "--no-verify" not in arguments
         ):
-            assert not after, told
+            assert not after, context
             event("the hook prepared a commit")
-        elif done.returncode and self.head() == head and not self.stopped():
-            assert after == before, told
+        elif done.returncode and self.head() == head and not self.command_in_progress():
+            assert after == before, context
             event(f"git refused a {arguments[0]}")
         elif (
             not before
             and arguments[0] not in RESTORING
-            and not self.stopped()
+            and not self.command_in_progress()
             and not {"--squash", "--no-commit"} & {*arguments}
         ):
-            assert not after, told
+            assert not after, context
         self.work._time += self.work._time - self.work.now()
 
     def run(self, *arguments: str, answers: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -281,14 +291,14 @@ class GitSequences(RuleBasedStateMachine):
         )
 
     def trail_status(self) -> list[str]:
-        told = self.run("status", "--porcelain", "--untracked-files=all", "--", AUDIT)
-        return told.stdout.splitlines()
+        context = self.run("status", "--porcelain", "--untracked-files=all", "--", AUDIT)
+        return context.stdout.splitlines()
 
     def head(self) -> str:
         return self.run("rev-parse", "HEAD").stdout
 
     def stages_nothing(self) -> bool:
-        """Whether the index equals HEAD or its parent: git does not say which of the two a commit replaces."""
+        """Whether the index equals HEAD or its parent, which `--amend` would replace."""
         return any(
             self.run("diff-index", "--cached", "--quiet", name).returncode == 0
             for name in ("HEAD", "HEAD^")
@@ -298,11 +308,14 @@ class GitSequences(RuleBasedStateMachine):
         current = self.run("symbolic-ref", "--short", "HEAD").stdout.strip()
         return "topic" if current == "main" else "main"
 
-    def stopped(self) -> str:
-        """Return the command that waits for conflicts to be settled; nothing where none does."""
+    def command_in_progress(self) -> str:
+        """Return the command that waits for conflicts to be resolved; empty if none does."""
         states = {
-            "merge": "MERGE_HEAD", "rebase": "rebase-merge", "cherry-pick": "CHERRY_PICK_HEAD", "revert": "REVERT_HEAD",
-        }  # fmt: skip
+            "merge": "MERGE_HEAD",
+            "rebase": "rebase-merge",
+            "cherry-pick": "CHERRY_PICK_HEAD",
+            "revert": "REVERT_HEAD",
+        }
         folder = self.work.path / ".git"
         return next((name for name in ("rebase", *states) if (folder / states[name]).exists()), "")
 
@@ -313,7 +326,7 @@ def ids(log: str) -> set[str]:
 
 
 class HookedGitSequences(GitSequences):
-    """The same, with the hook."""
+    """The same with the hook."""
 
     hooked = True
 

@@ -1,4 +1,4 @@
-"""What the hook leaves alone, and that nothing which is wrong stops a commit."""
+"""What the hook leaves alone, and that no failure stops a commit."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ def work(tmp_path: Path) -> Workspace:
     return made
 
 
-def test_an_ignored_trail_is_filled_in_and_not_committed(work: Workspace) -> None:
+def test_an_ignored_trail_is_backfilled_and_not_committed(work: Workspace) -> None:
     work.write(".gitignore", ".ai-audit/\n")
-    annotation = work.ai("a.py", ONE, 1, 2)
+    annotation = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py", ".gitignore")
     commit = work.step("commit", "-m", "One")
-    work.settle()
-    assert work.filled_in() == {annotation: commit}
+    work.make_two_commits()
+    assert work.backfilled_commits() == {annotation: commit}
     assert work.git("ls-files", ".ai-audit") == ""
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_what_the_user_changed_in_the_policy_is_theirs_to_commit(work: Workspace) -> None:
-    work.ai("a.py", ONE, 1, 2)
+def test_policy_changes_are_not_staged(work: Workspace) -> None:
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
     config = work.path / ".ai-audit/config.json"
     config.write_text(config.read_text("utf-8").replace("medium", "high"), "utf-8")
-    work.ai("a.py", ONE + TWO, 5, 6)
+    work.write_as_ai("a.py", ONE + TWO, 5, 6)
     work.step("add", "a.py")
     work.step("commit", "-m", "Two")
     assert work.status() == " M .ai-audit/config.json"
 
 
-def test_trails_of_packages_go_with_their_files(tmp_path: Path) -> None:
+def test_the_trails_of_packages_are_committed_with_their_files(tmp_path: Path) -> None:
     work = Workspace(tmp_path / "work")
     inner = Workspace(tmp_path / "work/packages/größe one", hook=False)
     (inner.path / ".git").rename(tmp_path / "not needed")
     inner.init()
-    inner.ai("a.py", ONE, 1, 2)
+    inner.write_as_ai("a.py", ONE, 1, 2)
     work.write("b.py", "x = 1\n")
     work.step("add", "b.py")
     work.step("commit", "-m", "Elsewhere")
@@ -66,31 +66,31 @@ def test_trails_of_packages_go_with_their_files(tmp_path: Path) -> None:
     assert work.status() == ""
 
 
-def test_the_pre_commit_frameworks_patch_is_not_spoilt(
+def test_the_patch_of_the_pre_commit_framework_still_applies(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It puts aside what is not staged, and brings it back by a patch."""
+    """It stashes unstaged changes and restores them as a patch."""
     monkeypatch.setenv("PRE_COMMIT", "1")
     work.step("add", "--all")
-    work.ai("a.py", ONE, 1, 2)
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "--all")
     work.step("commit", "-m", "One")
-    work.go_on("Two")
+    work.commit_other_file("Two")
     before = (work.path / LOG).read_bytes()
     work.write("b.py", "x = 1\n")
     work.step("add", "b.py")
     work.step("commit", "-m", "Three")
     assert (work.path / LOG).read_bytes() == before
-    work.is_sound()
+    work.check_invariants()
 
 
 @pytest.mark.parametrize("broken", ["manifest", "config", "log", "filter"])
-def test_nothing_that_is_wrong_stops_a_commit(work: Workspace, broken: str) -> None:
-    work.ai("a.py", ONE, 1, 2)
+def test_no_failure_stops_a_commit(work: Workspace, broken: str) -> None:
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
     trail = work.path / ".ai-audit"
-    work.ai("a.py", ONE + TWO, 5, 6)
+    work.write_as_ai("a.py", ONE + TWO, 5, 6)
     if broken == "filter":
         work.write(".gitattributes", "*.jsonl filter=evil\n")
         work.git("config", "filter.evil.clean", "touch trapped; cat")
@@ -120,7 +120,7 @@ def test_outside_a_repository_and_without_a_trail_nothing_happens(tmp_path: Path
 
 def test_a_commit_in_another_repository_is_left_alone(work: Workspace, tmp_path: Path) -> None:
     other = Workspace(tmp_path / "other", hook=False)
-    work.ai("a.py", ONE, 1, 2)
+    work.write_as_ai("a.py", ONE, 1, 2)
     done = vibes(
         "backfill",
         "--pre-commit",

@@ -1,4 +1,4 @@
-"""The hook that `vibes init --git-hooks` puts in, with the real command behind it: record, commit, amend, rebase, merge."""
+"""The hook that `vibes init --git-hooks` installs, with the real command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEFORE = (
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    """A repository that has a hook already, to which `vibes init --git-hooks` adds ours; all of it is committed."""
+    """A repository with a previous hook, to which `vibes init --git-hooks` adds its own."""
     made = Workspace(tmp_path / "work", hook=False)
     executable(made.path / ".git/hooks/pre-commit", BEFORE)
     done = vibes("init", "--git-hooks", "--project-name", "p", cwd=made.path)
@@ -37,51 +37,51 @@ def work(tmp_path: Path) -> Workspace:
     return made
 
 
-def test_what_is_recorded_is_committed_and_filled_in_through_amend_rebase_and_merge(
+def test_amend_rebase_and_merge(
     work: Workspace,
 ) -> None:
-    one = work.ai("a.py", ONE, 1, 2)
+    one = work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     first = work.step("commit", "-m", "One")
-    work.is_sound()
+    work.check_invariants()
 
-    two = work.ai("b.py", TWO, 3, 4)
+    two = work.write_as_ai("b.py", TWO, 3, 4)
     work.step("add", "b.py")
     work.step("commit", "-m", "Two")
     second = work.step("commit", "--amend", "-m", "Two, with a better message")
-    work.is_sound()
+    work.check_invariants()
     assert work.owners("b.py") == [(3, 4, "exact", second, "log")]
 
     work.branch("topic", first)
     work.switch("topic")
-    three = work.ai("c.py", ONE, 1, 2)
+    three = work.write_as_ai("c.py", ONE, 1, 2)
     work.step("add", "c.py")
     work.step("commit", "-m", "Three")
     third = work.step("rebase", "main")
-    work.is_sound()
+    work.check_invariants()
     assert work.owners("c.py") == [(1, 2, "exact", third, "log")]
 
     work.switch("main")
-    four = work.ai("d.py", ONE, 1, 2)
+    four = work.write_as_ai("d.py", ONE, 1, 2)
     work.step("add", "d.py")
     fourth = work.step("commit", "-m", "Four")
     work.step("merge", "--no-ff", "-m", "Bring it together", "topic")
-    work.is_sound()
-    work.settle()
-    work.is_sound()
-    assert work.filled_in() == {one: first, two: second, three: third, four: fourth}
+    work.check_invariants()
+    work.make_two_commits()
+    work.check_invariants()
+    assert work.backfilled_commits() == {one: first, two: second, three: third, four: fourth}
     assert [work.owners(path)[0][3:] for path in ("a.py", "c.py")] == [
         (first, "recorded"),
         (third, "recorded"),
     ]
 
 
-def test_the_hook_that_was_there_goes_on_running_and_sees_what_is_committed(
+def test_the_previous_hook_still_runs_and_sees_what_is_committed(
     work: Workspace,
 ) -> None:
     told = work.path / ".git/was-there-before"
     told.unlink()
-    work.ai("a.py", ONE, 1, 2)
+    work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
     assert told.read_text("utf-8").splitlines() == [LOG, ".ai-audit/manifest.json", "a.py"]

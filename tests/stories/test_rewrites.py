@@ -1,4 +1,4 @@
-"""What becomes of annotations when history is rewritten, joined or left for a while: rebase, squash, merge, stash, clones, work trees."""
+"""Annotations after rebase, squash, merge and stash, and in clones and linked work trees."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def work(tmp_path: Path) -> Workspace:
 
 
 def committed(work: Workspace, path: str, text: str, start: int, end: int) -> tuple[str, str]:
-    """Let an AI write, commit it, and return the annotation's id and the commit."""
-    annotation = work.ai(path, text, start, end)
+    """Write a file as an AI, commit it, and return the annotation's id and the commit."""
+    annotation = work.write_as_ai(path, text, start, end)
     work.step("add", path)
     return annotation, work.step("commit", "-m", f"{path} by an AI")
 
@@ -47,11 +47,11 @@ def clone(work: Workspace, path: Path, *, hook: bool = True) -> Workspace:
 
 
 def diverged(work: Workspace) -> tuple[str, str]:
-    """Make a branch `topic` on which one record is filled in already, and one on `main`; return the commit of the first, and its record."""
+    """Record on `topic`, backfill, and on `main`; return the commit and record of `topic`."""
     work.switch("topic", create=True)
     one, old = committed(work, "a.py", ONE, 1, 3)
-    work.settle()
-    assert work.filled_in() == {one: old}
+    work.make_two_commits()
+    assert work.backfilled_commits() == {one: old}
     work.switch("main")
     committed(work, "b.py", TWO, 1, 3)
     work.write("a.py", HEAD)
@@ -60,7 +60,7 @@ def diverged(work: Workspace) -> tuple[str, str]:
     return old, one
 
 
-def test_two_branches_that_both_recorded_merge_by_themselves(work: Workspace) -> None:
+def test_two_branches_with_records_merge_without_conflict(work: Workspace) -> None:
     work.switch("topic", create=True)
     one, first = committed(work, "a.py", ONE, 1, 3)
     work.switch("main")
@@ -70,13 +70,13 @@ def test_two_branches_that_both_recorded_merge_by_themselves(work: Workspace) ->
         [(1, 3, "exact", first, "log")],
         [(1, 3, "exact", second, "log")],
     )
-    work.is_sound()
-    work.settle()
-    assert work.filled_in() == {one: first, two: second}
-    work.is_sound()
+    work.check_invariants()
+    work.make_two_commits()
+    assert work.backfilled_commits() == {one: first, two: second}
+    work.check_invariants()
 
 
-def test_after_a_rebase_the_new_commits_are_shown_and_remapped_by_hand(work: Workspace) -> None:
+def test_after_a_rebase_new_commits_are_shown_and_remap_records_them(work: Workspace) -> None:
     old, _ = diverged(work)
     work.git("rm", "--quiet", "a.py")
     work.step("commit", "-m", "No conflict")
@@ -88,18 +88,18 @@ def test_after_a_rebase_the_new_commits_are_shown_and_remapped_by_hand(work: Wor
     assert new != old
     assert work.owners("a.py") == [(1, 3, "exact", new, "log")]
     assert work.owners("c.py") == [(1, 3, "exact", newest, "log")]
-    work.is_sound()
+    work.check_invariants()
     done = vibes("remap", "--json", cwd=work.path).json
     assert (done["remapped"], done["orphaned"], len(done["unchanged"])) == ([], [], 1), (
         "its file is as it was: the record holds"
     )
     assert work.status() == ""
-    work.settle()
-    assert work.filled_in()[pending] == newest
-    work.is_sound()
+    work.make_two_commits()
+    assert work.backfilled_commits()[pending] == newest
+    work.check_invariants()
 
 
-def test_a_rewrite_that_moves_lines_is_remapped_once(work: Workspace) -> None:
+def test_moved_lines_are_remapped_once(work: Workspace) -> None:
     old, one = diverged(work)
     work.switch("topic")
     work.git("reset", "--quiet", "--soft", "main")
@@ -132,7 +132,7 @@ def test_a_rewrite_that_moves_lines_is_remapped_once(work: Workspace) -> None:
     assert lineage[0] == one
 
 
-def test_lines_that_a_rewrite_took_away_are_orphaned_once(work: Workspace) -> None:
+def test_removed_lines_are_orphaned_once(work: Workspace) -> None:
     _, one = diverged(work)
     work.switch("topic")
     work.git("reset", "--quiet", "--soft", "main")
@@ -160,15 +160,13 @@ def test_lines_that_a_rewrite_took_away_are_orphaned_once(work: Workspace) -> No
     assert one in {record["annotation_id"] for record in work.records()}
 
 
-def test_a_host_squashes_and_a_fresh_clone_shows_the_commit(
-    work: Workspace, tmp_path: Path
-) -> None:
-    """The host knows no hook, and the branch is gone with the commits that the log names."""
+def test_a_fresh_clone_shows_the_commit_of_a_squash(work: Workspace, tmp_path: Path) -> None:
+    """The host has no hook, and the branch is deleted with the commits that the log names."""
     work.switch("topic", create=True)
     one, _ = committed(work, "a.py", ONE, 1, 3)
     two, _ = committed(work, "b.py", TWO, 1, 3)
-    work.settle()
-    assert set(work.filled_in()) == {one, two}
+    work.make_two_commits()
+    assert set(work.backfilled_commits()) == {one, two}
     host = clone(work, tmp_path / "host", hook=False)
     host.git("switch", "--quiet", "-c", "main", "origin/main")
     host.git("merge", "--squash", "origin/topic")
@@ -180,10 +178,10 @@ def test_a_host_squashes_and_a_fresh_clone_shows_the_commit(
     other = Workspace(fresh, hook=False)
     assert other.owners("a.py") == [(1, 3, "exact", squashed, "log")]
     assert other.owners("b.py") == [(1, 3, "exact", squashed, "log")]
-    other.is_sound()
+    other.check_invariants()
 
 
-def test_a_cherry_pick_brings_its_records_along(work: Workspace) -> None:
+def test_a_cherry_pick_brings_its_records(work: Workspace) -> None:
     work.switch("topic", create=True)
     one, _ = committed(work, "a.py", ONE, 1, 3)
     committed(work, "c.py", TWO, 1, 3)
@@ -191,13 +189,13 @@ def test_a_cherry_pick_brings_its_records_along(work: Workspace) -> None:
     committed(work, "b.py", TWO, 1, 3)
     picked = work.step("cherry-pick", "topic~1")
     assert work.owners("a.py") == [(1, 3, "exact", picked, "log")]
-    work.settle()
-    assert work.filled_in()[one] == picked
-    work.is_sound()
+    work.make_two_commits()
+    assert work.backfilled_commits()[one] == picked
+    work.check_invariants()
 
 
-def test_a_revert_takes_the_lines_and_their_records_back_together(work: Workspace) -> None:
-    """Git takes back what the commit brought, the log's lines included, unless others stand after them; the records stay in history."""
+def test_a_revert_removes_lines_and_records(work: Workspace) -> None:
+    """Git removes what the commit brought, log lines included; history keeps the records."""
     committed(work, "a.py", ONE, 1, 3)
     work.step("revert", "HEAD")
     assert work.status() == ""
@@ -216,21 +214,21 @@ def test_a_revert_that_keeps_the_trail(work: Workspace) -> None:
     assert not (work.path / "a.py").exists()
     assert commit in work.git("rev-list", "HEAD")
     assert len([record for record in work.records() if record["type"] == "line"]) == 1
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_stashed_work_comes_back_with_its_records(work: Workspace) -> None:
+def test_stashed_records_are_restored(work: Workspace) -> None:
     committed(work, "a.py", ONE, 1, 3)
-    two = work.ai("a.py", ONE + "\n\n" + TWO, 6, 8)
+    two = work.write_as_ai("a.py", ONE + "\n\n" + TWO, 6, 8)
     work.step("stash")
     assert work.status() == ""
     assert two not in {record["annotation_id"] for record in work.records()}
     committed(work, "b.py", TWO, 1, 3)
     work.step("stash", "pop")
     commit = work.step("commit", "-am", "What was stashed")
-    work.settle()
-    assert work.filled_in()[two] == commit
-    work.is_sound()
+    work.make_two_commits()
+    assert work.backfilled_commits()[two] == commit
+    work.check_invariants()
 
 
 def test_switching_shows_what_each_branch_has(work: Workspace) -> None:
@@ -242,18 +240,16 @@ def test_switching_shows_what_each_branch_has(work: Workspace) -> None:
     assert work.owners("a.py") == [(1, 3, "exact", second, "log")]
     work.switch("topic")
     assert work.owners("a.py") == [(1, 3, "exact", first, "log")]
-    work.is_sound()
+    work.check_invariants()
 
 
-def test_two_clones_that_fill_in_the_same_commit_write_one_record(
-    work: Workspace, tmp_path: Path
-) -> None:
+def test_two_clones_backfill_the_same_record(work: Workspace, tmp_path: Path) -> None:
     one, commit = committed(work, "a.py", ONE, 1, 3)
     here, there = (clone(work, tmp_path / name) for name in ("here", "there"))
     for each in (here, there):
         committed(each, f"{each.path.name}.py", TWO, 1, 3)
         committed(each, f"{each.path.name}.py", TWO + "\n" + ONE, 5, 7)
-        assert each.filled_in()[one] == commit
+        assert each.backfilled_commits()[one] == commit
     here.git("remote", "add", "there", str(there.path))
     here.git("fetch", "--quiet", "there")
     here.step("merge", "-m", "Both", "there/main")
@@ -261,7 +257,7 @@ def test_two_clones_that_fill_in_the_same_commit_write_one_record(
     assert len({record["annotation_id"] for record in renewed}) == 1
     placed = vibes("blame", "a.py", "--json", cwd=here.path).json["placements"]
     assert [each["ids"] for each in placed] == [[one, renewed[0]["annotation_id"]]]
-    here.is_sound()
+    here.check_invariants()
 
 
 @pytest.mark.parametrize("way", ["--no-rebase", "--rebase"])
@@ -272,9 +268,9 @@ def test_pulling_what_others_recorded(work: Workspace, tmp_path: Path, way: str)
     mine.step("pull", "--no-edit", way)
     assert mine.status() == ""
     landed = mine.git("log", "--format=%H", "-1", "--", "a.py")
-    mine.settle()
-    assert mine.filled_in() == {own: landed, theirs: commit}
-    mine.is_sound()
+    mine.make_two_commits()
+    assert mine.backfilled_commits() == {own: landed, theirs: commit}
+    mine.check_invariants()
 
 
 def test_each_work_tree_has_its_own_trail_at_its_own_commit(
@@ -284,19 +280,19 @@ def test_each_work_tree_has_its_own_trail_at_its_own_commit(
     beside = Workspace(tmp_path / "beside", hook=False)
     beside._time = work._time
     one, first = committed(beside, "a.py", ONE, 1, 3)
-    two = beside.ai("a.py", ONE + "\n\n" + TWO, 6, 8)
+    two = beside.write_as_ai("a.py", ONE + "\n\n" + TWO, 6, 8)
     second = beside.step("commit", "-m", "Of some paths", "--", "a.py")
     assert beside.status() == ""
     committed(work, "b.py", TWO, 1, 3)
-    work.is_sound()
-    beside.settle()
-    assert beside.filled_in() == {one: first, two: second}
-    beside.is_sound()
+    work.check_invariants()
+    beside.make_two_commits()
+    assert beside.backfilled_commits() == {one: first, two: second}
+    beside.check_invariants()
 
 
-def test_in_a_shallow_clone_nothing_is_taken_for_rewritten(work: Workspace, tmp_path: Path) -> None:
+def test_a_shallow_clone_does_not_look_rewritten(work: Workspace, tmp_path: Path) -> None:
     _, commit = committed(work, "a.py", ONE, 1, 3)
-    work.settle()
+    work.make_two_commits()
     work.git("clone", "--quiet", "--depth", "1", work.path.as_uri(), str(tmp_path / "shallow"))
     shallow = Workspace(tmp_path / "shallow", hook=False)
     assert shallow.owners("a.py") == [(1, 3, "exact", commit, "recorded")]

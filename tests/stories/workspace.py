@@ -1,4 +1,4 @@
-"""A repository whose commits go through the hook, recorded into; and what must hold after every step."""
+"""A repository with a trail, whose commits run the hook; and the invariants after every step."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ BY: Final = Origin(
 
 
 class Workspace(Repository):
-    """A project in git. Its clock begins an hour ago: the hook looks at what is recent.
+    """A project in git. Its clock starts an hour ago, because the hook only handles recent records.
 
     Args:
-        path: Its folder; a repository is made where there is none.
-        hook: Whether commits go through the hook.
+        path: Its folder; a repository is created if there is none.
+        hook: Whether commits run the hook.
     """
 
     def __init__(self, path: Path, *, hook: bool = True) -> None:
@@ -50,14 +50,14 @@ class Workspace(Repository):
             self.install()
 
     def install(self) -> None:
-        """Let git call the hook, as `vibes init --git-hooks` would."""
+        """Install the hook, as `vibes init --git-hooks` does."""
         file = self.path / self.git("rev-parse", "--git-path", "hooks") / "pre-commit"
         file.parent.mkdir(exist_ok=True)
         file.write_text(HOOK, encoding="utf-8", newline="\n")
         file.chmod(0o755)
 
     def init(self, **config: object) -> None:
-        """Begin a trail."""
+        """Create a trail."""
         initialise(
             self.path,
             project_name="p",
@@ -69,16 +69,18 @@ class Workspace(Repository):
         file = self.path / ".ai-audit/config.json"
         file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **config}), "utf-8")
 
-    def ai(self, path: str, text: str, start: int, end: int, action: str = "create") -> str:
-        """Let an AI write a file, of which these lines are new; return the annotation's id."""
+    def write_as_ai(
+        self, path: str, text: str, start: int, end: int, action: str = "create"
+    ) -> str:
+        """Write a file as an AI, with these lines annotated; return the annotation's id."""
         self.write(path, text)
         with Recorder(self.path, now=self.now) as recorder:
             found = recorder.annotate_lines(path, start, end, action, BY).annotation_id
         assert found is not None
         return found
 
-    def decide(self, point: str, *, fold: bool = True) -> None:
-        """Record a decision: an entry that no record names yet, in the manifest or still in the journal."""
+    def record_decision(self, point: str, *, fold: bool = True) -> None:
+        """Record a decision, which no record refers to, in the manifest or in the journal only."""
         options = (DecisionOption("a", "one way"), DecisionOption("b", "another"))
         recorder = Recorder(self.path, now=self.now)
         recorder.record_decision(Decision(point, options, "a", "It was shorter."))
@@ -86,11 +88,11 @@ class Workspace(Repository):
             recorder.close()
 
     def now(self) -> datetime:
-        """Return the time of this repository: a little before the next commit."""
+        """Return the repository's time: a little before the next commit."""
         return self._time - timedelta(seconds=20)
 
     def step(self, *arguments: str, answers: str | None = None) -> str:
-        """Run a git command as a user does, a minute later than the last, and return HEAD; nothing when it only stages."""
+        """Run a git command a minute after the last, and return HEAD; empty for `git add`."""
         done = subprocess.run(
             ["git", "-c", "core.editor=true", *arguments],
             cwd=self.path,
@@ -105,28 +107,28 @@ class Workspace(Repository):
         self._time += timedelta(minutes=1)
         return "" if arguments[0] == "add" else self.head()
 
-    def settle(self) -> None:
-        """Make two more commits: when the second is made, what came before the first is due."""
+    def make_two_commits(self) -> None:
+        """Make two commits: the second one backfills what came before the first."""
         for message in ("More", "Still more"):
-            self.go_on(message)
+            self.commit_other_file(message)
 
-    def go_on(self, message: str) -> str:
-        """Commit another file, of a name that no other branch or clone has, and return HEAD."""
+    def commit_other_file(self, message: str) -> str:
+        """Commit another file, at a path that no other branch or clone has, and return HEAD."""
         name = f"more/{self.path.name}-{self._time:%H%M%S}.txt"
         self.write(name, message)
         self.step("add", name)
         return self.step("commit", "-m", message)
 
     def status(self) -> str:
-        """Return what `git status` lists; empty where all is clean."""
+        """Return what `git status` lists; empty if clean."""
         return self.git("status", "--porcelain", "--untracked-files=all")
 
     def records(self) -> list[dict[str, Any]]:
         """Return the records of the log on disk."""
         return [json.loads(line) for line in (self.path / LOG).read_bytes().splitlines()]
 
-    def filled_in(self) -> dict[str, str]:
-        """Return the commits that back-filled records name, by the ids of the records that they take the place of."""
+    def backfilled_commits(self) -> dict[str, str]:
+        """Return the commits in backfilled records by the ids of the records they supersede."""
         known = {record["annotation_id"]: record for record in self.records()}
         edges = [
             record
@@ -136,7 +138,7 @@ class Workspace(Repository):
         return {edge["target_ref"]: known[edge["source_ref"]]["commit_hash"] for edge in edges}
 
     def owners(self, path: str) -> list[tuple[int, int, str, str, str]]:
-        """Return who owns lines, as `vibes blame` says: first and last line, state, commit, and how the commit is known."""
+        """Return first and last line, state, commit and commit method of each owner."""
         answer = vibes("blame", path, "--json", cwd=self.path)
         assert answer.code == 0, answer.err
         return [
@@ -151,15 +153,15 @@ class Workspace(Repository):
             if each["ownedRanges"]
         ]
 
-    def is_sound(self) -> None:
-        """Check what must hold after every story: a clean tree, a sound trail, and that no commit changed or lost a record."""
+    def check_invariants(self) -> None:
+        """Check for a clean work tree, a valid trail, and commits that keep every record."""
         assert self.status() == ""
         found = vibes("check", "--json", cwd=self.path).json
         assert found["result"] == "PASS", found["findings"]
         for line in self.git("rev-list", "--parents", "--all").splitlines():
             commit, *parents = line.split()
             for parent in parents:
-                assert self._log_at(parent) <= self._log_at(commit), f"{commit} took a record away"
+                assert self._log_at(parent) <= self._log_at(commit), f"{commit} removed a record"
 
     def _log_at(self, commit: str) -> set[str]:
         if not self.git("ls-tree", commit, "--", LOG):

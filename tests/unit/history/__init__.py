@@ -1,1 +1,1 @@
-"""Tests of git's part: revisions, ancestry, the commits that records came with."""
+"""Tests of `vibes_lsp.history`."""

@@ -1,4 +1,4 @@
-"""Derived commits (R4, R17): the commit that a record came with, when the record itself does not say."""
+"""Which commit brought a record that names none (R4, R17)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import OMIT, Repository, TrailWriter
-from tests.unit.history.deriving import commits_by_log, commits_by_path
+from tests.unit.history.resolving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.repository import Repository as Git
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-"""When the repository's first commit is made; each further one is a minute later."""
+"""The time of the repository's first commit; each further one is a minute later."""
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def by_log(writer: TrailWriter, repository: Repository, wanted: Sequence[str]) -
     return {identifier: each.commit for identifier, each in found.items()}
 
 
-def test_the_oldest_commit_whose_log_holds_a_record(
+def test_a_record_belongs_to_the_oldest_commit_whose_log_has_it(
     repository: Repository, writer: TrailWriter
 ) -> None:
     expected: dict[str, str] = {}
@@ -62,14 +62,14 @@ def test_the_oldest_commit_whose_log_holds_a_record(
     assert by_log(writer, repository, [*expected, pending]) == expected
 
 
-def test_only_what_is_asked_for_is_answered(repository: Repository, writer: TrailWriter) -> None:
+def test_only_requested_records_are_returned(repository: Repository, writer: TrailWriter) -> None:
     one, _ = annotate(writer), annotate(writer)
     commit = repository.commit("Both")
     assert by_log(writer, repository, [one]) == {one: commit}
     assert by_log(writer, repository, []) == {}
 
 
-def test_a_record_without_an_id_is_known_by_its_content(
+def test_a_record_without_an_id_is_identified_by_its_content(
     repository: Repository, writer: TrailWriter
 ) -> None:
     computed = annotate(writer, annotation_id=OMIT)
@@ -77,7 +77,7 @@ def test_a_record_without_an_id_is_known_by_its_content(
     assert by_log(writer, repository, [computed]) == {computed: commit}
 
 
-def test_a_merged_record_came_with_the_commit_of_its_branch(
+def test_a_merged_record_belongs_to_the_commit_of_its_branch(
     repository: Repository, writer: TrailWriter
 ) -> None:
     annotate(writer)
@@ -95,9 +95,7 @@ def test_a_merged_record_came_with_the_commit_of_its_branch(
     assert by_log(writer, repository, [ours, theirs]) == {ours: main, theirs: topic}
 
 
-def test_a_record_that_only_a_merge_commit_brought(
-    repository: Repository, writer: TrailWriter
-) -> None:
+def test_a_record_added_by_a_merge_commit(repository: Repository, writer: TrailWriter) -> None:
     annotate(writer)
     repository.commit("Start")
     repository.switch("topic", create=True)
@@ -105,12 +103,12 @@ def test_a_record_that_only_a_merge_commit_brought(
     repository.commit("Topic")
     repository.switch("main")
     repository.git("merge", "--no-ff", "--no-commit", "topic")
-    amid = annotate(writer, "merge.py")
+    in_merge = annotate(writer, "merge.py")
     merge = repository.commit("Merge, with an edit of its own")
-    assert by_log(writer, repository, [amid]) == {amid: merge}
+    assert by_log(writer, repository, [in_merge]) == {in_merge: merge}
 
 
-def test_an_amended_commit_takes_its_records_along(
+def test_the_records_of_an_amended_commit_belong_to_the_new_commit(
     repository: Repository, writer: TrailWriter
 ) -> None:
     annotate(writer)
@@ -130,7 +128,7 @@ def test_an_amended_commit_takes_its_records_along(
     assert by_log(writer, repository, [one]) == {one: after}
 
 
-def test_a_record_that_was_taken_out_and_brought_back_came_with_the_first(
+def test_a_record_removed_and_added_again_belongs_to_the_first_commit(
     repository: Repository, writer: TrailWriter
 ) -> None:
     one = annotate(writer)
@@ -143,7 +141,7 @@ def test_a_record_that_was_taken_out_and_brought_back_came_with_the_first(
     assert by_log(writer, repository, [one]) == {one: first}
 
 
-def test_a_log_that_git_takes_for_binary_is_read(
+def test_a_log_that_git_considers_binary_is_read(
     repository: Repository, writer: TrailWriter
 ) -> None:
     writer.files.write(".gitattributes", b"annotations.jsonl -diff merge=union\n")
@@ -181,7 +179,7 @@ def test_a_log_that_git_takes_for_binary_is_read(
         ("diff.statGraphWidth", "1"),
     ],
 )
-def test_no_setting_of_the_repository_changes_the_answer(
+def test_git_settings_do_not_change_the_result(
     repository: Repository, writer: TrailWriter, name: str, value: str
 ) -> None:
     first = annotate(writer)
@@ -195,7 +193,7 @@ def test_no_setting_of_the_repository_changes_the_answer(
     assert {path: each.commit for (path, _), each in found.items()} == {"größe.py": head}
 
 
-def test_without_a_commit_nothing_is_derived(repository: Repository, writer: TrailWriter) -> None:
+def test_without_a_commit_nothing_is_resolved(repository: Repository, writer: TrailWriter) -> None:
     one = annotate(writer)
     assert by_log(writer, repository, [one]) == {}
     assert commits_by_path(git(repository), repository.path, {"a.py": [START]}) == {}
@@ -211,9 +209,7 @@ def test_a_log_outside_the_repository_has_no_commits(
     assert commits_by_path(git(repository), tmp_path / "elsewhere", {"a.py": [START]}) == {}
 
 
-def test_broken_lines_of_a_log_do_not_stop_its_history(
-    repository: Repository, writer: TrailWriter
-) -> None:
+def test_malformed_lines_of_a_log_are_skipped(repository: Repository, writer: TrailWriter) -> None:
     writer.raw_log(b"<<<<<<< HEAD\n{broken\n\xff\xfe\n[]\n")
     one = annotate(writer)
     commit = repository.commit("One")
@@ -239,7 +235,7 @@ def inferred(repository: Repository, path: str, *minutes: float) -> list[str | N
     return [found[path, moment].commit if (path, moment) in found else None for moment in moments]
 
 
-def test_the_first_commit_after_an_edit_that_touches_its_file(repository: Repository) -> None:
+def test_an_edit_belongs_to_the_next_commit_that_changes_its_file(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     first = repository.commit("First")
     repository.write("b.py", "1\n")
@@ -258,7 +254,7 @@ def test_the_first_commit_after_an_edit_that_touches_its_file(repository: Reposi
 
 
 def test_an_edit_within_the_second_of_its_commit_belongs_to_it(repository: Repository) -> None:
-    """Commits know whole seconds only."""
+    """Commits have whole seconds only."""
     repository.write("a.py", "1\n")
     first = repository.commit("First")
     assert inferred(repository, "a.py", 0.9 / 60) == [first]

@@ -1,4 +1,4 @@
-"""A name and an address out of one line of text, as trailers of commits have them."""
+"""Parse names and addresses as commit trailers have them."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ from vibes_lsp.history.contributors import parse_identity
         ("   ", set()),
     ],
 )
-def test_a_name_and_an_address_are_told_apart(text: str, names: set[str]) -> None:
+def test_name_and_address_are_separated(text: str, names: set[str]) -> None:
     assert parse_identity(text) == names

@@ -1,4 +1,4 @@
-"""What is not on disk as the index knows it: found by looks at files, never by reading them, so that no filter of a repository's runs."""
+"""Files that differ from the index, found by `stat` only, so that no filter runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def aged(repository: Repository) -> None:
     repository.git("update-index", "--refresh")
 
 
-def test_what_changed_is_new_or_is_gone(repository: Repository) -> None:
+def test_changed_new_and_deleted_files_are_returned(repository: Repository) -> None:
     repository.write(".gitignore", "ignored/\n")
     for name in ("same", "on disk", "deleted", "same size"):
         repository.write(f"{name}.py", "12\n")
@@ -49,7 +49,7 @@ def test_what_changed_is_new_or_is_gone(repository: Repository) -> None:
     }
 
 
-def test_what_is_as_new_as_the_index_may_have_changed(repository: Repository) -> None:
+def test_files_as_new_as_the_index_count_as_changed(repository: Repository) -> None:
     file = repository.write("a.py", "1\n")
     repository.commit("First")
     seen = file.stat()

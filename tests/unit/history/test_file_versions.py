@@ -1,4 +1,4 @@
-"""The versions of a file: newest first, renames followed, merges and side branches included; and R17's choice among them."""
+"""The versions of a file across renames, merges and side branches, and the choice of R17."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-"""When the repository's first commit is made; each further one is a minute later."""
+"""The time of the repository's first commit; each further one is a minute later."""
 TEXT = "".join(f"line {number}\n" for number in range(30))
 
 
@@ -63,14 +63,14 @@ def test_the_versions_of_a_file_newest_first(repository: Repository) -> None:
     ]
 
 
-def test_a_file_that_never_was_and_a_folder_have_no_versions(repository: Repository) -> None:
+def test_unknown_files_and_folders_have_no_versions(repository: Repository) -> None:
     repository.write("src/a.py", "1\n")
     repository.commit("First")
     for path in ("none.py", "src", "src/", "", "src/a.py/x", "../a.py", "/a.py"):
         assert versions(repository, path).versions == (), path
 
 
-def test_renames_are_followed_with_their_edits(repository: Repository) -> None:
+def test_renames_with_edits_are_followed(repository: Repository) -> None:
     names = ["a.py", "src/b.py", "src/größe c.py"]
     repository.write(names[0], TEXT)
     expected = [(repository.commit("First"), names[0])]
@@ -85,7 +85,7 @@ def test_renames_are_followed_with_their_edits(repository: Repository) -> None:
     assert found.complete
 
 
-def test_the_history_of_a_file_that_is_gone(repository: Repository) -> None:
+def test_the_history_of_a_deleted_file(repository: Repository) -> None:
     repository.write("a.py", TEXT)
     first = repository.commit("First")
     (repository.path / "a.py").rename(repository.path / "b.py")
@@ -94,7 +94,7 @@ def test_the_history_of_a_file_that_is_gone(repository: Repository) -> None:
     assert ([each.commit for each in found.versions], found.deletions) == ([first], (second,))
 
 
-def test_a_file_that_came_back_has_both_its_lives(repository: Repository) -> None:
+def test_a_deleted_and_recreated_file_has_all_its_versions(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     first = repository.commit("In")
     (repository.path / "a.py").unlink()
@@ -105,7 +105,7 @@ def test_a_file_that_came_back_has_both_its_lives(repository: Repository) -> Non
     assert ([each.commit for each in found.versions], found.deletions) == ([third, first], (out,))
 
 
-def test_a_new_file_under_the_old_name_is_another_one(repository: Repository) -> None:
+def test_a_new_file_at_an_old_path_is_a_different_file(repository: Repository) -> None:
     repository.write("a.py", TEXT)
     first = repository.commit("First")
     (repository.path / "a.py").rename(repository.path / "b.py")
@@ -130,7 +130,7 @@ def test_versions_of_a_merged_branch_and_of_the_merge_itself(repository: Reposit
 
 
 def test_a_merge_that_took_one_side_keeps_the_other_in_history(repository: Repository) -> None:
-    """What was thrown away was written all the same, and an annotation may be of it."""
+    """An annotation may describe the discarded side."""
     repository.write("a.py", "1\n")
     first = repository.commit("First")
     repository.switch("topic", create=True)
@@ -143,7 +143,7 @@ def test_a_merge_that_took_one_side_keeps_the_other_in_history(repository: Repos
     assert commits(repository, "a.py") == [topic, first]
 
 
-def test_a_limit_is_kept_and_said(repository: Repository) -> None:
+def test_a_limit_makes_the_history_incomplete(repository: Repository) -> None:
     made: list[str] = []
     for number in range(5):
         repository.write("a.py", f"{number}\n")
@@ -162,7 +162,7 @@ def test_a_limit_is_kept_and_said(repository: Repository) -> None:
 
 
 def test_the_first_version_after_an_edit(repository: Repository) -> None:
-    """R17: commits know whole seconds only."""
+    """R17: commits have whole seconds only."""
     repository.write("a.py", "1\n")
     first = repository.commit("First")
     repository.write("b.py", "1\n")
@@ -178,7 +178,7 @@ def test_the_first_version_after_an_edit(repository: Repository) -> None:
     assert versions(repository, "none.py").first_after(START) is None
 
 
-def test_an_edit_that_a_deletion_followed_led_to_no_version(repository: Repository) -> None:
+def test_an_edit_followed_by_a_deletion_has_no_version(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     repository.commit("In")
     (repository.path / "a.py").unlink()
@@ -188,7 +188,7 @@ def test_an_edit_that_a_deletion_followed_led_to_no_version(repository: Reposito
     assert versions(repository, "a.py").first_after(at(0.5)) is None
 
 
-def test_an_edit_before_a_rename_led_to_the_version_with_the_old_name(
+def test_an_edit_before_a_rename_has_a_version_with_the_old_path(
     repository: Repository,
 ) -> None:
     repository.write("a.py", TEXT)
@@ -276,7 +276,7 @@ def test_names_of_any_characters(repository: Repository, path: str) -> None:
         ),
     ],
 )
-def test_no_setting_of_the_repository_changes_the_answer(
+def test_git_settings_do_not_change_the_result(
     repository: Repository, name: str, value: str
 ) -> None:
     for number in range(3):
@@ -290,7 +290,7 @@ def test_no_setting_of_the_repository_changes_the_answer(
     assert commits(repository, "new 1.py") == [second, first]
 
 
-def test_a_date_that_no_calendar_has_is_survived(repository: Repository) -> None:
+def test_an_invalid_date_is_tolerated(repository: Repository) -> None:
     repository.write("a.py", "x\n")
     repository.commit("One")
     tree = repository.git("rev-parse", "HEAD^{tree}")
@@ -302,7 +302,7 @@ def test_a_date_that_no_calendar_has_is_survived(repository: Repository) -> None
     assert commits(repository, "a.py") == [odd]
 
 
-def test_many_files_are_read_at_once_with_the_same_result(tmp_path: Path) -> None:
+def test_prefetching_many_files_gives_the_same_result(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     for number in range(4):
         for name in ("a.py", "b.py", "sub/c.py"):

@@ -1,4 +1,4 @@
-"""What git said is kept for later commands: the same answers, none of another repository, HEAD or clone, and nothing that was not settled."""
+"""The cache of git's answers: same results, invalidated by another repository, HEAD or clone."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def answers(path: Path, *, use_cache: bool) -> list[object]:
         ]
 
 
-def asked_git(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
-    """Return what git is asked for the answers, by its command."""
+def git_commands(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
+    """Return the git commands that the results take."""
     asked: list[str] = []
     start = subprocess.Popen.__init__
 
@@ -82,23 +82,25 @@ def asked_git(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
     return asked
 
 
-def test_answers_are_the_same_with_and_without(repository: Repository, cache: Path) -> None:
+def test_results_are_the_same_with_and_without_the_cache(
+    repository: Repository, cache: Path
+) -> None:
     plain = answers(repository.path, use_cache=False)
     assert not cache.exists()
     assert [answers(repository.path, use_cache=True) for _ in range(3)] == [plain] * 3
     assert len(list(cache.iterdir())) == 1
 
 
-def test_what_git_said_is_not_asked_again(
+def test_cached_facts_are_not_requested_again(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = asked_git(monkeypatch, repository.path)
-    again = asked_git(monkeypatch, repository.path)
+    first = git_commands(monkeypatch, repository.path)
+    again = git_commands(monkeypatch, repository.path)
     assert {"log", "diff-tree", "rev-list"} <= set(first)
     assert {"log", "diff-tree", "rev-list"}.isdisjoint(again)
 
 
-def test_another_head_has_facts_of_its_own(repository: Repository) -> None:
+def test_another_head_has_its_own_facts(repository: Repository) -> None:
     before = answers(repository.path, use_cache=True)
     repository.write("a.py", TEXT + "and more\n")
     repository.git("mv", "src/c.py", "d.py")
@@ -119,10 +121,10 @@ def test_a_staged_rename_is_seen_though_head_stays(repository: Repository) -> No
     }
 
 
-def test_another_repository_in_the_same_place_is_not_believed(
+def test_facts_of_another_repository_at_the_same_path_are_ignored(
     repository: Repository, tmp_path: Path, cache: Path
 ) -> None:
-    """Its objects may be made to look like those of the first, and names of objects prove nothing then."""
+    """Its objects may be forged, so object names prove nothing."""
     answers(repository.path, use_cache=True)
     head = repository.head()
     known = GitCache(repository.path)
@@ -139,9 +141,7 @@ def test_another_repository_in_the_same_place_is_not_believed(
     assert len(list(cache.iterdir())) == 1
 
 
-def test_a_clone_that_is_deepened_has_facts_of_its_own(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_a_deepened_clone_has_its_own_facts(repository: Repository, tmp_path: Path) -> None:
     shallow = tmp_path / "shallow"
     repository.git("clone", "-q", "--depth", "1", f"file://{repository.path}", str(shallow))
     cut = answers(shallow, use_cache=True)
@@ -152,7 +152,7 @@ def test_a_clone_that_is_deepened_has_facts_of_its_own(
     assert answers(shallow, use_cache=True) == answers(shallow, use_cache=False) != cut
 
 
-def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> None:
+def test_results_with_missing_objects_are_not_cached(repository: Repository) -> None:
     blob = repository.git("rev-parse", "HEAD~1:src.py")
     tree = repository.git("rev-parse", "HEAD~2^{tree}")
     hidden = [repository.path / ".git/objects" / each[:2] / each[2:] for each in (blob, tree)]
@@ -171,7 +171,7 @@ def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> Non
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00", b"\x95\xa1a\xa1b\x90\x80\x80", os.urandom(200)])
-def test_a_broken_or_foreign_file_is_as_none(
+def test_a_broken_or_foreign_cache_file_is_ignored(
     repository: Repository, cache: Path, content: bytes
 ) -> None:
     plain = answers(repository.path, use_cache=True)
@@ -182,7 +182,7 @@ def test_a_broken_or_foreign_file_is_as_none(
     assert answers(repository.path, use_cache=True) == plain
 
 
-def test_code_that_has_changed_asks_again(
+def test_changed_code_invalidates_the_cache(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers(repository.path, use_cache=True)
@@ -193,7 +193,7 @@ def test_code_that_has_changed_asks_again(
     )
 
 
-def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
+def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "project")
     name = os.fsdecode(b"\xff.py")
     try:
@@ -207,7 +207,7 @@ def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
             assert history.versions("\ud800.py").versions == ()
 
 
-def test_more_than_fits_leaves_the_rest(
+def test_a_cache_over_the_size_limit_drops_object_facts(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = GitCache(repository.path)

@@ -1,4 +1,4 @@
-"""A repository that lacks objects: what they would tell is not known, the rest is."""
+"""A repository that lacks objects: results without them are still returned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "project")
 
 
-def test_a_missing_object_takes_only_its_own_version_away(repository: Repository) -> None:
+def test_a_missing_object_affects_only_its_version(repository: Repository) -> None:
     texts = [f"{number}\n" for number in range(3)]
     commits = []
     for text in texts:
@@ -44,7 +44,7 @@ def test_a_missing_object_takes_only_its_own_version_away(repository: Repository
         ]
 
 
-def test_a_missing_commit_cuts_history_off(repository: Repository) -> None:
+def test_a_missing_commit_ends_history(repository: Repository) -> None:
     commits = []
     for number in range(3):
         repository.write("a.py", f"{number}\n")
@@ -59,7 +59,7 @@ def test_a_missing_commit_cuts_history_off(repository: Repository) -> None:
         assert kept.by_path({"a.py": [START]}) == {}
 
 
-def test_a_missing_tree_is_survived(repository: Repository) -> None:
+def test_a_missing_tree_is_tolerated(repository: Repository) -> None:
     repository.write("src/a.py", "1\n")
     first = repository.commit("First")
     repository.write("src/a.py", "2\n")

@@ -1,4 +1,4 @@
-"""Contents of git's objects through one process: by hash, by commit and path, whatever the names are."""
+"""Read objects through one git process, by hash or by commit and path."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def blobs(repository: Repository) -> Iterator[GitObjects]:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
-    """All processes that were started for contents, in order."""
+    """All processes started to read objects, in order."""
     processes: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
@@ -65,7 +65,7 @@ def test_contents_by_hash_and_by_commit_and_path(repository: Repository, blobs: 
     assert blobs.contents(f"{first}:empty") == b""
 
 
-def test_all_questions_go_to_one_process(
+def test_all_requests_go_to_one_process(
     repository: Repository, blobs: GitObjects, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.write("a.py", "x\n")
@@ -102,7 +102,7 @@ def test_all_questions_go_to_one_process(
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="most of these names are not possible there")
-def test_no_name_is_mistaken_for_a_question_or_an_answer(
+def test_no_path_is_mistaken_for_a_request_or_an_answer(
     repository: Repository, blobs: GitObjects, name: str
 ) -> None:
     content = blob_of(repository, b"its own\n")
@@ -153,7 +153,7 @@ def commit_of(repository: Repository, entries: str) -> str:
         "\ud800",
     ],
 )
-def test_what_is_no_object_is_not_there(
+def test_invalid_object_names_return_none(
     repository: Repository, blobs: GitObjects, name: str
 ) -> None:
     repository.write("a.py", "x\n")
@@ -181,9 +181,7 @@ def test_what_is_no_object_is_not_there(
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
-def test_what_is_no_file_has_no_contents(
-    repository: Repository, blobs: GitObjects, path: str
-) -> None:
+def test_only_files_have_contents(repository: Repository, blobs: GitObjects, path: str) -> None:
     repository.write("src/a.py", "x\n")
     (repository.path / "link").symlink_to("src")
     commit = repository.commit("One")
@@ -195,7 +193,7 @@ def test_what_is_no_file_has_no_contents(
     ] == [None, None, None]
 
 
-def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: GitObjects) -> None:
+def test_a_commit_by_a_unique_prefix(repository: Repository, blobs: GitObjects) -> None:
     first = repository.commit("First", "2026-02-03T10:00:00+02:00")
     repository.git("branch", first[:6], repository.commit("Second"))
     assert blobs.commit(first[:8]) == Commit(first, datetime(2026, 2, 3, 8, tzinfo=UTC))
@@ -204,7 +202,7 @@ def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: Gi
     assert blobs.commit(first[:3]) is None
 
 
-def test_head_is_always_the_one_of_now(repository: Repository, blobs: GitObjects) -> None:
+def test_head_is_always_current(repository: Repository, blobs: GitObjects) -> None:
     assert blobs.head() is None
     first = repository.commit("First")
     assert blobs.head() == first
@@ -217,7 +215,7 @@ def test_head_is_always_the_one_of_now(repository: Repository, blobs: GitObjects
     assert blobs.head() == first
 
 
-def test_what_is_packed_or_made_meanwhile_is_found(
+def test_objects_packed_or_created_later_are_found(
     repository: Repository, blobs: GitObjects
 ) -> None:
     repository.write("a.py", "1\n")
@@ -229,7 +227,7 @@ def test_what_is_packed_or_made_meanwhile_is_found(
     assert [blobs.contents(f"{commit}:a.py") for commit in (first, second)] == [b"1\n", b"2\n"]
 
 
-def test_what_is_too_large_is_not_read(
+def test_objects_over_the_limit_are_not_read(
     repository: Repository, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.write("large", "x" * 1001)
@@ -241,7 +239,7 @@ def test_what_is_too_large_is_not_read(
     assert len(started) <= 2
 
 
-def test_a_process_that_died_is_replaced(
+def test_a_dead_process_is_restarted(
     repository: Repository, blobs: GitObjects, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.write("a.py", "x\n")
@@ -253,9 +251,7 @@ def test_a_process_that_died_is_replaced(
     assert len(started) == 3
 
 
-def test_a_damaged_object_is_not_there_and_the_others_are(
-    repository: Repository, blobs: GitObjects
-) -> None:
+def test_a_damaged_object_does_not_affect_others(repository: Repository, blobs: GitObjects) -> None:
     repository.write("a.py", "damaged\n")
     repository.write("b.py", "whole\n")
     commit = repository.commit("One")
@@ -269,9 +265,7 @@ def test_a_damaged_object_is_not_there_and_the_others_are(
     assert blobs.contents(f"{commit}:b.py") == b"whole\n"
 
 
-def test_a_missing_object_is_not_there_and_the_others_are(
-    repository: Repository, blobs: GitObjects
-) -> None:
+def test_a_missing_object_does_not_affect_others(repository: Repository, blobs: GitObjects) -> None:
     repository.write("a.py", "missing\n")
     repository.write("b.py", "here\n")
     commit = repository.commit("One")
@@ -281,7 +275,7 @@ def test_a_missing_object_is_not_there_and_the_others_are(
     assert blobs.contents(f"{commit}:b.py") == b"here\n"
 
 
-def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: GitObjects) -> None:
+def test_threads_get_their_own_answers(repository: Repository, blobs: GitObjects) -> None:
     for number in range(20):
         repository.write(f"{number}.py", f"{number}\n" * 1000)
     commit = repository.commit("All")
@@ -301,7 +295,7 @@ def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: G
     assert not wrong
 
 
-def test_an_entry_tells_what_is_at_a_path(repository: Repository, blobs: GitObjects) -> None:
+def test_the_tree_entry_at_a_path(repository: Repository, blobs: GitObjects) -> None:
     repository.write("src/a.py", "x\n")
     repository.git("update-index", "--add", "--cacheinfo", f"160000,{'ab' * 20},sub")
     repository.git("add", "src/a.py")

@@ -1,4 +1,4 @@
-"""The process that contents come from: ended with what it was started for, however that ends."""
+"""The process that reads objects ends with its owner, in every way that can end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def repository(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
-    """All processes that were started for contents, in order."""
+    """All processes started to read objects, in order."""
     processes: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
@@ -41,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     return processes
 
 
-def test_closing_ends_the_process_and_answers_nothing_more(
+def test_close_ends_the_process_and_later_requests_return_none(
     repository: Repository, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.write("a.py", "x\n")
@@ -56,7 +56,7 @@ def test_closing_ends_the_process_and_answers_nothing_more(
     assert len(started) == 1
 
 
-def test_what_is_forgotten_leaves_no_process(
+def test_garbage_collection_ends_the_process(
     repository: Repository, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.commit("One")

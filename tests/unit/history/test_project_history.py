@@ -1,4 +1,4 @@
-"""The history of a project's files as it is asked for: the version of an annotation, where files went, what changed."""
+"""The history of a project's files: versions, current paths, nested repositories."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_file_at_any_commit(repository: Repository, history: ProjectHistory) -
     assert (found.commit, found.moment) == (second, START + timedelta(minutes=1))
 
 
-def test_a_file_at_a_commit_by_a_name_that_it_has_got_since(
+def test_a_file_at_a_commit_by_a_later_path(
     repository: Repository, history: ProjectHistory
 ) -> None:
     repository.write("a.py", TEXT)
@@ -84,10 +84,10 @@ def test_a_file_at_a_commit_by_a_name_that_it_has_got_since(
     assert found.path == "a.py"
 
 
-def test_of_two_names_at_a_commit_the_one_that_held_this_file(
+def test_of_two_paths_at_a_commit_the_one_of_this_file_is_chosen(
     repository: Repository, history: ProjectHistory
 ) -> None:
-    """The file was renamed twice, and its second name had been another file's."""
+    """The file was renamed twice, and its second path was another file's before."""
     repository.write("b.py", "quite another\n")
     repository.write("a.py", TEXT)
     first = repository.commit("First")
@@ -100,7 +100,7 @@ def test_of_two_names_at_a_commit_the_one_that_held_this_file(
     assert content_at(history, "c.py", first) == TEXT.encode()
 
 
-def test_a_commit_that_is_no_ancestor_of_head_still_has_its_text(
+def test_a_file_at_a_commit_that_is_no_ancestor_of_head(
     repository: Repository, history: ProjectHistory
 ) -> None:
     repository.write("a.py", "1\n")
@@ -150,7 +150,7 @@ def test_the_version_after_an_edit(repository: Repository, history: ProjectHisto
     ]
 
 
-def test_answers_follow_head(repository: Repository, history: ProjectHistory) -> None:
+def test_results_follow_head(repository: Repository, history: ProjectHistory) -> None:
     assert history.head() is None
     assert history.versions("a.py") == FileVersions()
     repository.write("a.py", "1\n")
@@ -198,7 +198,9 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
         assert history.current_paths(["src/a.py"]) == {"src/a.py": "src/a.py"}
 
 
-def test_where_a_renamed_file_is_now(repository: Repository, history: ProjectHistory) -> None:
+def test_the_current_path_of_a_renamed_file(
+    repository: Repository, history: ProjectHistory
+) -> None:
     repository.write("a.py", TEXT)
     repository.write("deleted.py", "x\n")
     repository.write("stays.py", "y\n")
@@ -272,7 +274,7 @@ def test_a_file_in_a_submodule_has_the_submodules_history(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
-def test_a_link_out_of_the_project_leads_nowhere(
+def test_a_link_out_of_the_project_has_no_history(
     repository: Repository, history: ProjectHistory, tmp_path: Path
 ) -> None:
     other = Repository(tmp_path / "other")
@@ -300,7 +302,7 @@ def test_a_work_tree_of_its_own(repository: Repository, tmp_path: Path) -> None:
         assert content_at(history, "a.py", first) == b"1\n"
 
 
-def test_after_closing_nothing_is_known(repository: Repository) -> None:
+def test_after_close_there_is_no_history(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("First")
     history = ProjectHistory(repository.path)

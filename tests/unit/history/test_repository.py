@@ -1,4 +1,4 @@
-"""Revisions, files at a revision, ancestors; and what is answered when git is not there."""
+"""Revisions, files at a revision, ancestry; and results without git."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from tests.unit.history.deriving import commits_by_log, commits_by_path
+from tests.unit.history.resolving import commits_by_log, commits_by_path
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository
@@ -43,10 +43,10 @@ def test_a_folder_outside_any_repository_has_none(
     assert open_repository(tmp_path / "none") is None
 
 
-def test_a_repository_that_the_environment_names_is_not_taken(
+def test_a_repository_in_the_environment_is_ignored(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As within a git hook, which sets them for the repository that it runs in."""
+    """A git hook sets these variables for its own repository."""
     other = Repository(tmp_path / "other")
     commit = repository.commit("Here")
     other.commit("There")
@@ -83,14 +83,14 @@ def test_revisions_are_resolved_to_whole_hashes(repository: Repository) -> None:
 @pytest.mark.parametrize(
     "revision", ["none", "", "--all", "-h", "HEAD:a.py", "HEAD^{tree}", "0" * 40, "a b", "HEAD~9"]
 )
-def test_what_names_no_commit_is_said(repository: Repository, revision: str) -> None:
+def test_a_revision_that_names_no_commit(repository: Repository, revision: str) -> None:
     repository.write("a.py", "x\n")
     repository.commit("One")
     with pytest.raises(HistoryUnavailable, match="names no commit here"):
         git(repository).resolve(revision)
 
 
-def test_a_file_as_it_was(repository: Repository) -> None:
+def test_a_file_at_a_commit(repository: Repository) -> None:
     path = repository.write("größe und maß/a b.py", b"one\r\n\xff\n")
     first = repository.commit("First")
     path.write_bytes(b"two\n")
@@ -142,7 +142,7 @@ def test_what_git_ignores(repository: Repository) -> None:
     assert not found.is_ignored(repository.path / "a.py")
 
 
-def test_without_git_nothing_is_known_and_nothing_breaks(
+def test_without_git(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = repository.commit("One")

@@ -1,4 +1,4 @@
-"""What git may answer otherwise is noticed by the times of files; what leaves its answers alone is not."""
+"""Changes of a repository are detected by file times; irrelevant ones are not reported."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ def state(repository: Repository) -> RepositoryState:
     return state
 
 
-def test_nothing_is_new_while_nothing_happens(
-    repository: Repository, state: RepositoryState
-) -> None:
+def test_no_change_is_reported_without_one(repository: Repository, state: RepositoryState) -> None:
     repository.write("src/a.py", "two = 2\n")
     assert not state.refresh()
 
@@ -69,7 +67,7 @@ def test_a_commit_in_another_work_tree_of_the_repository(repository: Repository)
     assert state.refresh()
 
 
-def test_a_repository_that_appears_and_goes(tmp_path: Path) -> None:
+def test_a_repository_created_and_deleted(tmp_path: Path) -> None:
     state = RepositoryState(tmp_path)
     assert not state.refresh()
     repository = Repository(tmp_path)

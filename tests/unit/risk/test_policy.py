@@ -1,4 +1,4 @@
-"""The policy of a `config.json` (RFC 10.4.6): what is in force, and what is said about the rest, at its place; nothing crashes."""
+"""The policy of a `config.json` (RFC 10.4.6), and the problems in it with their position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAME = {
 
 
 def loaded(**scoring: Any) -> LoadedConfig:
-    """Read a configuration with a risk part."""
+    """Load a configuration with a `risk_scoring` member."""
     return parse_config(
         json.dumps({**FRAME, "risk_scoring": {"enabled": True, **scoring}}).encode()
     )
@@ -31,7 +31,7 @@ def problems(config: LoadedConfig) -> list[tuple[str, int | None]]:
     return [(each.field.removeprefix("risk_scoring."), each.offset) for each in config.problems]
 
 
-def test_the_rfcs_example_is_in_force_as_it_stands() -> None:
+def test_the_example_of_the_rfc() -> None:
     config = loaded(
         algorithm="weighted_average",
         weights=DEFAULT_WEIGHTS,
@@ -63,7 +63,7 @@ def test_without_a_risk_part_prism_is_off() -> None:
     assert parse_config(b"{").policy == Policy()
 
 
-def test_what_is_given_is_laid_over_the_defaults() -> None:
+def test_values_override_the_defaults() -> None:
     policy = loaded(
         weights={"temperature": 2, "org:sensitive": 1},
         thresholds={"critical": 0.9},
@@ -76,7 +76,7 @@ def test_what_is_given_is_laid_over_the_defaults() -> None:
     assert policy.tiers == {"our-*": "small"}
 
 
-def test_an_algorithm_that_we_do_not_know_computes_nothing() -> None:
+def test_an_unknown_algorithm_computes_no_score() -> None:
     config = loaded(algorithm="ours")
     assert problems(config) == [("algorithm", None)]
     assert (
@@ -93,19 +93,47 @@ def test_an_algorithm_that_we_do_not_know_computes_nothing() -> None:
 @pytest.mark.parametrize(
     ("scoring", "found", "force"),
     [
-        ({"weights": {"temperature": -1, "scope_lines": 2}}, [("weights.temperature", None)], {"weights": {**DEFAULT_WEIGHTS, "scope_lines": 2}}),
-        ({"weights": {"heat": 1, "org:x": 2}}, [("weights.heat", None)], {"weights": {**DEFAULT_WEIGHTS, "org:x": 2}}),
+        (
+            {"weights": {"temperature": -1, "scope_lines": 2}},
+            [("weights.temperature", None)],
+            {"weights": {**DEFAULT_WEIGHTS, "scope_lines": 2}},
+        ),
+        (
+            {"weights": {"heat": 1, "org:x": 2}},
+            [("weights.heat", None)],
+            {"weights": {**DEFAULT_WEIGHTS, "org:x": 2}},
+        ),
         ({"weights": [1]}, [("weights", None)], {"weights": DEFAULT_WEIGHTS}),
-        ({"thresholds": {"medium": 0.9, "high": 0.5}}, [("thresholds", None)], {"thresholds": DEFAULT_THRESHOLDS}),
-        ({"thresholds": {"high": 7, "critical": 0.9}}, [("thresholds.high", None)], {"thresholds": {**DEFAULT_THRESHOLDS, Band.CRITICAL: 0.9}}),
-        ({"thresholds": {"severe": 0.9}}, [("thresholds.severe", None)], {"thresholds": DEFAULT_THRESHOLDS}),
-        ({"baselines": {"scope_files": 0, "prompt_token_count": 9}}, [("baselines.scope_files", None)], {"baselines": {"scope_files": 20, "prompt_token_count": 9}}),
-        ({"capability_tiers": {"own": "huge", "our": "small"}}, [("capability_tiers.own", None)], {"tiers": {"our": "small"}}),
+        (
+            {"thresholds": {"medium": 0.9, "high": 0.5}},
+            [("thresholds", None)],
+            {"thresholds": DEFAULT_THRESHOLDS},
+        ),
+        (
+            {"thresholds": {"high": 7, "critical": 0.9}},
+            [("thresholds.high", None)],
+            {"thresholds": {**DEFAULT_THRESHOLDS, Band.CRITICAL: 0.9}},
+        ),
+        (
+            {"thresholds": {"severe": 0.9}},
+            [("thresholds.severe", None)],
+            {"thresholds": DEFAULT_THRESHOLDS},
+        ),
+        (
+            {"baselines": {"scope_files": 0, "prompt_token_count": 9}},
+            [("baselines.scope_files", None)],
+            {"baselines": {"scope_files": 20, "prompt_token_count": 9}},
+        ),
+        (
+            {"capability_tiers": {"own": "huge", "our": "small"}},
+            [("capability_tiers.own", None)],
+            {"tiers": {"our": "small"}},
+        ),
         ({"review_rules": {"a": 1}}, [("review_rules", None)], {"rules": ()}),
         ({"enabled": "yes"}, [("enabled", None)], {"enabled": False}),
     ],
-)  # fmt: skip
-def test_the_part_that_is_broken_has_its_default_and_no_other(
+)
+def test_only_the_invalid_part_gets_its_default(
     scoring: Any, found: list[Any], force: dict[str, object]
 ) -> None:
     config = loaded(**scoring)
@@ -113,7 +141,7 @@ def test_the_part_that_is_broken_has_its_default_and_no_other(
     assert {name: getattr(config.policy, name) for name in force} == force
 
 
-def test_of_the_rules_only_the_broken_ones_are_left_out_and_each_is_told_where() -> None:
+def test_only_broken_rules_are_left_out_with_their_position() -> None:
     config = loaded(
         review_rules=[
             {"condition": "scope_lines > 1", "action": "explode"},
@@ -136,7 +164,7 @@ def test_of_the_rules_only_the_broken_ones_are_left_out_and_each_is_told_where()
     ]
 
 
-def test_rules_without_end_are_cut() -> None:
+def test_the_number_of_rules_is_limited() -> None:
     config = loaded(
         review_rules=[{"condition": "scope_lines > 1", "action": "flag"}] * (MAX_RULES + 5)
     )
@@ -145,7 +173,7 @@ def test_rules_without_end_are_cut() -> None:
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
-def test_what_is_no_number_costs_only_itself(number: str) -> None:
+def test_an_invalid_number_affects_only_its_member(number: str) -> None:
     source = json.dumps(
         {
             **FRAME,
@@ -164,14 +192,14 @@ def test_what_is_no_number_costs_only_itself(number: str) -> None:
     assert config.members["later"] == [None]
 
 
-def test_a_file_that_is_nested_without_end_says_nothing() -> None:
+def test_a_file_nested_too_deep_has_no_policy() -> None:
     config = parse_config(b'{"risk_scoring":' + b"[" * 5_000)
     assert config.problem is not None
     assert config.policy == Policy()
 
 
 @pytest.mark.parametrize("action", [["flag"], {"flag": 1}, 7, None, True, "", "Flag", "flag\0"])
-def test_a_rule_whose_action_is_none_is_left_out_and_reported(action: Any) -> None:
+def test_a_rule_with_an_invalid_action_is_left_out_and_reported(action: Any) -> None:
     sound = {"condition": "scope_lines > 1", "action": "block"}
     config = loaded(review_rules=[{"condition": "scope_files > 1", "action": action}, sound])
     assert [rule.action for rule in config.policy.rules] == ["block"]

@@ -1,4 +1,4 @@
-"""What reviews are worth (R6): only a person's approval of the text as it is releases, and only a person's later word undoes that."""
+"""What reviews amount to (R6): a person's approval of the current text releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of review rules (R20): what it says, and where it goes wrong."""
+"""The language of review rules (R20): results, and errors with their offsets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KNOWN: dict[str, float | str] = {
         ("temperature > -1", True),
     ],
 )
-def test_what_holds(condition: str, holds: bool) -> None:
+def test_conditions(condition: str, holds: bool) -> None:
     assert evaluate_condition(parse_condition(condition), KNOWN) is holds
 
 
@@ -60,7 +60,7 @@ def test_what_holds(condition: str, holds: bool) -> None:
         ("NOT (prompt_token_count > 5 OR scope_lines > 1000)", False),
     ],
 )
-def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool) -> None:
+def test_unknown_values_are_neither_true_nor_false(condition: str, holds: bool) -> None:
     assert evaluate_condition(parse_condition(condition), KNOWN) is holds
 
 
@@ -103,7 +103,7 @@ def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool
         ("1 == 1" + " " * MAX_LENGTH, MAX_LENGTH, "at most 2,000 characters"),
     ],
 )
-def test_where_it_goes_wrong(condition: str, offset: int, words: str) -> None:
+def test_errors_and_their_offsets(condition: str, offset: int, words: str) -> None:
     with pytest.raises(BrokenRule) as refused:
         parse_condition(condition)
     assert (refused.value.offset, words in refused.value.message) == (offset, True), (
@@ -111,7 +111,7 @@ def test_where_it_goes_wrong(condition: str, offset: int, words: str) -> None:
     )
 
 
-def test_as_deep_and_as_long_as_is_allowed() -> None:
+def test_the_limits_of_depth_and_length() -> None:
     assert evaluate_condition(parse_condition("(" * MAX_DEPTH + "1 == 1" + ")" * MAX_DEPTH), {})
     long = " OR ".join(["temperature > 1"] * 105)
     assert len(long) <= MAX_LENGTH

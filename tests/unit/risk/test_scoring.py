@@ -1,4 +1,4 @@
-"""Scores computed by hand (RFC 10.4.2): each case says what it is made of, so that a reader can do the sum."""
+"""Scores computed by hand (RFC 10.4.2), and bands (R21)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTHING = dict.fromkeys(
 
 
 class Case(NamedTuple):
-    """What is known, and what comes of it."""
+    """Measurements and the expected score."""
 
     measured: Measurements
     score: float
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "nothing known but that nobody reviewed it: 0.15 x 1 / 0.15": Case(
+    "nothing known except that it is unreviewed: 0.15 x 1 / 0.15": Case(
         Measurements(), 1.0, "critical"
     ),
     "(0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(
@@ -143,12 +143,12 @@ def test_the_factors_of_the_rfcs_example_give_another_score_than_it_prints() -> 
     assert round(weighted_average(factors) or 0, 4) == 0.7893
 
 
-def test_what_nobody_weighs_has_no_score() -> None:
+def test_without_weights_there_is_no_score() -> None:
     assert compute_score(Measurements(action="create"), Policy(weights=NOTHING)) is None
     assert weighted_average([]) is None
 
 
-def test_the_band_is_of_the_score_before_it_is_rounded() -> None:
+def test_the_band_is_that_of_the_unrounded_score() -> None:
     policy = Policy(
         weights={**NOTHING, "action_type": 1, "human_review_present": 1.999},
         thresholds={Band.CRITICAL: 0.8667},
@@ -158,7 +158,7 @@ def test_the_band_is_of_the_score_before_it_is_rounded() -> None:
     assert (round(score.value, 4), score.band) == (0.8666, "high")
 
 
-def test_weights_as_large_as_numbers_get_do_not_overflow() -> None:
+def test_huge_weights_do_not_overflow() -> None:
     assert weighted_average([(1.7e308, 1.0), (1.7e308, 0.5)]) == 0.75
     assert weighted_average([(5e-324, 1.0), (5e-324, 0.0)]) == 0.5
 
@@ -176,14 +176,14 @@ def test_weights_as_large_as_numbers_get_do_not_overflow() -> None:
         (1, "critical"),
     ],
 )
-def test_the_bounds_of_the_rfc(score: float, band: str) -> None:
+def test_the_thresholds_of_the_rfc(score: float, band: str) -> None:
     assert band_of(score) == band
 
 
-def test_a_project_may_set_some_of_them() -> None:
+def test_a_project_may_set_some_thresholds() -> None:
     assert band_of(0.5, {Band.CRITICAL: 0.5}) == Band.CRITICAL
     assert band_of(0.5, {Band.MEDIUM: 0.55}) == Band.LOW
 
 
-def test_below_every_bound_is_low() -> None:
+def test_a_score_below_all_thresholds_is_low() -> None:
     assert band_of(0.1, {Band.LOW: 0.2}) == Band.LOW

@@ -1,4 +1,4 @@
-"""The signals (RFC 10.4.1): what each is worth, what it says in words, and what is left out when nothing is known."""
+"""The signals (RFC 10.4.1): values, reasons, model tiers (R22), and what is left out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vibes_lsp.risk.signals import (
 
 
 def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | None:
-    """Return one factor of what is known."""
+    """Return one factor of some measurements."""
     return next(
         (
             each
@@ -98,7 +98,7 @@ def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | 
         ("org:tier", {"custom": (CustomSignal("org:tier", 0.7, "three"),)}, 0.7, 0.7, "three"),
     ],
 )
-def test_what_a_signal_is_worth(
+def test_the_value_and_reason_of_a_signal(
     signal: str, known: dict[str, Any], quantity: object, value: float, reason: str
 ) -> None:
     found = factor(signal, **known)
@@ -119,17 +119,15 @@ def test_what_a_signal_is_worth(
         ("scope_files", {"files": 0}),
         ("assurance_gap", {"level": "utmost"}),
         ("prompt_token_count", {}),
-        ("model_capability_tier", {"model": "nobody-knows-1"}),
+        ("model_capability_tier", {"model": "unknown-model-1"}),
         ("model_capability_tier", {}),
     ],
 )
-def test_what_is_not_known_is_left_out(signal: str, known: dict[str, Any]) -> None:
+def test_unknown_signals_are_left_out(signal: str, known: dict[str, Any]) -> None:
     assert factor(signal, **known) is None
 
 
-def test_a_name_in_a_rule_stands_for_what_was_measured_and_its_value_for_what_that_is_worth() -> (
-    None
-):
+def test_rule_variables_are_quantities_and_values() -> None:
     named = rule_variables(
         compute_factors(
             Measurements(action="create", lines=45, total_lines=50, temperature=1.0), Policy()
@@ -141,7 +139,7 @@ def test_a_name_in_a_rule_stands_for_what_was_measured_and_its_value_for_what_th
     assert "model_capability_tier" not in named
 
 
-def test_weights_are_the_policys() -> None:
+def test_weights_come_from_the_policy() -> None:
     found = factor("temperature", Policy(weights={"temperature": 7}), temperature=1.0)
     assert found is not None
     assert found.weight == 7
@@ -169,16 +167,16 @@ def test_weights_are_the_policys() -> None:
         ("gemini-2.5-pro", "frontier"),
         ("gemini-1.5-pro", "legacy"),
         ("qwen2.5-coder-7b-instruct", "small"),
-        ("nobody-knows-1", None),
+        ("unknown-model-1", None),
         ("", None),
         ("none", None),
     ],
 )
-def test_what_a_model_counts_as(model: str, tier: str | None) -> None:
+def test_the_tier_of_a_model(model: str, tier: str | None) -> None:
     assert tier_of(model) == tier
 
 
-def test_the_policys_patterns_go_before_the_table_and_the_longest_before_the_others() -> None:
+def test_policy_patterns_precede_the_table_and_the_longest_wins() -> None:
     own = {"*": "legacy", "claude-*": "small", "our-*": "general", "our-best-*": "frontier"}
     assert [tier_of(name, own) for name in ("claude-opus-4-5", "our-own", "our-best-1", "x")] == [
         "small",
@@ -189,6 +187,6 @@ def test_the_policys_patterns_go_before_the_table_and_the_longest_before_the_oth
     assert tier_of("our-best-1", dict(reversed(own.items()))) == "frontier"
 
 
-def test_every_tier_is_worth_something_and_less_able_is_more_risky() -> None:
+def test_smaller_models_have_higher_values() -> None:
     assert set(MODEL_TIERS.values()) == set(Tier)
     assert [TIER_VALUES[tier] for tier in Tier] == sorted(TIER_VALUES.values())

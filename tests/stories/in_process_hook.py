@@ -1,4 +1,4 @@
-"""A pre-commit hook that git really runs and whose work is done in this process: a commit costs no start of an interpreter."""
+"""A pre-commit hook whose work is done in this process, which saves starting an interpreter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Hook:
 
     Attributes:
         prepared: What each run did.
-        failures: What it raised.
+        failures: The exceptions it raised.
     """
 
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
@@ -54,6 +54,6 @@ class Hook:
                 self.prepared += prepare_commit(
                     self._root, {"GIT_INDEX_FILE": index}, now=self._now
                 )
-            except BaseException as error:  # noqa: BLE001  # told by the test, after the commit that went on
+            except BaseException as error:  # noqa: BLE001  # checked after the commit
                 self.failures.append(error)
             self._answer.write_text("done\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Derived commits asked for once, with nothing kept."""
+"""Resolve commits once, with a new `CommitResolver`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def commits_by_log(
     repository: Repository, log: Path, wanted: Iterable[str]
 ) -> dict[str, ResolvedCommit]:
-    """Ask by a log alone."""
+    """Resolve records by the log."""
     return CommitResolver(repository, log.parent, log).by_log(wanted)
 
 
 def commits_by_path(
     repository: Repository, project: Path, moments: Mapping[str, Iterable[datetime]]
 ) -> dict[tuple[str, datetime], ResolvedCommit]:
-    """Ask by the files of a project alone."""
+    """Resolve edits by the history of their files."""
     return CommitResolver(repository, project, project / "log").by_path(moments)

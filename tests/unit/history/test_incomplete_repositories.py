@@ -1,4 +1,4 @@
-"""Where git is absent or knows only a part: less is answered, nothing fails, nothing is fetched, no other repository is taken."""
+"""Missing or incomplete git history gives fewer results, no failure and no fetch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "origin")
 
 
-def knows_nothing(history: ProjectHistory, commit: str) -> None:
+def assert_no_history(history: ProjectHistory, commit: str) -> None:
     assert history.head() is None
     found = history.versions("a.py")
     assert (found.versions, found.names, found.first_after(START)) == ((), (), None)
@@ -52,7 +52,7 @@ def test_without_git(
         (tmp_path / "bin").mkdir()
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
         with ProjectHistory(repository.path) as never_opened:
-            knows_nothing(never_opened, commit)
+            assert_no_history(never_opened, commit)
             assert never_opened.contents(version) is None
         assert blobs.contents(version.blob) is None
         assert opened.versions("b.py").versions == ()
@@ -63,32 +63,32 @@ def test_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "project").mkdir()
     with ProjectHistory(tmp_path / "project") as history:
-        knows_nothing(history, "ab" * 20)
+        assert_no_history(history, "ab" * 20)
         repository = Repository(tmp_path / "project")
         repository.write("a.py", "1\n")
         commit = repository.commit("One")
         assert history.head() == commit, "and one that is made later is noticed"
     with ProjectHistory(tmp_path / "none") as history:
-        knows_nothing(history, "ab" * 20)
+        assert_no_history(history, "ab" * 20)
 
 
 def test_before_the_first_commit(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     with ProjectHistory(repository.path) as history:
-        knows_nothing(history, "ab" * 20)
+        assert_no_history(history, "ab" * 20)
 
 
 def test_a_folder_that_only_looks_like_a_repository(tmp_path: Path) -> None:
     (tmp_path / "project/.git").mkdir(parents=True)
     with ProjectHistory(tmp_path / "project") as history:
-        knows_nothing(history, "ab" * 20)
+        assert_no_history(history, "ab" * 20)
     (tmp_path / "other").mkdir()
     (tmp_path / "other/.git").write_text("gitdir: /nowhere\n")
     with ProjectHistory(tmp_path / "other") as history:
-        knows_nothing(history, "ab" * 20)
+        assert_no_history(history, "ab" * 20)
 
 
-def test_a_repository_that_the_environment_names_is_not_taken(
+def test_a_repository_in_the_environment_is_ignored(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = Repository(tmp_path / "other")
@@ -107,9 +107,7 @@ def test_a_repository_that_the_environment_names_is_not_taken(
         assert history.version_at("a.py", there) is None
 
 
-def test_a_shallow_clone_says_where_its_history_ends(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> None:
     writer = TrailWriter(repository.path)
     ids, commits = [], []
     for number in range(4):
@@ -197,10 +195,10 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs a shell script")
-def test_a_partial_clone_starts_no_program_to_fetch_with(
+def test_a_partial_clone_starts_no_fetch_program(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even git without `GIT_NO_LAZY_FETCH`, and with a protocol that the repository allows itself."""
+    """Not even in git without `GIT_NO_LAZY_FETCH` and with a protocol allowed by the repository."""
     writer = TrailWriter(repository.path)
     ids = []
     for number in range(2):
@@ -261,7 +259,7 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["replaced", "grafted"])
-def test_replaced_and_grafted_history_is_not_believed(repository: Repository, way: str) -> None:
+def test_replacement_objects_and_grafts_are_ignored(repository: Repository, way: str) -> None:
     writer = TrailWriter(repository.path)
     commits, ids = [], []
     for number in range(3):
@@ -283,7 +281,7 @@ def test_replaced_and_grafted_history_is_not_believed(repository: Repository, wa
     else:
         (repository.path / ".git/info").mkdir(exist_ok=True)
         (repository.path / ".git/info/grafts").write_text(f"{commits[2]}\n")
-    assert repository.git("rev-list", "--count", "HEAD") == "1", "git itself believes it"
+    assert repository.git("rev-list", "--count", "HEAD") == "1", "git itself uses it"
     kept = kept_of(repository)
     with ProjectHistory(repository.path) as history:
         assert [each.commit for each in history.versions("a.py").versions] == commits[::-1]
@@ -296,7 +294,7 @@ def test_replaced_and_grafted_history_is_not_believed(repository: Repository, wa
     assert kept.by_path(edits)["a.py", START].commit == commits[0]
 
 
-def test_a_repository_that_was_removed_answers_nothing(repository: Repository) -> None:
+def test_a_deleted_repository_has_no_history(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
     with ProjectHistory(repository.path) as history:
@@ -307,12 +305,10 @@ def test_a_repository_that_was_removed_answers_nothing(repository: Repository) -
         assert history.version_at("b.py", commit) is None
 
 
-def test_a_work_tree_that_the_configuration_puts_elsewhere(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_a_work_tree_configured_elsewhere(repository: Repository, tmp_path: Path) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
     (tmp_path / "elsewhere").mkdir()
     repository.git("config", "core.worktree", str(tmp_path / "elsewhere"))
     with ProjectHistory(repository.path) as history:
-        knows_nothing(history, commit)
+        assert_no_history(history, commit)

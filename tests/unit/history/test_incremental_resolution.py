@@ -1,4 +1,4 @@
-"""Derived commits kept while history grows: the same answers as when all is read again, with no more reading than is needed."""
+"""A `CommitResolver` kept while history grows: same results, with no more reading than needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.trails import Repository, TrailWriter
-from tests.unit.history.deriving import commits_by_log, commits_by_path
+from tests.unit.history.resolving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT, opened
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.repository import open_repository
@@ -28,7 +28,7 @@ START = datetime(2026, 2, 3, 9, tzinfo=UTC)
 
 
 class Project:
-    """A repository with a trail, and its derived commits as they are kept."""
+    """A repository with a trail and a kept `CommitResolver`."""
 
     def __init__(self, path: Path) -> None:
         self.repository = Repository(path)
@@ -45,7 +45,7 @@ class Project:
         return self.ids[-1]
 
     def check(self, paths: Sequence[str]) -> None:
-        """Compare all answers with those of a new reading."""
+        """Compare all results with those of a new resolver."""
         assert self.kept.by_log(self.ids) == commits_by_log(
             self.git, self.writer.files.log, self.ids
         )
@@ -71,7 +71,7 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The arguments of every git that reads history."""
+    """The arguments of each git process that reads history."""
     commands: list[list[str]] = []
     popen = subprocess.Popen
 
@@ -84,9 +84,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return commands
 
 
-def test_nothing_is_read_twice_while_head_stays(
-    project: Project, commands: list[list[str]]
-) -> None:
+def test_history_is_read_once_while_head_stays(project: Project, commands: list[list[str]]) -> None:
     one = project.edit("a.py", "1\n")
     commit = project.repository.commit("One")
     pending = project.edit("b.py", "1\n")
@@ -103,7 +101,7 @@ def test_nothing_is_read_twice_while_head_stays(
     assert not commands
 
 
-def test_only_what_is_new_is_read_when_head_moves_on(
+def test_only_new_commits_are_read_when_head_advances(
     project: Project, commands: list[list[str]]
 ) -> None:
     project.edit("a.py", "1\n")
@@ -119,9 +117,7 @@ def test_only_what_is_new_is_read_when_head_moves_on(
     assert all(after in arguments and f"^{before}" in arguments for arguments in read)
 
 
-def test_a_new_file_is_looked_for_by_its_name_alone(
-    project: Project, commands: list[list[str]]
-) -> None:
+def test_a_new_file_is_read_by_its_path_only(project: Project, commands: list[list[str]]) -> None:
     project.edit("a.py", "1\n")
     project.repository.write("b.py", "1\n")
     commit = project.repository.commit("One")
@@ -132,7 +128,7 @@ def test_a_new_file_is_looked_for_by_its_name_alone(
     assert [argument for argument in read if argument.endswith(".py")] == [":(top,literal)b.py"]
 
 
-def test_another_branch_has_other_answers_and_they_come_back(project: Project) -> None:
+def test_switching_branches_and_back(project: Project) -> None:
     project.repository.commit("Start")
     project.repository.switch("topic", create=True)
     theirs = project.edit("a.py", "of the topic\n")
@@ -146,7 +142,7 @@ def test_another_branch_has_other_answers_and_they_come_back(project: Project) -
     assert (project.kept.by_log([theirs]), project.kept.by_path(asked)) == on_topic
 
 
-def test_an_amended_commit_takes_its_records_along(project: Project) -> None:
+def test_the_records_of_an_amended_commit_belong_to_the_new_commit(project: Project) -> None:
     one = project.edit("a.py", "1\n")
     before = project.repository.commit("One")
     assert project.kept.by_log([one])[one].commit == before
@@ -162,7 +158,7 @@ def test_an_amended_commit_takes_its_records_along(project: Project) -> None:
     project.check(["a.py"])
 
 
-def test_before_the_first_commit_nothing_is_kept_that_would_be_wrong_afterwards(
+def test_nothing_is_kept_before_the_first_commit(
     project: Project,
 ) -> None:
     one = project.edit("a.py", "1\n")
@@ -176,7 +172,7 @@ def test_before_the_first_commit_nothing_is_kept_that_would_be_wrong_afterwards(
 @pytest.mark.parametrize(
     "path", ["../a.py", "/etc/passwd", "C:\\a.py", "a\0b", "\ud800", "", ".", "*", "x/../../a.py"]
 )
-def test_a_path_that_cannot_be_tracked_hides_no_other(project: Project, path: str) -> None:
+def test_an_untrackable_path_does_not_affect_others(project: Project, path: str) -> None:
     project.repository.write("a.py", "1\n")
     commit = project.repository.commit("One")
     found = project.kept.by_path({path: [START], "a.py": [START]})
@@ -194,7 +190,7 @@ def test_more_files_than_a_command_line_holds(project: Project) -> None:
     )
 
 
-def test_lineages_are_derived_from_what_is_kept(
+def test_lineages_are_resolved_from_kept_results(
     project: Project, commands: list[list[str]]
 ) -> None:
     one = project.edit("a.py", "1\n")
@@ -222,7 +218,7 @@ STEPS = st.lists(
 @pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_what_is_kept_never_differs_from_a_new_reading(
+def test_kept_results_equal_a_new_reading(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
 ) -> None:
     project = Project(tmp_path_factory.mktemp("kept") / "project")

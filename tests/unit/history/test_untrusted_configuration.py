@@ -1,4 +1,4 @@
-"""A repository's own configuration can name programs: none of them may run, whatever we ask git."""
+"""A repository's configuration can name programs; none of them runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.requirements import require
 from tests.trails import Repository, TrailWriter
-from tests.unit.history.deriving import commits_by_log, commits_by_path
+from tests.unit.history.resolving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
@@ -24,7 +24,7 @@ ATTRIBUTES = "* diff=evil filter=evil merge=evil\n"
 
 
 class Trap:
-    """A program that leaves a mark when it is run."""
+    """A program that leaves a mark when it runs."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -59,7 +59,7 @@ def writer(tmp_path: Path) -> TrailWriter:
     return writer
 
 
-def ask_everything(writer: TrailWriter) -> None:
+def call_everything(writer: TrailWriter) -> None:
     git = open_repository(writer.root)
     assert git is not None
     head = git.head()
@@ -128,7 +128,7 @@ def test_no_program_of_the_configuration_runs(
         "config", setting, ("!" if setting.startswith("alias.") else "") + str(trap.program)
     )
     trap.ran()
-    ask_everything(writer)
+    call_everything(writer)
 
 
 def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -146,7 +146,7 @@ def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
     repository.git("config", "gpg.program", str(trap.program))
     repository.git("log", "-1", "HEAD")
     assert trap.ran(), "git itself would have run it: the trap works"
-    ask_everything(writer)
+    call_everything(writer)
 
 
 def test_no_file_system_monitor_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -154,7 +154,7 @@ def test_no_file_system_monitor_runs(writer: TrailWriter, trap: Trap) -> None:
     repository.git("config", "core.fsmonitor", str(trap.program))
     repository.git("status", "--short")
     assert trap.ran(), "git itself would have run it: the trap works"
-    ask_everything(writer)
+    call_everything(writer)
 
 
 def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -164,7 +164,7 @@ def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Tra
     repository.git("config", "diff.evil.textconv", str(trap.program))
     repository.git("log", "-p", "-1")
     assert trap.ran(), "git itself would have run it: the trap works"
-    ask_everything(writer)
+    call_everything(writer)
 
 
 def test_no_hook_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -179,7 +179,7 @@ def test_no_hook_runs(writer: TrailWriter, trap: Trap) -> None:
     ):
         (hooks / name).write_text(trap.program.read_text())
         (hooks / name).chmod(0o755)
-    ask_everything(writer)
+    call_everything(writer)
 
 
 def test_replacement_objects_do_not_change_history(writer: TrailWriter) -> None:
@@ -193,8 +193,8 @@ def test_replacement_objects_do_not_change_history(writer: TrailWriter) -> None:
     assert commits_by_log(git, writer.files.log, wanted) == before
 
 
-def test_asking_changes_nothing_in_the_repository(writer: TrailWriter) -> None:
+def test_reading_does_not_change_the_repository(writer: TrailWriter) -> None:
     folder = writer.root / ".git"
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    ask_everything(writer)
+    call_everything(writer)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
