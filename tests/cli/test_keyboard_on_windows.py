@@ -45,9 +45,9 @@ def press(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
     def pressed(keys: str, before: str = "") -> str:
         console.typed.extend(before)
-        with there.listening() as wait:
+        with there.key_reader() as read_key:
             console.typed.extend(keys)
-            key: str = wait()
+            key: str = read_key()
         assert not console.typed, "a key is read whole"
         return key
 

@@ -145,6 +145,16 @@ def test_all_of_a_prompt_or_a_file_after_a_list(
     }
 
 
+def test_a_long_list_counts_what_it_leaves_out(story: ReviewProject) -> None:
+    text = "".join(f"value_{number} = {number}\n" for number in range(1, 43))
+    for number in range(1, 43):
+        story.line("many.py", number, number, text=text, risk_score=0.95)
+    story.file("many.py", text)
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "f")
+        assert "  … and 2 more\n" in shown.wait_for("approve all 42")
+
+
 def test_what_somebody_rejected_is_not_approved_with_the_rest(story: ReviewProject) -> None:
     story.review(story.other, verdict="rejected")
     with terminal("review", cwd=story.root) as shown:

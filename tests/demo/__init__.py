@@ -1,1 +1,1 @@
-"""The demonstration: a small real repository with a trail, looked at with the real commands (`make demo`)."""
+"""The demonstration: the sample repository, shown with the real programs (`make demo`)."""

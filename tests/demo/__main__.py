@@ -1,4 +1,4 @@
-"""Builds the demonstration's repository, asks the server and the command line about it, then tampers with the trail."""
+"""Builds the sample repository, asks server and command line about it, then tampers with it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ _BOLD, _DIM, _RED, _OFF = (
 
 
 def main() -> None:
-    """Run the demonstration in `build/demo`, made anew each time."""
+    """Run the demonstration in `build/demo`, which is rebuilt each time."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     workspace = build(FOLDER)
     say(
-        "Three AI tools wrote a small shop. Since then people inserted a block, edited a line, moved a function, removed another."
+        "Three AI tools wrote a small shop. Since then, people have inserted a block,"
+        " edited a line, moved a function and removed one."
     )
     vibes(workspace, "blame", "src/auth.py")
     with Client(workspace.root) as client:
-        say(
-            "What an editor shows when the cursor is on hash_password (src/auth.py:23), asked of the language server:"
-        )
+        say("The hover on hash_password (src/auth.py:23), from the language server:")
         client.open("src/auth.py")
         hover(client, "src/auth.py", 23)
-        say("The lenses above the ranges of all files:")
+        say("The code lenses of all files:")
         for path in (
             "src/auth.py",
             "src/limits.py",
@@ -43,56 +42,54 @@ def main() -> None:
             "web/app.ts",
         ):
             lenses(client, path)
-        say("The list of problems:")
+        say("The diagnostics:")
         problems(client, workspace)
     vibes(workspace, "find", "--unreviewed")
     vibes(workspace, "coverage")
     vibes(workspace, "check")
-    say("Now somebody changes a recorded prompt and deletes a review from the log:")
+    say("After a recorded prompt was changed and a review deleted from the log:")
     workspace.tamper()
     vibes(workspace, "check", "--base", "HEAD", expected=1)
     workspace.restore()
-    farewell(workspace)
+    print_next_steps(workspace)
 
 
-def farewell(workspace: Workspace) -> None:
-    """Print how to go on: commands to copy, whatever is on the path."""
+def print_next_steps(workspace: Workspace) -> None:
+    """Print commands to copy, with full paths of the programs."""
     scripts = Path(sysconfig.get_path("scripts"))
-    say("The repository stays. To look around in it:")
+    say("The repository is kept. To explore it:")
     line(f"  cd {workspace.root}")
     line(f"  {scripts / 'vibes'} blame src/auth.py")
-    say(
-        "In Neovim 0.11 or newer, where K shows the hover and :lua vim.lsp.codelens.refresh() the lenses:"
-    )
-    server = f"vim.lsp.config('vibes', {{cmd={{'{(scripts / 'vibes-lsp').as_posix()}'}}, root_markers={{'.ai-audit'}}}})"
+    say("In Neovim 0.11 or newer (K shows the hover, :lua vim.lsp.codelens.refresh() the lenses):")
+    program = (scripts / "vibes-lsp").as_posix()
+    options = f"cmd={{'{program}'}}, root_markers={{'.ai-audit'}}"
+    server = f"vim.lsp.config('vibes', {{{options}}})"
     line(f"  nvim --cmd \"lua {server} vim.lsp.enable('vibes')\" src/auth.py")
-    say(
-        "In VS Code, with our extension, which `make vsix` builds (docs/editors/vscode.md), and this setting:"
-    )
-    line(f'  "vibes.server.path": "{(scripts / "vibes-lsp").as_posix()}"')
+    say("In VS Code, with the extension (`make vsix`, docs/editors/vscode.md) and this setting:")
+    line(f'  "vibes.server.path": "{program}"')
 
 
 def say(sentence: str) -> None:
-    """Print what comes next."""
+    """Print a heading."""
     line(f"\n{_BOLD}{sentence}{_OFF}")
 
 
 def line(text: str) -> None:
     """Print one line."""
-    print(text, flush=True)  # noqa: T201  # the demonstration talks to a person
+    print(text, flush=True)  # noqa: T201  # output of a program for people
 
 
 def vibes(workspace: Workspace, *arguments: str, expected: int = 0) -> None:
-    """Run the real command in the workspace, its output going where ours goes."""
+    """Run a command in the workspace with the same output."""
     line(f"\n{_DIM}$ vibes {' '.join(arguments)}{_OFF}")
     program = Path(sysconfig.get_path("scripts")) / "vibes"
     done = subprocess.run([program, *arguments], cwd=workspace.root, check=False)
     if done.returncode != expected:
-        sys.exit(f"vibes {arguments[0]} ended with {done.returncode} instead of {expected}")
+        sys.exit(f"vibes {arguments[0]} exited with {done.returncode}: expected {expected}")
 
 
 def hover(client: Client, path: str, number: int) -> None:
-    """Print what a hover says."""
+    """Print a hover."""
     place = {"line": number - 1, "character": 4}
     answer = client.request(
         "textDocument/hover", {"textDocument": {"uri": client.open(path)}, "position": place}
@@ -102,7 +99,7 @@ def hover(client: Client, path: str, number: int) -> None:
 
 
 def lenses(client: Client, path: str) -> None:
-    """Print the lenses of a file."""
+    """Print the code lenses of a file."""
     for lens in client.request(
         "textDocument/codeLens", {"textDocument": {"uri": client.open(path)}}
     ):
@@ -112,7 +109,7 @@ def lenses(client: Client, path: str) -> None:
 
 
 def problems(client: Client, workspace: Workspace) -> None:
-    """Print what the server has published about the open files."""
+    """Print the diagnostics of the open files."""
     severities = {1: "error", 2: "warning", 3: "information", 4: "hint"}
     root = workspace.root.as_uri() + "/"
     for uri, found in sorted(client.diagnostics.items()):

@@ -1,4 +1,4 @@
-"""The smallest language client there is: one request at a time over a real server's standard input and output."""
+"""A minimal language client: one request at a time to a real server over stdio."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 class Client:
-    """Speaks LSP with a `vibes-lsp` process of its own, rooted in a folder; pushed diagnostics are kept by URI."""
+    """Speaks LSP with a `vibes-lsp` process in a folder; keeps pushed diagnostics by URI."""
 
     def __init__(self, folder: Path, command: Sequence[str | Path] = ()) -> None:
         self._folder = folder
@@ -44,7 +44,7 @@ class Client:
         self._server.communicate()
 
     def open(self, path: str) -> str:
-        """Open a file of the folder, wait until the server has asked git's history about it, and return its URI."""
+        """Open a file, wait until the server has searched git history, and return its URI."""
         file = self._folder / path
         uri = file.as_uri()
         document = {
@@ -62,7 +62,7 @@ class Client:
         """Send a request and return its result.
 
         Raises:
-            RuntimeError: The server answered with an error, or went away.
+            RuntimeError: The server answered with an error, or exited.
         """
         self._number += 1
         self._send({"id": self._number, "method": method, "params": params})
@@ -95,7 +95,7 @@ class Client:
             name, _, value = line.partition(b":")
             length = int(value) if name.lower() == b"content-length" else length
         if not length:
-            raise RuntimeError("the server went away")
+            raise RuntimeError("the server exited")
         message: dict[str, Any] = json.loads(self._server.stdout.read(length))
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]

@@ -1,4 +1,4 @@
-"""Takes the README's picture: what the demonstration prints, as it prints it (`python -m tests.demo.picture`)."""
+"""Draws the picture of the README from the output of the demonstration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FRAME: Final = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xml
 
 
 def main() -> None:
-    """Run the demonstration and write the picture of its first part."""
+    """Run the demonstration and write a picture of its first part."""
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(_WIDTH)}
     done = subprocess.run(
         [sys.executable, "-m", "tests.demo"],

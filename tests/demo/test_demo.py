@@ -1,4 +1,4 @@
-"""What `make demo` runs ends well and shows what the README promises."""
+"""`make demo` exits 0 and shows what the README describes."""
 
 from __future__ import annotations
 

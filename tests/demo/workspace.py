@@ -1,4 +1,4 @@
-"""The demonstration's repository, with what `make demo` and the tests do to it."""
+"""The sample repository, with the changes that `make demo` and the tests make to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vibes_lsp.demo.story import create_demo
 
 @dataclass(frozen=True)
 class Workspace:
-    """Where the repository lies, and two records that the demonstration speaks of."""
+    """The repository, and two records that the demonstration uses."""
 
     root: Path
     hashing: str
@@ -23,7 +23,7 @@ class Workspace:
         return self.root / ".ai-audit"
 
     def tamper(self) -> None:
-        """Change a recorded prompt, and take the review out of the log."""
+        """Change a recorded prompt and delete a review from the log."""
         manifest, log = self.audit / "manifest.json", self.audit / "annotations.jsonl"
         manifest.write_bytes(
             manifest.read_bytes().replace(b"Store passwords safely", b"Store passwords")
@@ -36,15 +36,15 @@ class Workspace:
         log.write_bytes(b"".join(kept))
 
     def restore(self) -> None:
-        """Put the trail back as it was committed."""
+        """Restore the committed audit trail."""
         Repository(self.root).git("checkout", "--quiet", "--", ".ai-audit")
 
 
 def build(root: Path) -> Workspace:
-    """Make the repository in an empty folder, as `vibes demo` does.
+    """Create the repository in an empty folder, as `vibes demo` does.
 
     Args:
-        root: The folder; created when it is not there.
+        root: The folder; created if missing.
     """
     demo = create_demo(root.absolute())
     return Workspace(demo.root, demo.hashing, demo.review)

@@ -27,7 +27,7 @@ def is_interactive() -> bool:
 if sys.platform == "win32":
 
     @contextmanager
-    def listening() -> Iterator[Callable[[], str]]:
+    def key_reader() -> Iterator[Callable[[], str]]:
         """Yield a function that waits for a key and returns its character.
 
         It returns "" for a key without a character and for several at once. Print the question
@@ -35,9 +35,9 @@ if sys.platform == "win32":
         """
         while msvcrt.kbhit():
             msvcrt.getwch()
-        yield _key
+        yield _read_key
 
-    def _key() -> str:
+    def _read_key() -> str:
         typed = msvcrt.getwch()
         if typed == "\x03":
             raise KeyboardInterrupt
@@ -51,7 +51,7 @@ if sys.platform == "win32":
 else:
 
     @contextmanager
-    def listening() -> Iterator[Callable[[], str]]:
+    def key_reader() -> Iterator[Callable[[], str]]:
         """Yield a function that waits for a key and returns its character.
 
         It returns "" for a key without a character and for several at once. Print the question
@@ -64,7 +64,7 @@ else:
         try:
             with _signals() as signals:
                 tty.setcbreak(terminal, termios.TCSAFLUSH)
-                yield lambda: _key(terminal, signals)
+                yield lambda: _read_key(terminal, signals)
         finally:
             signal.signal(signal.SIGCONT, resumed or signal.SIG_DFL)
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
@@ -85,7 +85,7 @@ else:
             os.close(reader)
             os.close(writer)
 
-    def _key(terminal: int, signals: int) -> str:
+    def _read_key(terminal: int, signals: int) -> str:
         while signals in select.select([terminal, signals], [], [])[0]:
             os.read(signals, _MAX_KEY_BYTES)  # Ctrl-C raises here at the latest
         typed = os.read(terminal, _MAX_KEY_BYTES)

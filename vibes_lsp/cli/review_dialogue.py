@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from vibes_lsp.cli.keyboard import listening, read_line
+from vibes_lsp.cli.keyboard import key_reader, read_line
 from vibes_lsp.cli.output import (
     KIND_MARKS,
     escape,
@@ -353,7 +353,7 @@ class ReviewDialogue:
                 [(f"  {escape(place_of(each))}", "bold"), (f"  {each.facts['state']}", "dim")]
             )
         if len(found) > _MAX_CONFIRMED:
-            print_line(f"  … and {len(found) - _MAX_LISTED:,} more")
+            print_line(f"  … and {len(found) - _MAX_CONFIRMED:,} more")
         question = f"approve all {len(found):,}? Only this one was shown. [y/n] "
         if _ask_key(question) != "y":
             return False
@@ -402,9 +402,9 @@ def _print_help() -> bool:
 
 def _ask_key(question: str) -> str:
     """Ask a question and return the pressed key."""
-    with listening() as wait:
+    with key_reader() as read_key:
         print_question(question)
-        key = wait().lower()
+        key = read_key().lower()
         print_line(key)
     return key
 

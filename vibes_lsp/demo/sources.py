@@ -40,7 +40,7 @@ def recent(times: list[float], now: float) -> list[float]:
 
 
 def exceeded(times: list[float], now: float) -> bool:
-    """Say whether somebody has tried too often."""
+    """Return whether there were too many attempts."""
     return len(recent(times, now)) >= ATTEMPTS
 '''
 
@@ -99,7 +99,10 @@ def remove_function(mail: str) -> str:
 
 def insert_block(auth: str) -> str:
     """Return the auth module with a block above the AI lines."""
-    note = '"""Sign-up and sign-in.\n\nOwned by the accounts team. Every change here needs a second pair of eyes.\n"""\n\n# Reviewed every quarter.\n'
+    note = (
+        '"""Sign-up and sign-in.\n\nOwned by the accounts team. '
+        'Every change here needs a second pair of eyes.\n"""\n\n# Reviewed every quarter.\n'
+    )
     return auth.replace('"""Sign-up and sign-in."""\n', note)
 
 

@@ -1,4 +1,4 @@
-"""Placements as every adapter reports them: whereabouts in words, scores, reviews and commits of one file against one text."""
+"""Placements as JSON and text: locations, scores, reviews and commits of one file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEFORE = "import os\n\n\ndef size(path):\n    status = os.stat(path)\n    return
 
 
 class Placed(NamedTuple):
-    """What became of one annotation."""
+    """One annotation and its placement."""
 
     placement: Placement
     facts: dict[str, Any]
@@ -44,7 +44,7 @@ def trail(tmp_path: Path) -> TrailWriter:
 
 
 def placed(trail: TrailWriter, content: str, **members: Any) -> list[Placed]:
-    """Place all annotations of `a.py` in a text."""
+    """Locate all annotations of `a.py` in a text."""
     read, text = opened(trail.root), Text(content)
     report = PlacementReport(read, text, **members)
     return [Placed(each, report.placement(each)) for each in locate_annotations(read, "a.py", text)]
@@ -65,14 +65,14 @@ def only(trail: TrailWriter, content: str, **members: Any) -> Placed:
         ("# new\n" + BEFORE + BEFORE, "moved", "moved from 4-6, but other places may fit as well"),
     ],
 )
-def test_whereabouts_of_lines(trail: TrailWriter, content: str, state: str, words: str) -> None:
+def test_location_of_lines(trail: TrailWriter, content: str, state: str, words: str) -> None:
     trail.line("a.py", 4, 6, text=BEFORE)
     found = only(trail, content)
     assert (found.facts["state"], describe_location(found.placement)) == (state, words)
     assert found.facts["ambiguous"] == ("may fit" in words)
 
 
-def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
+def test_location_of_edited_lines(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 9, text=BEFORE)
     found = only(trail, BEFORE.replace("'byte'", "'bit'"))
     assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
@@ -82,7 +82,7 @@ def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
     )
 
 
-def test_whereabouts_without_anchors(trail: TrailWriter) -> None:
+def test_location_without_anchors(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6)
     found = only(trail, BEFORE)
     assert (
@@ -96,7 +96,7 @@ def test_whereabouts_without_anchors(trail: TrailWriter) -> None:
     )
 
 
-def test_whereabouts_of_functions(trail: TrailWriter) -> None:
+def test_location_of_functions(trail: TrailWriter) -> None:
     trail.function("a.py", "size")
     trail.function("a.py", "gone")
     here, gone = placed(trail, BEFORE)
@@ -161,7 +161,7 @@ def test_what_does_not_define_it(trail: TrailWriter, line: str) -> None:
     assert only(trail, f"x = 1\n{line}\n").facts["lineStart"] is None
 
 
-def test_a_deletion_is_where_it_was_and_within_the_text(trail: TrailWriter) -> None:
+def test_a_deletion_is_at_its_recorded_place_within_the_text(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, action="delete", text=BEFORE)
     for content, line in ((BEFORE, 4), ("one\ntwo\n", 2), ("", 1)):
         found = only(trail, content)
@@ -173,7 +173,7 @@ def test_a_deletion_is_where_it_was_and_within_the_text(trail: TrailWriter) -> N
         )
 
 
-def test_stand_ins_are_told_once_and_nowhere(trail: TrailWriter) -> None:
+def test_placeholders_are_reported_once_and_without_lines(trail: TrailWriter) -> None:
     for number in range(3):
         trail.line("a.py", 1, 1, action="modify", prompt=trail.prompt(f"Edit {number}."))
     found = only(trail, BEFORE)
@@ -208,7 +208,7 @@ def test_anchors_stay_those_of_the_first_record(trail: TrailWriter) -> None:
         end=7,
         text=later,
         anchor_hash="0" * 64,
-        anchor_context="made anew",
+        anchor_context="another",
     )
     found = only(trail, later)
     assert (found.facts["annotationId"], found.facts["ids"]) == (current, [first, current])
@@ -254,7 +254,7 @@ def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
     )
 
 
-def test_derived_commits_are_told_as_such(trail: TrailWriter) -> None:
+def test_derived_commits_are_marked(trail: TrailWriter) -> None:
     identifier = trail.line("a.py", 4, 6, text=BEFORE)
     derived = {identifier: ResolvedCommit("abc" * 13, CommitMethod.INFERRED)}
     assert "commitHash" not in only(trail, BEFORE).facts
@@ -278,7 +278,7 @@ def test_prompts_can_be_left_out(trail: TrailWriter) -> None:
 
 
 class TestReviews:
-    """Which review counts, and whether it still holds (R6)."""
+    """Which review counts, and whether it is stale (R6)."""
 
     def test_the_last_by_a_person_counts(self, trail: TrailWriter) -> None:
         identifier = trail.line("a.py", 4, 6, text=BEFORE)
@@ -308,9 +308,7 @@ class TestReviews:
         ]
         assert stale == [False, False, False, True, True]
 
-    def test_it_accords_with_the_standing_that_scores_and_gates_use(
-        self, trail: TrailWriter
-    ) -> None:
+    def test_it_agrees_with_the_review_status_of_scores_and_gates(self, trail: TrailWriter) -> None:
         identifier = trail.line("a.py", 4, 6, text=BEFORE)
 
         def counts(content: str = BEFORE) -> tuple[str, str, bool]:

@@ -1,4 +1,4 @@
-"""Findings as SARIF: valid by the published schema, each result at its place and tied to its rule."""
+"""Findings as SARIF: valid by the published schema, each result with its place and its rule."""
 
 from __future__ import annotations
 

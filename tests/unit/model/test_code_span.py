@@ -1,4 +1,4 @@
-"""The summary for a pull request: whatever comes from the project is text, and no host makes anything of it."""
+"""Untrusted text in Markdown is one code span, in which no host renders anything."""
 
 from __future__ import annotations
 

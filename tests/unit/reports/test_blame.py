@@ -1,4 +1,4 @@
-"""Whose a line is: verified before claimed, and a person's without proof."""
+"""The kind of a line: verified, claimed, edited or human."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECORD = LogRecord(
     "a" * 64,
     {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"},
 )
-TOLD = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
+KINDS = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
 AI, CLAIMED, EDITED, HUMAN = LineKind
 
 
@@ -34,14 +34,14 @@ def placed(located: LocatedRange, *, owned: bool = True, action: str = "create")
         (LocatedRange(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4), (AI,) * 4),
         (LocatedRange(4, 7, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4), (AI,) * 4),
         (LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True, intact=4), (CLAIMED,) * 4),
-        (LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=TOLD), TOLD),
-        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, intact=2, kinds=TOLD), TOLD),
-        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=KINDS), KINDS),
+        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, intact=2, kinds=KINDS), KINDS),
+        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=KINDS), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
         (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.7), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.EDITED, Method.FILE_HASH, 0.9), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3), (CLAIMED,) * 4),
-        (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=KINDS), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
         (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=(AI,) * 4), (CLAIMED,) * 4),
     ],
     ids=[
@@ -49,14 +49,14 @@ def placed(located: LocatedRange, *, owned: bool = True, action: str = "create")
         "edited, found by its beginning", "a guess", "given by a person", "unanchored", "by an inferred text", "whole in an inferred text",
     ],
 )  # fmt: skip
-def test_a_line_is_verified_only_where_its_place_and_its_text_are(
+def test_a_line_is_verified_only_if_its_place_and_its_text_are(
     located: LocatedRange, kinds: tuple[LineKind, ...]
 ) -> None:
     placement = placed(located)
     assert tuple(line_kind(placement, line) for line in range(4, 8)) == kinds
 
 
-def test_runs_are_lines_in_a_row_of_one_kind() -> None:
+def test_consecutive_lines_of_one_kind_are_one_range() -> None:
     placement = placed(
         LocatedRange(
             4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED)
@@ -69,7 +69,7 @@ def test_runs_are_lines_in_a_row_of_one_kind() -> None:
     ]
 
 
-def test_the_share_counts_verified_lines_alone() -> None:
+def test_the_share_counts_verified_lines_only() -> None:
     counts = LineCounts.of([AI, AI, CLAIMED, EDITED, HUMAN]) + LineCounts.of([CLAIMED])
     assert (counts, counts.share(8)) == (LineCounts(2, 2, 1), 0.25)
     assert counts.as_json() == {"verifiedLines": 2, "claimedLines": 2, "editedLines": 1}
@@ -80,7 +80,7 @@ def test_the_share_counts_verified_lines_alone() -> None:
     assert (bool(LineCounts()), bool(LineCounts(0, 1)), LineCounts().share(0)) == (False, True, 0.0)
 
 
-def test_what_claims_code_is_an_item() -> None:
+def test_a_placement_that_claims_code_is_a_claim() -> None:
     exact = LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99)
     assert placed(exact).is_claim
     assert placed(exact, action="delete").is_claim
@@ -92,7 +92,7 @@ def test_what_claims_code_is_an_item() -> None:
     assert (newer.is_claim, history.is_claim) == (True, False)
 
 
-def test_what_may_be_here_and_owns_nothing_is_a_guess() -> None:
+def test_an_uncertain_placement_without_lines_is_a_guess() -> None:
     guess = LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
     assert placed(guess, owned=False).is_guess
     assert not placed(guess).is_guess
@@ -101,7 +101,7 @@ def test_what_may_be_here_and_owns_nothing_is_a_guess() -> None:
 
 
 @pytest.mark.parametrize(("owned", "waiting"), [(True, True), (False, False)])
-def test_a_guess_that_owns_nothing_waits_for_no_review(owned: bool, waiting: bool) -> None:
+def test_a_guess_needs_no_review(owned: bool, waiting: bool) -> None:
     guess = LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
     placement = placed(guess, owned=owned)
     assert needs_review(placement, {"lineStart": 4, "review": None}) == waiting

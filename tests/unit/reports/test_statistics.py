@@ -1,4 +1,4 @@
-"""Statistics, shares and sessions: what counts, what is history, who is a person and no model."""
+"""Statistics, shares and sessions: what counts, and what is history, a review or a person."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def shares_of(writer: TrailWriter) -> list[tuple[str, int, int, float]]:
     ]
 
 
-def test_an_empty_trail_has_numbers_too(tmp_path: Path) -> None:
+def test_an_empty_trail_has_statistics(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     stats = stats_of(writer)
     assert (stats.records, stats.annotations, stats.entries, stats.sessions, stats.models) == (
@@ -68,7 +68,7 @@ def test_a_remapped_annotation_is_one_edit(writer: TrailWriter) -> None:
     assert shares_of(writer) == [("opus", 1, 1, 1.0)]
 
 
-def test_an_edit_that_another_covers_is_history_and_has_no_share(writer: TrailWriter) -> None:
+def test_a_superseded_edit_is_history_and_has_no_share(writer: TrailWriter) -> None:
     old = writer.line("a.py", 1, 2)
     other = writer.environment(model="haiku")
     new = writer.line("a.py", 1, 2, environment=other, action="modify")
@@ -78,7 +78,7 @@ def test_an_edit_that_another_covers_is_history_and_has_no_share(writer: TrailWr
     assert shares_of(writer) == [("haiku", 1, 1, 1.0)]
 
 
-def test_neither_a_review_nor_a_person_has_a_share(writer: TrailWriter) -> None:
+def test_reviews_and_people_have_no_share(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
     writer.line("a.py", 1, 2, action="review")
     writer.review(one)
@@ -108,21 +108,21 @@ def test_two_versions_of_a_model_are_two_rows(writer: TrailWriter) -> None:
     assert [share[0] for share in shares_of(writer)] == ["same", "same"]
 
 
-def test_files_elsewhere_and_files_not_tracked_are_counted_apart(writer: TrailWriter) -> None:
+def test_missing_and_untracked_files_are_counted_separately(writer: TrailWriter) -> None:
     for path in ("a.py", "a.py", "gone.py", "/home/someone/x.py", "notes.md"):
         writer.line(path, 1, 2)
     stats = stats_of(writer, Tracking([".py"]))
     assert (stats.files, stats.foreign, stats.untracked) == (4, 3, 1)
 
 
-def test_blank_and_broken_lines_are_no_records(writer: TrailWriter) -> None:
+def test_blank_and_broken_lines_are_not_records(writer: TrailWriter) -> None:
     writer.line("a.py", 1, 2)
     writer.raw_log(b"\n<<<<<<< HEAD\noops\n")
     assert stats_of(writer).records == 1
 
 
 @pytest.mark.parametrize("action", [None, 7])
-def test_an_action_that_is_no_word_counts_as_unknown(writer: TrailWriter, action: object) -> None:
+def test_an_invalid_action_counts_as_unknown(writer: TrailWriter, action: object) -> None:
     writer.line("a.py", 1, 2, action=action)  # type: ignore[arg-type]
     assert stats_of(writer).actions == {"unknown": 1}
 
@@ -134,7 +134,7 @@ def test_the_json_of_numbers_is_in_camel_case(writer: TrailWriter) -> None:
     }  # fmt: skip
 
 
-def test_an_author_that_nothing_names_is_unknown(writer: TrailWriter) -> None:
+def test_an_author_without_an_environment_is_unknown(writer: TrailWriter) -> None:
     prompt = writer.prompt("Go on.")
     authors = Authors(trail_of(writer))
     for reference in (None, "", "f" * 64, prompt):
@@ -170,7 +170,7 @@ def test_a_session_that_is_open_or_ends_too_early_has_no_duration(
     assert summary.session.is_open == (end is None)
 
 
-def test_a_session_of_which_only_the_end_is_known(writer: TrailWriter) -> None:
+def test_a_session_without_a_start(writer: TrailWriter) -> None:
     writer.session_end("stray")
     (summary,) = session_summaries(trail_of(writer))
     assert (
