@@ -1,4 +1,9 @@
-"""What anchors alone tell about where ranges stand whole in a text, each weighed by what the others tell (R15, R16)."""
+"""Ranges that anchors find verbatim in a text, each weighed against its neighbours (R15, R16).
+
+A match is sure when its text occurs once, says enough not to occur by chance, and lies where the
+neighbouring ranges expect it. Each check below prevents sure claims that are wrong; none improves
+the guesses.
+"""
 
 from __future__ import annotations
 
@@ -13,48 +18,48 @@ import msgspec
 from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, count_distinctive, is_distinctive
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.occurrences import Context, Occurrences, find_hash, parse_context
-from vibes_lsp.anchors.offset import Offsets
+from vibes_lsp.anchors.offset import LinePair, Offsets
 from vibes_lsp.anchors.text import Text
 
 _MAX_PLACES: Final = 64
-"""Places looked at for one range: the nearest to where it is expected."""
+"""Places tried for one range: the nearest to the recorded one."""
 
 _MAX_VARIANTS: Final = 8
-"""Places at which the digests of other tools are tried."""
+"""Places at which the hash variants of other tools are tried."""
 
 _NEAR: Final = 6
-"""Lines around the expected one among which the beginning of an edited range is looked for."""
+"""Lines around the expected start in which the remains of an edited range are looked for."""
 
 
 class Candidates(msgspec.Struct, frozen=True, gc=False):
-    """Lines where a range may begin.
+    """Lines where a range may start.
 
     Attributes:
-        pieces: The lines of its context; None when the record has none.
-        cut: Whether the last of them may be only the beginning of one.
-        places: Where its context stands.
-        hits: Where all of it stands, its hash being the proof.
-        only: The one place where it can be; None when it can be in several or in none.
-        more: Whether its context stands at places that were not looked at.
-        distinctive: Whether what stands at that place is unlikely to stand anywhere by chance.
+        context: The lines of its context; None when the record has none.
+        truncated: Whether the last of them may be incomplete.
+        context_starts: Where its context occurs.
+        hash_starts: Where its hash matches as well.
+        unique_start: The only possible start; None when there are several or none.
+        incomplete: Whether the context occurs at places that were not tried.
+        distinctive: Whether the text at `unique_start` is unlikely to occur by chance.
     """
 
-    pieces: tuple[str, ...] | None
-    cut: bool
-    places: Sequence[int]
-    hits: Sequence[int]
-    only: int | None
-    more: bool
+    context: tuple[str, ...] | None
+    truncated: bool
+    context_starts: Sequence[int]
+    hash_starts: Sequence[int]
+    unique_start: int | None
+    incomplete: bool
     distinctive: bool
 
 
 class ExactMatches:
-    """Weighs where some ranges stand whole in a text.
+    """Finds ranges verbatim in a text.
 
     Attributes:
         ranges: The ranges.
         text: The text.
-        found: What was found of each range.
+        candidates: The possible starts of each range.
     """
 
     def __init__(self, ranges: Sequence[AnchoredRange], text: Text) -> None:
@@ -68,47 +73,46 @@ class ExactMatches:
             text.utf8_lines, (context for context in contexts if context is not None)
         )
         found: dict[int, Candidates] = {}
-        drift = 0
+        offset = 0
         for number in sorted(range(len(ranges)), key=[each.start for each in ranges].__getitem__):
-            each = ranges[number]  # likely to have drifted as the one above
-            here = found[number] = self._candidates(
-                each, contexts[number], index, each.start + drift
-            )
-            drift = here.hits[0] - each.start if here.hits else drift
-        self.found: Final[list[Candidates]] = [found[number] for number in range(len(ranges))]
+            each = ranges[number]  # probably moved as far as the range above it
+            here = found[number] = self._find(each, contexts[number], index, each.start + offset)
+            offset = here.hash_starts[0] - each.start if here.hash_starts else offset
+        self.candidates: Final[list[Candidates]] = [found[number] for number in range(len(ranges))]
         self._rivals = self._contested()
 
     @cached_property
-    def whole(self) -> list[LocatedRange | None]:
-        """Where each range stands whole; None for those that do so nowhere."""
+    def matches(self) -> list[LocatedRange | None]:
+        """The verbatim match of each range, sure or not; None for ranges that have none."""
         return [
-            self._stands_whole(each, found)
-            for each, found in zip(self.ranges, self.found, strict=True)
+            self._match(each, found)
+            for each, found in zip(self.ranges, self.candidates, strict=True)
         ]
 
     @cached_property
-    def pins(self) -> list[tuple[int, int]]:
-        """Where the first and last lines of ranges are whose place is beyond doubt, as they were recorded and now."""
-        pins: list[tuple[int, int]] = []
-        for each, found in zip(self.ranges, self.found, strict=True):
-            place = found.only
+    def line_pairs(self) -> list[LinePair]:
+        """The first and last lines of ranges whose place is beyond doubt, old and new."""
+        pairs: list[LinePair] = []
+        for each, found in zip(self.ranges, self.candidates, strict=True):
+            place = found.unique_start
             if (
                 place is not None
                 and found.distinctive
                 and (each.anchors.hash, place) not in self._rivals
             ):
-                pins += (each.start, place), (each.end, place + each.end - each.start)
-        return pins
+                pairs += (each.start, place), (each.end, place + each.end - each.start)
+        return pairs
 
-    def _stands_whole(self, each: AnchoredRange, found: Candidates) -> LocatedRange | None:
-        if not found.hits or (
-            len(found.places) > len(found.hits) and self._is_rather_edited(each, found)
+    def _match(self, each: AnchoredRange, found: Candidates) -> LocatedRange | None:
+        if not found.hash_starts or (
+            len(found.context_starts) > len(found.hash_starts)
+            and self._is_edited_in_place(each, found)
         ):
             return None
-        if found.only is None:  # at which of them, if there are several, all ranges together say
-            place, ambiguous = found.hits[0], True
+        if found.unique_start is None:  # `approximate_match` chooses among several
+            place, ambiguous = found.hash_starts[0], True
         else:
-            place = found.only
+            place = found.unique_start
             ambiguous = self._is_contested(each, place) or not self._is_likely(each, found, place)
         state = State.EXACT if place == each.start else State.MOVED
         length = each.length
@@ -122,117 +126,131 @@ class ExactMatches:
             length,
         )
 
-    def _candidates(
-        self, each: AnchoredRange, context: Context | None, index: Occurrences, likely: int
+    def _find(
+        self, each: AnchoredRange, context: Context | None, index: Occurrences, expected: int
     ) -> Candidates:
-        pieces, cut = context or (None, False)
-        places = index.places(context) if context is not None else []
-        near = _nearest(places, each.start) if len(places) > _MAX_PLACES else places
-        lines = self.text.lines
-        hits: Sequence[int] = (
-            _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
+        lines, truncated = context or (None, False)
+        starts = index.find(context) if context is not None else []
+        near = _nearest(starts, each.start) if len(starts) > _MAX_PLACES else starts
+        matching: Sequence[int] = (
+            _hash_starts(each, near, self.text, expected)
+            if each.anchors.hash is not None and near
+            else []
         )
-        if not hits and each.start not in near and each.matches_at(lines, each.start):
-            hits = _copies(each, lines)
-        more = len(places) > len(near)
-        only = hits[0] if len(hits) == 1 and not more else None
+        text = self.text.lines
+        if not matching and each.start not in near and each.matches_at(text, each.start):
+            matching = _recorded_and_copy(each, text)
+        incomplete = len(starts) > len(near)
+        unique = matching[0] if len(matching) == 1 and not incomplete else None
         distinctive = (
-            only is not None
-            and count_distinctive(lines[only - 1 : only - 1 + each.length]) >= MIN_MOVED_LINES
+            unique is not None
+            and count_distinctive(text[unique - 1 : unique - 1 + each.length]) >= MIN_MOVED_LINES
         )
-        return Candidates(pieces, cut, near, hits, only, more, distinctive)
+        return Candidates(lines, truncated, near, matching, unique, incomplete, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
-        """Return the places that several ranges, copies of one another, have as their only one."""
+        """Return the recorded starts of identical ranges that have the same only place."""
         first: dict[tuple[str | None, int], int] = {}
         rivals: dict[tuple[str | None, int], set[int]] = {}
-        for each, found in zip(self.ranges, self.found, strict=True):
-            if found.only is not None:
-                claim = each.anchors.hash, found.only
+        for each, found in zip(self.ranges, self.candidates, strict=True):
+            if found.unique_start is not None:
+                claim = each.anchors.hash, found.unique_start
                 start = first.setdefault(claim, each.start)
                 if start != each.start:
                     rivals.setdefault(claim, {start}).add(each.start)
         return rivals
 
     def _is_contested(self, each: AnchoredRange, place: int) -> bool:
-        """Whether a copy of the range, recorded elsewhere, has as good a claim to the place: one of the two is gone."""
+        """Whether an identical range recorded elsewhere fits the place as well.
+
+        One of the two is gone, and nothing says which.
+        """
         claims = self._rivals.get((each.anchors.hash, place)) if self._rivals else None
         if claims is None:
             return False
-        rivals = claims - {each.start}
-        own = abs(self._drift.expected(each.start, each.end) - place)
+        own = abs(self._offsets.expected(each.start, each.end) - place)
         return any(
-            abs(self._drift.expected(start, start + each.length - 1) - place) <= own
-            for start in rivals
+            abs(self._offsets.expected(start, start + each.length - 1) - place) <= own
+            for start in claims - {each.start}
         )
 
     def _is_likely(self, each: AnchoredRange, found: Candidates, place: int) -> bool:
-        """Whether it is this range that stands at the place, rather than a copy of which the record knows nothing."""
-        expected = self._drift.expected(each.start, each.end)
+        """Whether the match is the range itself rather than an unrecorded copy of it."""
+        expected = self._offsets.expected(each.start, each.end)
         if place == expected:
-            return found.distinctive or not self._may_have_been_copied(each, found, place)
-        if not found.distinctive or not self._drift.allows(each.start, each.end, place):
+            return found.distinctive or not self._may_be_copy(each, found, place)
+        if not found.distinctive or not self._offsets.allows(each.start, each.end, place):
             return False
-        nearer = abs(place - expected)
-        if any(abs(other - expected) < nearer for other in found.places if other != place):
-            return False  # it may be the range, edited since, that stands there
+        distance = abs(place - expected)
+        if any(
+            abs(other - expected) < distance for other in found.context_starts if other != place
+        ):
+            return False  # the range, edited since, may be there
         return not self._is_left_behind(
-            len(found.pieces or ()), range(place, place + each.length), expected
+            len(found.context or ()), range(place, place + each.length), expected
         )
 
-    def _may_have_been_copied(self, each: AnchoredRange, found: Candidates, place: int) -> bool:
-        """Whether the neighbours leave a choice between the place and another one at which the range, edited since, may begin."""
-        if len(found.places) <= len(found.hits) or self._drift.agrees(each.start, each.end, place):
+    def _may_be_copy(self, each: AnchoredRange, found: Candidates, place: int) -> bool:
+        """Whether the range, edited since, may start elsewhere, as far as its neighbours say."""
+        if len(found.context_starts) <= len(found.hash_starts):
+            return False
+        if self._offsets.agrees(each.start, each.end, place):
             return False
         return any(
             abs(other - place) >= each.length
-            and self._drift.keeps_order(each.start, each.end, other)
-            for other in found.places
+            and self._offsets.keeps_order(each.start, each.end, other)
+            for other in found.context_starts
         )
 
-    def _is_rather_edited(self, each: AnchoredRange, found: Candidates) -> bool:
-        """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
-        homes = self._drift.homes(each.start, each.end)
-        return homes.isdisjoint(found.hits) and not homes.isdisjoint(found.places)
+    def _is_edited_in_place(self, each: AnchoredRange, found: Candidates) -> bool:
+        """Whether the range begins where its neighbours expect it, and the match is a copy."""
+        expected = self._offsets.expected_starts(each.start, each.end)
+        return expected.isdisjoint(found.hash_starts) and not expected.isdisjoint(
+            found.context_starts
+        )
 
-    def _is_left_behind(self, pieces: int, taken: range, expected: int) -> bool:
-        """Whether most of a context of so many lines stands where the range is to be expected, though not in the range that was found."""
-        lines, begun = self.text.compact_lines, taken.start - 1
-        telling = [
+    def _is_left_behind(self, length: int, match: range, expected: int) -> bool:
+        """Whether most of a context of some length also occurs near the expected start."""
+        lines, begun = self.text.compact_lines, match.start - 1
+        distinctive = [
             (offset, line)
-            for offset, line in enumerate(lines[begun : begun + pieces])
+            for offset, line in enumerate(lines[begun : begun + length])
             if is_distinctive(line)
         ]
-        first, last = max(1, expected - _NEAR), max(0, expected + _NEAR + pieces)
-        behind = max(first, taken.stop)
+        first, last = max(1, expected - _NEAR), max(0, expected + _NEAR + length)
+        behind = max(first, match.stop)
         around = (first, lines[first - 1 : min(last, begun)]), (behind, lines[behind - 1 : last])
-        left = [
+        starts = [
             number - offset
-            for offset, line in telling
+            for offset, line in distinctive
             for begin, others in around
             if line in others
             for number, other in enumerate(others, begin)
             if other == line and abs(number - offset - expected) <= _NEAR
         ]
-        return any(left.count(start) >= min(2, len(telling)) for start in left)
+        return any(starts.count(start) >= min(2, len(distinctive)) for start in starts)
 
     @cached_property
-    def _drift(self) -> Offsets:
-        """How ranges drifted whose place is beyond doubt."""
-        return Offsets(self.pins)
+    def _offsets(self) -> Offsets:
+        return Offsets(self.line_pairs)
 
 
-def _hits(each: AnchoredRange, starts: Sequence[int], text: Text, likely: int) -> Sequence[int]:
-    """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere, and at the nearest places."""
-    hits = find_hash(each.anchors.hash or "", each.length, starts, text, likely)
-    if hits:
-        return hits
+def _hash_starts(
+    each: AnchoredRange, starts: Sequence[int], text: Text, expected: int
+) -> Sequence[int]:
+    """Return the starts at which the hash matches.
+
+    Hash variants of other tools are tried only if our own matches nowhere, at the nearest places.
+    """
+    found = find_hash(each.anchors.hash or "", each.length, starts, text, expected)
+    if found:
+        return found
     near = sorted(starts, key=lambda start: abs(start - each.start))[:_MAX_VARIANTS]
     return sorted(start for start in near if each.matches_at(text.lines, start))
 
 
-def _copies(each: AnchoredRange, lines: Sequence[str]) -> list[int]:
-    """Return the recorded place, where the hash matches though no context says so, and another one with the same text if there is."""
+def _recorded_and_copy(each: AnchoredRange, lines: Sequence[str]) -> list[int]:
+    """Return the recorded start, where only the hash matches, and that of one copy, if any."""
     wanted = lines[each.start - 1 : each.end]
     others = (
         start
@@ -245,7 +263,7 @@ def _copies(each: AnchoredRange, lines: Sequence[str]) -> list[int]:
 
 
 def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
-    """Return the places nearest to where one is expected, in order, of more than are looked at."""
+    """Return the `_MAX_PLACES` places nearest to the expected one."""
     low = bisect_left(places, expected) - _MAX_PLACES // 2
     low = max(0, min(low, len(places) - _MAX_PLACES))
     return places[low : low + _MAX_PLACES]

@@ -37,16 +37,16 @@ def locate(
     ):
         return settled
     known = origins or [None] * len(ranges)
-    evidence = ExactMatches(ranges, text)
-    remains = ApproximateMatches(evidence)
+    exact = ExactMatches(ranges, text)
+    approximate = ApproximateMatches(exact)
     maps = LineMaps(text)
     found = []
     for number, (each, origin) in enumerate(zip(ranges, known, strict=True)):
-        located = unchanged[number] or evidence.whole[number]
+        located = unchanged[number] or exact.matches[number]
         if origin is not None and not _is_settled(located, origin):
             located = trace(origin, maps.from_text(origin.text, origin.later), each.start)
         elif located is None or not located.sure:
-            located = remains.likeliest(number)
+            located = approximate.find(number)
         found.append(located or _without_proof(each, text))
     return found
 
@@ -58,7 +58,7 @@ def locate_sure(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRang
         _unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges
     ]
     if None in found:
-        whole = ExactMatches(ranges, text).whole
+        whole = ExactMatches(ranges, text).matches
         found = [
             each or (other if other is not None and other.sure else None)
             for each, other in zip(found, whole, strict=True)

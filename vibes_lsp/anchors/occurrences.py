@@ -32,16 +32,16 @@ class Occurrences:
             numbers[lines[number]].append(number + 1)
         self._numbers = numbers
 
-    def of_line(self, line: str) -> Sequence[int]:
+    def line_numbers(self, line: str) -> Sequence[int]:
         """Return where a line of the contexts stands, in order."""
         return self._numbers.get(line, ())
 
-    def places(self, context: Context) -> Sequence[int]:
+    def find(self, context: Context) -> Sequence[int]:
         """Return the lines at which a context begins, in order."""
         pieces, cut = context
-        return self._cut(pieces) if cut else self._find(pieces)
+        return self._find_truncated(pieces) if cut else self._find_whole(pieces)
 
-    def _find(self, pieces: tuple[str, ...]) -> Sequence[int]:
+    def _find_whole(self, pieces: tuple[str, ...]) -> Sequence[int]:
         known = self._numbers
         rarest = known[pieces[0]]
         if len(pieces) == 1 or not rarest:
@@ -69,10 +69,10 @@ class Occurrences:
                 places = [number for number in places if lines[number + offset] == piece]
         return [number - before for number in places] if before else places
 
-    def _cut(self, pieces: tuple[str, ...]) -> Sequence[int]:
+    def _find_truncated(self, pieces: tuple[str, ...]) -> Sequence[int]:
         *whole, begun = pieces
         lines, length = self._lines, len(whole)
-        starts = self._find(tuple(whole)) if whole else range(1, len(lines) + 1)
+        starts = self._find_whole(tuple(whole)) if whole else range(1, len(lines) + 1)
         last = len(lines) - length
         return [
             start

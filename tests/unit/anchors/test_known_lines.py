@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.known_lines import Fragment, chained, weight_of
+from vibes_lsp.anchors.known_lines import KnownLine, align_known_lines, weight_of
 from vibes_lsp.anchors.offset import Offsets
 
 LINES = 100
@@ -15,9 +15,9 @@ LINES = 100
 
 def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
     return dict(
-        chained(
+        align_known_lines(
             [
-                Fragment(line, places, weight_of(len(places), LINES))
+                KnownLine(line, places, weight_of(len(places), LINES))
                 for line, places in known.items()
             ],
             Offsets(pins),
@@ -48,8 +48,8 @@ def test_a_common_line_is_not_worth_a_change_of_drift() -> None:
 
 
 def test_the_only_place_of_a_line_tells_of_a_change_of_drift_in_a_short_text_too() -> None:
-    fragments = [Fragment(5, [5], weight_of(1, 9)), Fragment(6, [7], weight_of(1, 9))]
-    assert chained(fragments, Offsets([(4, 4)])) == [(5, 5), (6, 7)]
+    fragments = [KnownLine(5, [5], weight_of(1, 9)), KnownLine(6, [7], weight_of(1, 9))]
+    assert align_known_lines(fragments, Offsets([(4, 4)])) == [(5, 5), (6, 7)]
 
 
 def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
@@ -68,7 +68,7 @@ def test_a_chain_ascends_between_the_pins_through_places_that_were_given(
     known: dict[int, list[int]], pins: list[tuple[int, int]]
 ) -> None:
     drift = Offsets(pins)
-    at_pins = dict(drift.pins)
+    at_pins = dict(drift.pairs)
     known = {line: places for line, places in known.items() if line not in at_pins}
     found = laid(known, *pins)
     assert all(place in known[line] for line, place in found.items())
