@@ -248,7 +248,7 @@ def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
 @spec_reading(
     "R7", "any member's id finds the whole edit, and edges of any member are edges of all"
 )
-def test_any_member_finds_the_lineage(trail: CompleteTrail) -> None:
+def test_a_lineage_is_found_by_the_id_of_any_member(trail: CompleteTrail) -> None:
     trail_now = open_trail(trail.root)
     for member in trail.lineage:
         lineage = trail_now.lineage_of(member)

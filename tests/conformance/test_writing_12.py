@@ -10,7 +10,7 @@ import pytest
 from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import LOG, MANIFEST, run_vibes, snapshot
 from tests.trails import AUDIT_DIR, CompleteTrail
-from tests.trails.stories import LIMITS_BEFORE
+from tests.trails.complete_trail import LIMITS_BEFORE
 from tests.unit.recording.projects import MODEL, PROMPT, TOOL, by
 from vibes_lsp.errors import UnsupportedVersion
 from vibes_lsp.recording import Recorder

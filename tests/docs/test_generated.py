@@ -10,7 +10,7 @@ import pytest
 
 from docs import figures
 from docs.generate import DOCS, files
-from tests.trails.stories import complete
+from tests.trails.complete_trail import complete
 
 PAGES = {
     "docs/locating.md": {"locating-five", "locating-others", "locating-sums"},

@@ -9,7 +9,7 @@ COMMITS = ("c" * 40, "d" * 40)
 
 
 def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
-    """A supersedes edge, whether its ends are there or not."""
+    """Return a supersedes edge; its ends need not exist."""
     return {
         "type": "edge",
         "edge_type": "supersedes",

@@ -1,4 +1,4 @@
-"""Logs that nobody would write and anybody could: records of all types among whatever else a file can hold."""
+"""Arbitrary logs: records of all types among invalid lines."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ LINES: Final = st.one_of(RECORDS, RECORDS, st.sampled_from(ODDITIES), st.binary(
 
 @st.composite
 def logs(draw: st.DrawFn) -> bytes:
-    """The bytes of a log, with either line end, and with or without a last one."""
+    """The bytes of a log, with either line ending, with or without a final one."""
     lines = draw(st.lists(LINES, max_size=12))
     end = draw(st.sampled_from([b"\n", b"\r\n"]))
     return end.join(lines) + draw(st.sampled_from([b"", end]))
@@ -106,7 +106,7 @@ def logs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def split_logs(draw: st.DrawFn) -> list[tuple[bytes, bool]]:
-    """A log in the pieces in which it was written, each with whether somebody looked after it."""
+    """A log in pieces as written, each with whether it is read afterwards."""
     log = draw(logs())
     cuts = sorted(draw(st.lists(st.integers(0, len(log)), max_size=6)))
     pieces = [log[start:end] for start, end in zip([0, *cuts], [*cuts, len(log)], strict=True)]

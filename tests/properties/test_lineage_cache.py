@@ -1,4 +1,4 @@
-"""Lineages that are kept between questions are those that a reader finds who joins all of the log at once (R7)."""
+"""Cached lineages equal those that a new reader builds from the whole log (R7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = ("a.py", "./a.py", "b.py")
 
 
 def annotation(number: int, path: str, *, remapped: bool, commit: str | None) -> dict[str, object]:
-    """An annotation of an id that edges may have named before; the later ones have the higher rank."""
+    """Return an annotation whose id earlier edges may name; later ones rank higher."""
     return {
         "type": "line",
         "annotation_id": IDS[number],
@@ -48,7 +48,7 @@ steps = st.lists(
 
 
 def told(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...]]:
-    """What lineages of a file say."""
+    """Return lineages of a file as comparable values."""
     here = [
         each
         for each in lineages
@@ -58,7 +58,7 @@ def told(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...]]:
 
 
 def lone(number: int) -> dict[str, object]:
-    """An annotation that no commit has brought."""
+    """Return an annotation without a commit."""
     return annotation(number, "a.py", remapped=False, commit=None)
 
 
@@ -69,7 +69,7 @@ TWO_ENDS = [
     edge(1, 0, "commit"),
     edge(2, 0, "commit"),
 ]
-"""Which of the last two speaks for the edit depends on HEAD."""
+"""Which of the last two is current depends on HEAD."""
 
 
 @given(steps)
@@ -77,7 +77,7 @@ TWO_ENDS = [
 @example(
     [([edge(0, 2, None), edge(1, 2, None), lone(1)], False), ([lone(0)], False), ([lone(2)], False)]
 )
-def test_what_was_joined_before_is_joined_right_with_what_came_since(
+def test_cached_lineages_equal_those_of_a_new_reader(
     written: list[tuple[list[dict[str, object]], bool]],
 ) -> None:
     joined_at_each_step(written)
@@ -85,7 +85,7 @@ def test_what_was_joined_before_is_joined_right_with_what_came_since(
 
 @st.composite
 def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
-    """Edits that each replace some of those before, as a recorder writes them, and now and then an edge that somebody adds."""
+    """Edits that replace earlier ones, as a recorder writes them, and a few other edges."""
     written: list[dict[str, object]] = []
     for number in range(draw(st.integers(2, len(IDS)))):
         written.append(
@@ -103,14 +103,14 @@ def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
 
 
 @given(editing())
-def test_edits_on_top_of_earlier_ones_are_joined_as_if_all_were_read_at_once(
+def test_appended_edits_give_the_lineages_of_a_new_reader(
     written: list[tuple[list[dict[str, object]], bool]],
 ) -> None:
     joined_at_each_step(written)
 
 
 def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> None:
-    """Ask about each file after each step, and compare with a reader that begins anew."""
+    """Compare the lineages of each file after each step with those of a new reader."""
     with tempfile.TemporaryDirectory() as folder:
         directory = AuditDir(Path(folder))
         head = [0]
@@ -126,7 +126,7 @@ def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> 
                 for record in records:
                     if (
                         record.get("annotation_id") not in seen or record["type"] == "edge"
-                    ):  # records of one id are one record
+                    ):  # records with equal ids are one
                         seen.add(record.get("annotation_id"))
                         log.write(json.dumps(record).encode() + b"\n")
             kept.refresh()

@@ -1,4 +1,4 @@
-"""What a trail shows depends on what was recorded, and on nothing else: not on which branch was merged into which."""
+"""Lineages depend on the records only, not on the direction of a merge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import logs
 from tests.trails import TrailWriter, merge_logs
-from tests.unit.index.opened import ENVIRONMENT, current_of, opened
+from tests.unit.index.trails import ENVIRONMENT, current_ids, read_trail
 from vibes_lsp.model.timestamps import parse_timestamp
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ COMMITS = tuple(f"{number}{number}" * 20 for number in range(6))
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that is recorded; `which` chooses among the annotations so far."""
+    """One record to write; `which` chooses among the annotations so far."""
 
     kind: str
     which: int
@@ -62,7 +62,7 @@ STEPS = st.lists(
 
 
 def record(writer: TrailWriter, steps: Sequence[Step], known: list[str]) -> None:
-    """Write some steps; `known` are the annotations so far and grows."""
+    """Write the records of some steps; append the ids of annotations to `known`."""
     for step in steps:
         place = step.start, step.start + step.length
         if step.kind == "line" or not known:
@@ -100,7 +100,7 @@ def record(writer: TrailWriter, steps: Sequence[Step], known: list[str]) -> None
 def branches(
     root: Path, base: Sequence[Step], ours: Sequence[Step], theirs: Sequence[Step]
 ) -> tuple[bytes, bytes, bytes]:
-    """Write a trail and two that go on from it; each branch has times of its own."""
+    """Write a trail and two branches of it with different times."""
     known: list[str] = []
     start = TrailWriter(root / "base", start="2026-02-03T10:00:00Z")
     start.raw_log(b"")
@@ -119,7 +119,7 @@ def branches(
 
 
 def told(lineages: Sequence[Lineage]) -> list[tuple[str, frozenset[str], str, tuple[str, ...]]]:
-    """What is shown of some lineages, in order; the order of members is that of the log, which may differ."""
+    """Return what is shown of lineages, without the order of members."""
     return [
         (each.first.id, frozenset(each.ids), each.current.id, each.superseded_by)
         for each in lineages
@@ -132,7 +132,7 @@ def first_of(commits: Sequence[str]) -> str:
 
 @pytest.mark.slow
 @given(STEPS, STEPS, STEPS, st.sampled_from([None, first_of]))
-def test_both_directions_of_a_merge_tell_the_same(
+def test_both_directions_of_a_merge_give_the_same_lineages(
     base: list[Step],
     ours: list[Step],
     theirs: list[Step],
@@ -144,20 +144,20 @@ def test_both_directions_of_a_merge_tell_the_same(
         found = []
         for name, sides in (("one", (left, right)), ("other", (right, left))):
             TrailWriter(root / name).raw_log(merge_logs(before, *sides))
-            trail = opened(root / name, nearest)
+            trail = read_trail(root / name, nearest)
             found.append((told(trail.lineages()), told(trail.lineages_in("a.py"))))
         assert found[0] == found[1]
 
 
 @given(STEPS, st.sampled_from([None, first_of]))
-def test_a_file_a_record_and_the_whole_trail_tell_the_same(
+def test_lineages_of_files_and_records_equal_those_of_the_trail(
     steps: list[Step], nearest: NearestCommit | None
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         writer = TrailWriter(Path(folder))
         known: list[str] = []
         record(writer, steps, known)
-        trail = opened(Path(folder), nearest)
+        trail = read_trail(Path(folder), nearest)
         everything = trail.lineages()
         assert trail.lineages_in("a.py") == everything
         for lineage in everything:
@@ -165,29 +165,29 @@ def test_a_file_a_record_and_the_whole_trail_tell_the_same(
 
 
 @given(STEPS)
-def test_every_annotation_is_in_one_lineage_and_something_is_current(steps: list[Step]) -> None:
+def test_every_annotation_is_in_one_lineage_and_one_is_no_history(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         known: list[str] = []
         record(TrailWriter(Path(folder)), steps, known)
-        lineages = opened(Path(folder)).lineages()
+        lineages = read_trail(Path(folder)).lineages()
         assert sorted(identifier for lineage in lineages for identifier in lineage.ids) == sorted(
             set(known)
         )
-        assert bool(current_of(lineages)) == bool(known)
+        assert bool(current_ids(lineages)) == bool(known)
         assert all(lineage.current in lineage.members for lineage in lineages)
 
 
 @given(STEPS)
-def test_back_fill_changes_no_order(steps: list[Step]) -> None:
-    """Every lineage gets a commit at last, in the order of its ids: the order of the edits remains."""
+def test_back_fill_does_not_change_ranks(steps: list[Step]) -> None:
+    """Back-fill all lineages in the order of ids; the order of edits stays."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         writer = TrailWriter(root)
         record(writer, steps, [])
-        before = opened(root).lineages() if steps else []
+        before = read_trail(root).lineages() if steps else []
         for number, lineage in enumerate(sorted(before, key=lambda each: each.current.id)):
             writer.remap(lineage.current.id, commit=COMMITS[number % 6])
-        after = opened(root).lineages()
+        after = read_trail(root).lineages()
         assert [each.first.id for each in after] == [each.first.id for each in before]
         assert [bool(each.superseded_by) for each in after] == [
             bool(each.superseded_by) for each in before
@@ -195,10 +195,10 @@ def test_back_fill_changes_no_order(steps: list[Step]) -> None:
 
 
 @given(logs())
-def test_lineages_of_any_log_are_found_and_in_the_order_of_time(log: bytes) -> None:
+def test_lineages_of_any_log_are_ordered_by_time(log: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         TrailWriter(Path(folder)).raw_log(log)
-        trail = opened(Path(folder))
+        trail = read_trail(Path(folder))
         lineages = trail.lineages()
         assert [each.rank for each in lineages] == sorted(each.rank for each in lineages)
         for lineage in lineages:
@@ -207,4 +207,4 @@ def test_lineages_of_any_log_are_found_and_in_the_order_of_time(log: bytes) -> N
                 None,
             )
             trail.reviews_of(lineage)
-        assert bool(current_of(lineages)) == bool(lineages)
+        assert bool(current_ids(lineages)) == bool(lineages)

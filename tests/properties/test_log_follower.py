@@ -1,4 +1,4 @@
-"""However a log came to be what it is, a follower knows what one reading of it would have told."""
+"""Following a log gives the same index as reading it once, after any writes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def new_log(*, small: bool = True) -> Iterator[Path]:
-    """A path for a log, with limits that short logs reach: lines of 80 bytes, reads of 32, blocks of 16."""
+    """Yield a path for a log, with limits that short logs reach."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if small:
             for name, value in (
@@ -42,7 +42,7 @@ def append(path: Path, data: bytes) -> None:
 
 
 def knowledge(index: LogIndex) -> tuple[object, ...]:
-    """All that an index answers, in a form that can be compared."""
+    """Return all answers of an index as comparable values."""
     edges = [index.edges(source=each, target=each) for each in (*IDS, "short")]
     records = [index.by_id(each) for each in (*IDS, "short", "x")]
     return (
@@ -56,7 +56,7 @@ def knowledge(index: LogIndex) -> tuple[object, ...]:
 
 
 @given(split_logs(), st.booleans())
-def test_any_split_of_appends_gives_the_lines_of_one_reading(
+def test_any_split_of_appends_gives_the_lines_of_one_read(
     pieces: list[tuple[bytes, bool]], small: bool
 ) -> None:
     with new_log(small=small) as path:
@@ -78,7 +78,7 @@ def test_any_split_of_appends_gives_the_lines_of_one_reading(
 
 
 @given(split_logs())
-def test_any_split_of_appends_gives_the_index_of_one_reading(
+def test_any_split_of_appends_gives_the_index_of_one_read(
     pieces: list[tuple[bytes, bool]],
 ) -> None:
     with new_log(small=False) as path:
@@ -95,7 +95,7 @@ def test_any_split_of_appends_gives_the_index_of_one_reading(
 
 
 @given(st.lists(logs(), min_size=2, max_size=4))
-def test_whatever_replaces_a_log_is_what_is_known_after(versions: list[bytes]) -> None:
+def test_a_replaced_log_gives_the_index_of_the_new_one(versions: list[bytes]) -> None:
     with new_log() as path:
         followed = FollowedLog(path)
         for version in versions:

@@ -1,4 +1,4 @@
-"""What is remembered to be gone from files is what is found by who remembers nothing, whatever was written, removed and recorded meanwhile."""
+"""The cache of moved text equals a new search after any edits and records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Step = tuple[str, object]
 def annotation(
     number: int, path: str, block: str, *, remapped: bool = False, commit: str | None = None
 ) -> dict[str, object]:
-    """An annotation whose text is one of the blocks; several may have one id, which no sound log has."""
+    """Return an annotation whose text is one of the blocks; ids may repeat."""
     return {
         "type": "line",
         "annotation_id": IDS[number],
@@ -68,22 +68,22 @@ TWO_ENDS: Step = (
         edge(2, 0, "commit"),
     ],
 )
-"""In which file the edit is depends on HEAD."""
+"""The file of the edit depends on HEAD."""
 REPLACED_LATER: list[Step] = [
     ("record", [annotation(0, "a.py", BLOCKS[0])]),
     ("record", [annotation(1, "b.py", BLOCKS[1]), edge(2, 0, "covers"), edge(1, 2, None)]),
     ("record", [annotation(2, "b.py", BLOCKS[1])]),
 ]
-"""What replaces an annotation of one file is recorded in another, after it was named."""
+"""An edit in another file replaces an annotation, after an edge named it."""
 JOINED_LATER: list[Step] = [
     ("record", [annotation(0, "a.py", BLOCKS[0]), annotation(1, "b.py", BLOCKS[1])]),
     ("record", [edge(1, 0, "covers")]),
 ]
-"""Nothing is recorded of the files but that an edit of one replaces one of the other."""
+"""Only an edge is recorded: an edit of one file replaces one of the other."""
 
 
 class Project:
-    """Files, a log, and the commit of HEAD, which all change."""
+    """Changing files, log and HEAD."""
 
     def __init__(self, root: Path) -> None:
         self.directory = AuditDir(root / ".ai-audit")
@@ -91,11 +91,11 @@ class Project:
         self._head = 0
 
     def nearest(self, commits: Sequence[str]) -> str | None:
-        """Return the commit of HEAD, if it is one of these."""
+        """Return the commit of HEAD if it is one of these."""
         return COMMITS[self._head] if COMMITS[self._head] in commits else None
 
     def change(self, what: str, given: object) -> None:
-        """Take a step."""
+        """Apply a step."""
         log = self.directory.log
         if what == "move HEAD":
             self._head ^= 1
@@ -118,7 +118,7 @@ class Project:
 @example([TWO_ENDS, ("move HEAD", None)])
 @example(REPLACED_LATER)
 @example(JOINED_LATER)
-def test_what_is_gone_from_files_is_found_as_if_for_the_first_time(taken: list[Step]) -> None:
+def test_cached_moves_equal_those_of_a_new_search(taken: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         trail = Trail(project.directory, nearest_commit=project.nearest)

@@ -1,4 +1,4 @@
-"""While the grounds of a file hold, nothing that is said of it can be another; and what is recorded elsewhere leaves them standing."""
+"""Answers about a file change only with its dependencies; other files do not affect them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ steps = st.lists(
 
 
 class Disk:
-    """A trail that grows, is folded, and loses what it had."""
+    """A trail that grows, is folded and loses records."""
 
     def __init__(self, root: Path) -> None:
         self.directory = AuditDir(root)
@@ -106,7 +106,7 @@ class Disk:
                 }
                 self.lines += [
                     json.dumps(each) for each in some if each.get("annotation_id") not in taken
-                ]  # records of one id are one
+                ]  # records with equal ids are one
             case "journal", (int(number), str(prompt)):
                 self.journal[KEYS[number]] = prompt
             case "manifest", (int(number), str(prompt)):
@@ -140,7 +140,7 @@ class Disk:
 
 
 def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
-    """What a reader who begins anew says of `a.py`."""
+    """Return what a new reader answers about `a.py`."""
     trail = Trail(directory)
     trail.refresh()
     return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(
@@ -154,7 +154,7 @@ def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
         (NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(moved_in=(IDS[0],)))
     ),
 )
-def test_while_they_hold_all_that_is_said_is_the_same(
+def test_answers_are_equal_while_dependencies_are_unchanged(
     written: list[Step], past: FileHistory
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -190,7 +190,7 @@ class TestWhatTheyStandOn:
         return session
 
     @pytest.fixture
-    def trail(self, tmp_path: Path, session: str) -> Trail:  # noqa: ARG002  # begun before it is read
+    def trail(self, tmp_path: Path, session: str) -> Trail:  # noqa: ARG002  # used before the read
         trail = Trail(AuditDir(tmp_path / ".ai-audit"))
         trail.refresh()
         return trail

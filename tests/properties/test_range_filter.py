@@ -1,4 +1,4 @@
-"""What a file's bytes say cannot stand in it is not found in its text; and nearly all that stands nowhere is told by them."""
+"""A range that the filter excludes is not in the file; most absent ranges are excluded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTENTS = st.builds(
 
 @st.composite
 def recorded(draw: st.DrawFn) -> AnchoredRange:
-    """A range of some text, its anchors as ours, or as of a tool that loses some of it."""
+    """A range of a text, with our anchors or those of a tool with encoding errors."""
     lines = draw(st.lists(LINES, min_size=1, max_size=8))
     text = Text("\n".join(lines) + "\n")
     start = draw(st.integers(1, len(text.lines) or 1))
@@ -43,7 +43,9 @@ def recorded(draw: st.DrawFn) -> AnchoredRange:
 
 
 @given(CONTENTS, st.lists(recorded(), max_size=4))
-def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRange]) -> None:
+def test_a_range_that_the_filter_excludes_is_not_found(
+    content: bytes, ranges: list[AnchoredRange]
+) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
     single = [locate_sure([each], text)[0] is not None for each in ranges]
     firsts = [each.first is None or each.first in file.unique for each in map(RangeFilter, ranges)]
@@ -56,13 +58,13 @@ def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRa
 
 
 @given(CONTENTS)
-def test_the_lines_of_a_file_are_those_of_its_text(content: bytes) -> None:
+def test_raw_lines_equal_the_lines_of_the_text(content: bytes) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
     assert [line.decode("utf-8", "surrogateescape") for line in file.lines] == text.lines
     assert len(file) == len(text.lines)
 
 
-def test_common_lines_alone_are_no_reason_to_look_closer() -> None:
+def test_common_lines_alone_do_not_pass_the_filter() -> None:
     text = Text("\tit('x', () => {\n\t\tsum();\n\t});\n});\n")
     sought = RangeFilter(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
     assert sought.may_be_in(RawLines(b"a\n\t});\n});\nb\n"))

@@ -1,1 +1,1 @@
-"""The queries that RFC 10 gives, run as they stand there by the programs that they are for."""
+"""The queries of RFC 10, run unchanged with jq, DuckDB and SQLite."""

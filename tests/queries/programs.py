@@ -1,7 +1,4 @@
-"""The programs that the queries are for: jq and bash as programs; DuckDB and SQLite as libraries, which is what they are.
-
-SQLite's shell is on few systems, its library in every Python; the shell adds nothing but its prompt.
-"""
+"""Run queries: jq and bash as programs, DuckDB and SQLite as libraries."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def bash(root: Path, script: str) -> tuple[int, str]:
-    """Run a script as it stands; return its exit code and what it printed."""
+    """Run a script unchanged; return its exit code and its output."""
     shell = require("bash", "runs the standard's command lines")
     require("jq", "they call it")
     path = os.pathsep.join([os.environ.get("PATH", ""), str(TOOLS)])
@@ -39,14 +36,14 @@ def bash(root: Path, script: str) -> tuple[int, str]:
 
 
 def in_duckdb(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Run a query with DuckDB; the path in it is that of the project."""
+    """Run a query with DuckDB in the project folder."""
     with duckdb.connect() as connection:
         connection.execute("SET file_search_path = ?", [str(root)])
         return connection.execute(sql).fetchall()
 
 
 def in_sqlite(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Run a query with SQLite over `audit.db`, made before."""
+    """Build `audit.db` and run a query with SQLite."""
     database = build_database(AuditDir(root / ".ai-audit")).path
     with closing(sqlite3.connect(database)) as connection:
         return connection.execute(sql).fetchall()

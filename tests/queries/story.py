@@ -1,4 +1,4 @@
-"""A project whose log tells more than what is current: back-filled, moved, rewritten, replaced. What is right is counted by hand."""
+"""A project with history: back-filled, moved, rewritten, replaced. Results are counted by hand."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ SAFE: Final = "import shutil\n\nshutil.rmtree('cache')\n"
 class Story:
     """The project, and the ids and hashes that queries name.
 
-    Now `src/auth.py` has 16 lines: 1 and 2 are a person's; 3 to 12 were created by the first prompt, of which the second one changed
-    4 and 6; 13 to 16 were created by the second one and rewritten whole by the third, 14 of them an AI's in all. `src/other.py` was
-    created at critical risk and replaced.
+    `src/auth.py` has 16 lines, 14 of an AI: 1 and 2 are a person's, 3 to 12 were created by the
+    first prompt, 4 and 6 changed by the second, 13 to 16 created by the second and rewritten by
+    the third. `src/other.py` was created at critical risk and replaced.
     """
 
     root: Path
@@ -53,7 +53,7 @@ class Story:
 
 
 def tell(root: Path) -> Story:
-    """Write the project and its trail into an empty folder."""
+    """Write the project and its trail to an empty folder."""
     repository = Repository(root)
     trail = TrailWriter(root)
     trail.config()
@@ -175,14 +175,19 @@ def tell(root: Path) -> Story:
 
     repository.write(PATH, ABOVE + SECOND + REWRITTEN)
     records = {
-        "created": created, "filled": filled[0], "function": function, "changed": changed, "limited": limited, "rewritten": rewritten,
+        "created": created,
+        "filled": filled[0],
+        "function": function,
+        "changed": changed,
+        "limited": limited,
+        "rewritten": rewritten,
         "safe": safe,
-    }  # fmt: skip
+    }
     return Story(root, one, two, prompts, (commits[0], commits[1], commits[2]), records)
 
 
 def _risk(score: float, temperature: float = 0.5) -> dict[str, Any]:
-    """Return a score and factors that it follows from: whatever temperature does not explain, the size of the edit does."""
+    """Return a score with matching factors: temperature, and the size of the edit for the rest."""
     rest = round((score - 0.15 * temperature) / 0.85, 6)
     factors = [
         {"signal": "temperature", "value": temperature, "weight": 0.15},

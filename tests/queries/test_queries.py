@@ -1,7 +1,7 @@
-"""The queries of RFC 10 over a log with a history, and over what `vibes export --current` makes of it.
+"""The queries of RFC 10 over a log with a history, and over its `vibes export --current`.
 
-On the log, the questions for lines, functions, environments and the risk of a commit are answered right; those that list annotations
-list their history, too. On the export all are right.
+On the log, queries for lines, functions, environments and the risk of a commit are right; those
+that list annotations also list history. On the export all are right.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ def export(story: Story, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["log", "export"])
 def root(request: pytest.FixtureRequest, story: Story, export: Path) -> Path:
-    """Each of the two, for the queries that both answer alike."""
+    """The log and the export, for queries with the same result on both."""
     return story.root if request.param == "log" else export
 
 
 def short(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Leave out the time."""
+    """Return a row without its time."""
     return tuple(value for value in row if not hasattr(value, "year"))
 
 
-def test_how_much_of_a_file_an_ai_wrote(root: Path) -> None:
+def test_ai_lines_of_a_file(root: Path) -> None:
     assert in_duckdb(root, texts.AI_LINES) == [(PATH, 14)]
     assert in_sqlite(root, texts.AI_LINES_IN_SQLITE) == [(PATH, 14)]
 
 
-def test_which_models_contributed_to_a_function(root: Path, story: Story) -> None:
+def test_models_of_a_function(root: Path, story: Story) -> None:
     assert in_duckdb(root, texts.FUNCTIONS) == [("validate_signup", story.first_environment)]
     assert in_sqlite(root, texts.without_the_read(texts.FUNCTIONS)) == [
         ("validate_signup", story.first_environment)
     ]
 
 
-def test_which_environments_there_are(root: Path, story: Story) -> None:
+def test_environments(root: Path, story: Story) -> None:
     code, out = bash(root, texts.ENVIRONMENTS)
     assert (code, json.loads(out)) == (
         0,
@@ -66,7 +66,7 @@ def test_which_environments_there_are(root: Path, story: Story) -> None:
     )
 
 
-def test_what_is_risky_in_a_commit_of_the_log(story: Story) -> None:
+def test_high_risk_of_a_commit_in_the_log(story: Story) -> None:
     found = in_duckdb(
         story.root,
         texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[0]}'"),
@@ -79,7 +79,7 @@ def test_what_is_risky_in_a_commit_of_the_log(story: Story) -> None:
     assert [row[:4] for row in found] == [(PATH, 11, 14, 0.65)]
 
 
-def test_what_is_risky_in_a_commit_and_still_there(export: Path, story: Story) -> None:
+def test_high_risk_of_a_commit_in_the_export(export: Path, story: Story) -> None:
     found = in_duckdb(
         export,
         texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[0]}'"),
@@ -104,7 +104,7 @@ def test_annotations_of_a_file(root: Path, export: Path) -> None:
     assert {record["file_path"] for record in found} == {PATH}
 
 
-def test_code_of_a_prompt(root: Path, story: Story, export: Path) -> None:
+def test_annotations_of_a_prompt(root: Path, story: Story, export: Path) -> None:
     query = texts.OF_A_PROMPT.replace(texts.PROMPT, story.prompts[1][:16])
     now = [(PATH, 4, 6, "modify")]
     history = [
@@ -132,9 +132,14 @@ def test_timeline_of_a_file(root: Path, story: Story, export: Path) -> None:
         assert [row[1:] for row in in_sqlite(root, texts.without_the_read(texts.TIMELINE))] == now
     else:
         assert sorted({row[:3] for row in found}) == [
-            (1, 10, "create"), (1, 10, "rebase_remap"), (2, 4, "modify"), (2, 4, "rebase_remap"), (11, 14, "create"), (11, 14, "modify"),
+            (1, 10, "create"),
+            (1, 10, "rebase_remap"),
+            (2, 4, "modify"),
+            (2, 4, "rebase_remap"),
+            (11, 14, "create"),
+            (11, 14, "modify"),
             (11, 14, "rebase_remap"),
-        ]  # fmt: skip
+        ]
 
 
 def test_summary_of_a_pull_request(root: Path, export: Path) -> None:
@@ -148,7 +153,7 @@ def test_summary_of_a_pull_request(root: Path, export: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="bc is not to be had there")
-def test_gates_stop_what_is_in_the_log_and_pass_what_is_current(root: Path, export: Path) -> None:
+def test_gates_fail_on_the_log_and_pass_on_the_export(root: Path, export: Path) -> None:
     require("bc", "the gate compares with it")
     blocked = [(1, "BLOCKED: Critical risk (0.82).\n"), (1, "BLOCKED: 2 high-temp annotations.\n")]
     assert [bash(root, gate) for gate in (texts.SCORE_GATE, texts.FACTOR_GATE)] == (
@@ -156,7 +161,7 @@ def test_gates_stop_what_is_in_the_log_and_pass_what_is_current(root: Path, expo
     )
 
 
-def test_vibes_query_answers_as_sqlite_does(root: Path) -> None:
+def test_vibes_query_gives_the_rows_of_sqlite(root: Path) -> None:
     done = vibes("query", texts.AI_LINES_IN_SQLITE, "--json", cwd=root)
     assert (done.code, done.json) == (
         0,
@@ -164,7 +169,7 @@ def test_vibes_query_answers_as_sqlite_does(root: Path) -> None:
     )
 
 
-def test_nothing_is_found_about_the_export(export: Path) -> None:
+def test_vibes_check_passes_on_the_export(export: Path) -> None:
     done = vibes("check", "--json", cwd=export)
     assert (done.code, done.json["result"]) == (0, "PASS")
     assert {finding["check"] for finding in done.json["findings"]} <= {"path-foreign"}, (

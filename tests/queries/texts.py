@@ -1,13 +1,13 @@
-"""The queries of RFC 10, word for word. What stands in them for a hash of the reader's own is named here, to be filled in."""
+"""The queries of RFC 10 as printed there, and the placeholders for hashes in them."""
 
 from __future__ import annotations
 
 from typing import Final
 
 PROMPT: Final = "b2c3d4e5f6a7b8c9"
-"""Stands for the beginning of a prompt's hash."""
+"""Placeholder for the first digits of the hash of a prompt."""
 COMMIT: Final = "commit_hash = ''"
-"""Stands for a commit; its hash belongs between the quotes."""
+"""Placeholder for a commit; its hash belongs between the quotes."""
 
 ANNOTATIONS_OF_A_FILE: Final = """grep '"src/auth.py"' .ai-audit/annotations.jsonl | jq ."""
 ENVIRONMENTS: Final = r"""jq -s '[.[] | select(.type == "line") | .environment_hash] | unique' \
@@ -104,7 +104,7 @@ PR_SUMMARY: Final = r"""jq -rs '
 
 
 def without_the_read(query: str) -> str:
-    """Return a query for SQLite, where a table stands in the place of the file and its filter (RFC 10.3)."""
+    """Return a query for SQLite: a table instead of the file and its filter (RFC 10.3)."""
     for kind, table in (("line", "line_annotations"), ("function", "function_annotations")):
         query = query.replace(
             f"read_json_auto('.ai-audit/annotations.jsonl')\nWHERE type = '{kind}'\n  AND ",

@@ -160,7 +160,7 @@ async def test_files_that_change_names_take_their_annotations_along(
     ]
 
 
-async def test_a_function_that_went_to_another_file_is_found_there(
+async def test_a_function_that_moved_to_another_file_is_found_there(
     editor: Editor, project: Project, repository: Repository
 ) -> None:
     project.annotated()

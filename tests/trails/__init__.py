@@ -1,8 +1,9 @@
 """An independent writer of VIBES audit trails, made from the RFC's text alone.
 
-It shares no code with the product, so that the product's reader and writer are never each other's only witness.
+It shares no code with the product, so that a bug in both reader and writer of the product shows.
 """
 
+from tests.trails.complete_trail import SOURCES, CompleteTrail, complete
 from tests.trails.content import Anchors, anchors, file_hash, gzipped
 from tests.trails.files import AUDIT_DIR, OMIT, Omit
 from tests.trails.hashing import (
@@ -13,10 +14,9 @@ from tests.trails.hashing import (
     javascript_number,
     variant_of,
 )
-from tests.trails.merging import merge_logs
 from tests.trails.quirks import Quirk, QuirkTrail, corrupt_manifest, quirks, rewrite_log
 from tests.trails.repository import Repository
-from tests.trails.stories import SOURCES, CompleteTrail, complete
+from tests.trails.union_merge import merge_logs
 from tests.trails.writer import TrailWriter
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a trail says about content: the three anchors of a range, and gzip bytes that are the same everywhere."""
+"""Anchors of a range of lines, and gzip output that is the same on every system."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Anchors:
 
 
 def anchors(text: str | bytes, start: int, end: int) -> Anchors:
-    """Make the anchors of lines `start` to `end`, 1-based and inclusive, of a whole file's text (R14).
+    """Return the anchors of lines `start` to `end`, 1-based and inclusive, of a file (R14).
 
     Args:
-        text: The file as it is on disk; a string stands for its UTF-8 bytes.
+        text: The content of the file; a string is encoded as UTF-8.
         start: The first line.
         end: The last line.
 
@@ -55,12 +55,12 @@ def anchors(text: str | bytes, start: int, end: int) -> Anchors:
 
 
 def file_hash(text: str | bytes) -> str:
-    """Hash a whole file, as it is on disk."""
+    """Return the hash of the content of a file."""
     return hashlib.sha256(text.encode("utf-8") if isinstance(text, str) else text).hexdigest()
 
 
 def _cut(raw: bytes, limit: int) -> str:
-    """Cut to a number of bytes, never within a character."""
+    """Truncate to a number of bytes, at a character boundary."""
     if len(raw) > limit:
         end = limit
         while raw[end] & 0xC0 == 0x80:

@@ -1,4 +1,4 @@
-"""The manifest half of the writer: config, environments, prompts, commands, reasoning and decisions (RFC 6, 8.1)."""
+"""The part of the writer for config and manifest: context entries of all types (RFC 6, 8.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 from tests.trails.content import gzipped
-from tests.trails.files import GITATTRIBUTES, GITIGNORE, AuditFiles, Omit, dumped, joined
+from tests.trails.files import GITATTRIBUTES, GITIGNORE, AuditFiles, Omit, merge_members, to_json
 from tests.trails.hashing import context_hash
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ ReasoningForm = Literal["inline", "compressed", "external"]
 
 
 class ContextWriter:
-    """Writes context entries. Every method returns the key of its entry; members override or add RFC fields."""
+    """Writes context entries.
+
+    Every method returns the key of its entry. Extra members override or add RFC fields.
+    """
 
     def __init__(
         self,
@@ -29,10 +32,10 @@ class ContextWriter:
         project: str = "demo",
         start: str = "2026-02-03T10:00:00.000Z",
     ) -> None:
-        """Open the trail of the project at `root`; what is already there is kept.
+        """Open the trail of the project at `root`, and keep what it contains.
 
         Args:
-            root: The folder that holds `.ai-audit/`.
+            root: The folder with `.ai-audit/`.
             level: The assurance level of config, sessions and annotations.
             project: The project's name.
             start: The time of the first record; each further one is a second later.
@@ -46,18 +49,18 @@ class ContextWriter:
         self._time = datetime.fromisoformat(start).astimezone(UTC)
 
     def now(self) -> str:
-        """Return the time that the next record gets, without moving the clock."""
+        """Return the time of the next record without advancing the clock."""
         return self._time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def tick(self) -> str:
-        """Return the next record's time and move the clock by a second."""
+        """Return the time of the next record and advance the clock by a second."""
         now = self.now()
         self._time += timedelta(seconds=1)
         return now
 
     def config(self, **members: object) -> dict[str, object]:
         """Write `config.json` and return its content (RFC 8.1)."""
-        content = joined(
+        content = merge_members(
             {
                 "standard": "VIBES",
                 "standard_version": "1.0",
@@ -77,13 +80,13 @@ class ContextWriter:
         self.files.write(".gitattributes", GITATTRIBUTES.encode())
 
     def raw_manifest(self, content: bytes) -> None:
-        """Replace the whole manifest by these bytes."""
+        """Replace the content of the manifest."""
         self.files.manifest.write_bytes(content)
 
     def entry(
         self, entry: Mapping[str, object], *, variant: str = "spec", key: str | None = None
     ) -> str:
-        """Write any entry, under the hash that `variant` names (see `hashing`) or under a given key."""
+        """Write an entry under its hash, computed as `variant` names it, or under a given key."""
         name = context_hash(entry, variant) if key is None else key
         self.files.add_entry(name, entry)
         return name
@@ -158,9 +161,9 @@ class ContextWriter:
         variant: str = "spec",
         **members: object,
     ) -> str:
-        """Write a reasoning entry (RFC 6.5) in one of the three forms of RFC 6.7, keyed as stored (R8).
+        """Write a reasoning entry (RFC 6.5) in one of the three forms of RFC 6.7 (R8).
 
-        Members are laid over the entry in the manifest, never over the content of an external blob.
+        Extra members apply to the entry in the manifest, never to the content of an external blob.
         """
         head: dict[str, object] = {"type": "reasoning"}
         tail: dict[str, object] = {} if tokens is None else {"reasoning_token_count": tokens}
@@ -173,7 +176,7 @@ class ContextWriter:
             stored = {**head, "reasoning_text_compressed": packed, "compressed": True, **tail}
             return self._add(stored, members, variant)
         path = f"blobs/{context_hash(inline)}.json.gz"
-        self.files.write(path, gzipped(dumped({**inline, "created_at": self.now()}).encode()))
+        self.files.write(path, gzipped(to_json({**inline, "created_at": self.now()}).encode()))
         return self._add({**head, "external": True, "blob_path": path, **tail}, members, variant)
 
     def decision(
@@ -200,4 +203,6 @@ class ContextWriter:
         return self._add(entry, members, variant)
 
     def _add(self, entry: Mapping[str, object], members: Mapping[str, object], variant: str) -> str:
-        return self.entry(joined({**entry, "created_at": self.now()}, members), variant=variant)
+        return self.entry(
+            merge_members({**entry, "created_at": self.now()}, members), variant=variant
+        )

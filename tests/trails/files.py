@@ -1,4 +1,4 @@
-"""The files of one `.ai-audit/` folder: written on every call, byte for byte the same on every system."""
+"""The files of one `.ai-audit/` folder, with the same bytes on every system."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ class Omit:
 
 
 OMIT: Final = Omit()
-"""Given as a member's value: the member is left out."""
+"""As the value of a member: leave the member out."""
 
 
-def joined(members: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, object]:
-    """Lay `overrides` over `members`, in order, and leave out whatever is `OMIT`."""
+def merge_members(
+    members: Mapping[str, object], overrides: Mapping[str, object]
+) -> dict[str, object]:
+    """Return `members` with `overrides`, in order, without those that are `OMIT`."""
     return {
         name: value
         for name, value in {**members, **overrides}.items()
@@ -37,8 +39,8 @@ def joined(members: Mapping[str, object], overrides: Mapping[str, object]) -> di
     }
 
 
-def dumped(value: object) -> str:
-    """Serialize on one line, in the given order, without spaces, non-ASCII characters as they are."""
+def to_json(value: object) -> str:
+    """Return one line of JSON in the given order, without spaces and ASCII escapes."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -46,7 +48,7 @@ class AuditFiles:
     """The log, manifest, config and blobs of one project."""
 
     def __init__(self, root: Path) -> None:
-        """Open, and create where it is missing, the `.ai-audit/` folder of the project at `root`."""
+        """Open the `.ai-audit/` folder of the project at `root`; create it if missing."""
         self.audit: Final = root / AUDIT_DIR
         self.log: Final = self.audit / "annotations.jsonl"
         self.manifest: Final = self.audit / "manifest.json"
@@ -54,12 +56,12 @@ class AuditFiles:
         self.audit.mkdir(parents=True, exist_ok=True)
 
     def append_log(self, content: bytes) -> None:
-        """Append bytes to the log as they are."""
+        """Append bytes to the log unchanged."""
         with self.log.open("ab") as stream:
             stream.write(content)
 
     def records(self) -> Iterator[dict[str, object]]:
-        """Yield the log's JSON objects, and skip whatever else there is in it."""
+        """Yield the JSON objects of the log; skip other lines."""
         if not self.log.exists():
             return
         for line in self.log.read_bytes().split(b"\n"):
@@ -74,7 +76,7 @@ class AuditFiles:
         """Return the first record with the id `wanted`.
 
         Raises:
-            KeyError: If the log holds no such record.
+            KeyError: The log has no such record.
         """
         for record in self.records():
             if record.get("annotation_id") == wanted:
@@ -82,10 +84,10 @@ class AuditFiles:
         raise KeyError(wanted)
 
     def add_entry(self, key: str, entry: Mapping[str, object]) -> None:
-        """Add an entry to the manifest under `key`, unless that key is there (R10: a line of its own, comma first).
+        """Add an entry to the manifest unless its key exists: one line, comma first (R10).
 
         Raises:
-            ValueError: If the manifest is not in this form.
+            ValueError: The manifest is not in this form.
         """
         content = (
             self.manifest.read_bytes() if self.manifest.exists() else MANIFEST_HEAD + MANIFEST_TAIL
@@ -100,11 +102,11 @@ class AuditFiles:
         body = content.removesuffix(MANIFEST_TAIL)
         comma = b"" if body.endswith(b"{\n") else b","
         self.manifest.write_bytes(
-            body + comma + name + dumped(entry).encode() + b"\n" + MANIFEST_TAIL
+            body + comma + name + to_json(entry).encode() + b"\n" + MANIFEST_TAIL
         )
 
     def write(self, name: str, content: bytes) -> Path:
-        """Write a file of the folder, such as `config.json` or `blobs/x.json.gz`, and return its path."""
+        """Write a file of the folder, such as `blobs/x.json.gz`, and return its path."""
         path = self.audit / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -1,7 +1,6 @@
-"""Context hashes and annotation ids as the RFC defines them, and as writers with known bugs compute them.
+"""Context hashes and annotation ids by RFC 5.2 and 5.4, and those of writers with known bugs.
 
-Written from RFC 5.2 and 5.4 alone, on top of the standard library, so that the product's own hashing has a second
-witness. Which variant a real record needs is for the reader under test to find out.
+Written from the RFC with the standard library only, as a check of the product's own hashing.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CONTEXT_VARIANTS: Final = (
     "replacer",
     "environment-unknown",
 )
-"""Names that `context_hash` takes, alone or joined by `+` (R2)."""
+"""Variants for `context_hash`, alone or joined by `+` (R2)."""
 
 ID_VARIANTS: Final = (
     "spec",
@@ -33,7 +32,7 @@ ID_VARIANTS: Final = (
     "less-risk",
     "ascii",
 )
-"""Names that `annotation_id` takes, alone or joined by `+` (R3)."""
+"""Variants for `annotation_id`, alone or joined by `+` (R3)."""
 
 ANCHOR_MEMBERS: Final = frozenset({"anchor_context", "anchor_hash", "file_content_hash"})
 RISK_MEMBERS: Final = frozenset({"risk_score", "risk_factors"})
@@ -42,14 +41,14 @@ _LARGEST_EXACT_INTEGER: Final = 2**53
 
 
 def context_hash(entry: Mapping[str, object], variant: str = "spec") -> str:
-    """Hash a manifest entry (RFC 5.2), or hash it as a writer with a known bug would (R2).
+    """Return the hash of an entry (RFC 5.2), or what a writer with a known bug computes (R2).
 
     Args:
-        entry: The entry as it is stored.
-        variant: One of `CONTEXT_VARIANTS`, or several joined by `+`, such as `no-type+null-dropped`.
+        entry: The entry as stored.
+        variant: One of `CONTEXT_VARIANTS`, or several joined by `+`.
 
     Raises:
-        ValueError: If the variant is unknown, or the entry holds what JSON cannot (NaN, an unpaired surrogate).
+        ValueError: The variant is unknown, or the entry has NaN or an unpaired surrogate.
     """
     names = _parse(variant, CONTEXT_VARIANTS)
     hashable = _without(entry, {"created_at"})
@@ -64,17 +63,17 @@ def context_hash(entry: Mapping[str, object], variant: str = "spec") -> str:
 
 
 def annotation_id(record: Mapping[str, object], variant: str = "spec") -> str:
-    """Compute the id of a log record (RFC 5.4), or compute it as a writer with a known bug would (R3).
+    """Return the id of a record (RFC 5.4), or what a writer with a known bug computes (R3).
 
-    `less-commit` hashes `commit_hash: null` (the id was made first, the commit filled in later); `less-commit-member`
-    hashes no `commit_hash` at all.
+    `less-commit` hashes `commit_hash: null`, because the commit was filled in later;
+    `less-commit-member` hashes no `commit_hash`.
 
     Args:
         record: The record, with or without an `annotation_id`.
         variant: One of `ID_VARIANTS`, or several joined by `+`.
 
     Raises:
-        ValueError: If the variant is unknown, or the record holds what JSON cannot.
+        ValueError: The variant is unknown, or the record has NaN or an unpaired surrogate.
     """
     names = _parse(variant, ID_VARIANTS)
     hashable = _without(record, {"annotation_id"})
@@ -90,9 +89,9 @@ def annotation_id(record: Mapping[str, object], variant: str = "spec") -> str:
 
 
 def variant_of(entry: Mapping[str, object], key: str) -> str | None:
-    """Name the simplest variant whose hash of the entry is `key`, or None if there is none.
+    """Return the simplest variant whose hash of the entry is `key`; None without one.
 
-    Variants that name fewer quirks come first; among equals the order of `CONTEXT_VARIANTS` decides.
+    Fewer quirks come first, then the order of `CONTEXT_VARIANTS`.
     """
     quirks = CONTEXT_VARIANTS[1:] if entry.get("type") == "environment" else CONTEXT_VARIANTS[1:-1]
     candidates = [
@@ -120,9 +119,9 @@ def _digest(text: str) -> str:
 def _render(
     value: object, ascii_only: bool, js_numbers: bool, allowed: frozenset[str] | None
 ) -> str:
-    """Serialize with sorted keys and no whitespace.
+    """Return JSON with sorted keys and no whitespace.
 
-    `allowed` is JavaScript's array replacer: the only member names that survive, at every depth.
+    `allowed` is JavaScript's array replacer: it keeps only these member names, at every depth.
     """
     if isinstance(value, Mapping):
         names = sorted(name for name in value if allowed is None or name in allowed)
@@ -141,10 +140,10 @@ def _render(
 
 
 def javascript_number(number: float) -> str:
-    """Print a number as JavaScript does: `1` for 1.0, `1e-7` for 1e-07, `1e+21` but `100000000000000000000`.
+    """Return a number as JavaScript prints it: `1` for 1.0, `1e-7` for 1e-07.
 
     Raises:
-        ValueError: If the number is NaN or infinite.
+        ValueError: The number is NaN or infinite.
     """
     if isinstance(number, int) and abs(number) <= _LARGEST_EXACT_INTEGER:
         return str(number)

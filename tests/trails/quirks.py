@@ -1,7 +1,7 @@
-"""A trail with one of each quirk that real trails have, each to be found by its name.
+"""A trail with one of each quirk that real trails have, by name.
 
-Two quirks would spoil all the others and are functions of their own: a log that is rewritten in place, and a manifest
-that cannot be parsed.
+Two quirks would hide all others and have functions of their own: a log that is rewritten in place,
+and a manifest that cannot be parsed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from tests.trails.content import file_hash
-from tests.trails.files import OMIT, AuditFiles, dumped
+from tests.trails.files import OMIT, AuditFiles, to_json
 from tests.trails.hashing import annotation_id
 from tests.trails.repository import Repository
 from tests.trails.writer import TrailWriter
@@ -32,7 +32,7 @@ BULK_TIME: Final = "2026-02-03T10:30:00.123456Z"
 
 @dataclass(frozen=True)
 class Quirk:
-    """One oddity: the records that have it, the manifest keys that have it, and what a reader has to know."""
+    """One quirk: the records and manifest keys that have it, and a description."""
 
     note: str
     records: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Quirk:
 
 @dataclass(frozen=True)
 class QuirkTrail:
-    """What `quirks` wrote. `head` is HEAD; `items` holds the quirks by name."""
+    """The result of `quirks`: HEAD, and the quirks by name in `items`."""
 
     root: Path
     writer: TrailWriter
@@ -58,7 +58,7 @@ class QuirkTrail:
 
 
 def quirks(root: Path) -> QuirkTrail:
-    """Make a repository at `root` whose audit trail has one of each real-world quirk, and two commits on `main`."""
+    """Create a repository at `root` with a trail of all quirks and two commits on `main`."""
     repository = Repository(root)
     repository.write("src/area.py", BEFORE)
     repository.commit("Add area", "2026-01-20T09:00:00+00:00")
@@ -84,15 +84,15 @@ def _hash_quirks(trail: TrailWriter) -> dict[str, Quirk]:
     environment = trail.last_environment
     items: dict[str, Quirk] = {}
 
-    def odd(name: str, note: str, variant: str, *keys: str) -> None:
+    def add(name: str, note: str, variant: str, *keys: str) -> None:
         items[name] = Quirk(note, keys=keys, variant=variant)
 
     key = trail.command("git status", variant="no-type", directory="/home/someone/project")
-    odd("no-type", "The key was made without the type.", "no-type", key)
+    add("no-type", "The key was made without the type.", "no-type", key)
     key = trail.command(
         "git diff", variant="no-type+null-dropped", command_exit_code=None, working_directory=None
     )
-    odd(
+    add(
         "null-dropped",
         "Stored with nulls, hashed without them or the type.",
         "no-type+null-dropped",
@@ -101,7 +101,7 @@ def _hash_quirks(trail: TrailWriter) -> dict[str, Quirk]:
     key = trail.environment(
         model="claude-opus-4-6", model_version="20260101", variant="environment-unknown"
     )
-    odd(
+    add(
         "environment-unknown",
         "The model was filled in under the old key.",
         "environment-unknown",
@@ -110,7 +110,7 @@ def _hash_quirks(trail: TrailWriter) -> dict[str, Quirk]:
     key = trail.environment(
         model="gpt-5", model_version="5.1", variant="no-type+environment-unknown"
     )
-    odd(
+    add(
         "environment-unknown-no-type",
         "As above, by an older tool.",
         "no-type+environment-unknown",
@@ -119,13 +119,13 @@ def _hash_quirks(trail: TrailWriter) -> dict[str, Quirk]:
     twins = [
         trail.command("npm test", exit_code=0, variant=variant) for variant in ("no-type", "spec")
     ]
-    odd("twins", "One entry under the keys of two variants.", "no-type", *twins)
+    add("twins", "One entry under the keys of two variants.", "no-type", *twins)
     key = trail.prompt("Größe prüfen", variant="ascii")
-    odd("ascii", "Non-ASCII characters were escaped before hashing.", "ascii", key)
+    add("ascii", "Non-ASCII characters were escaped before hashing.", "ascii", key)
     key = trail.environment(parameters={"temperature": 0.7, "top_p": 0.9}, variant="replacer")
-    odd("replacer", "Nested members were emptied before hashing.", "replacer", key)
+    add("replacer", "Nested members were emptied before hashing.", "replacer", key)
     key = trail.environment(parameters={"temperature": 1.0, "penalty": 1e-7}, variant="js-number")
-    odd("js-number", "Stored with 1.0, hashed as 1.", "js-number", key)
+    add("js-number", "Stored with 1.0, hashed as 1.", "js-number", key)
     thought = "A width is never negative.\n" * 40
     digest = hashlib.sha256(thought.encode()).hexdigest()
     blob = f"blobs/{digest}.blob"
@@ -151,7 +151,7 @@ def _record_quirks(trail: TrailWriter, stray: str) -> dict[str, Quirk]:
     path = "src/area.py"
     items: dict[str, Quirk] = {}
 
-    def odd(
+    def add(
         name: str, note: str, *records: str, variant: str | None = None, paths: tuple[str, ...] = ()
     ) -> None:
         items[name] = Quirk(note, records=records, variant=variant, paths=paths)
@@ -161,46 +161,46 @@ def _record_quirks(trail: TrailWriter, stray: str) -> dict[str, Quirk]:
     one = trail.line(
         path, 1, 2, action="modify", session=session, text=AFTER, id_variant="less-anchors"
     )
-    odd(
+    add(
         "id-less-anchors",
         "The id was made before the anchors were added.",
         one,
         variant="less-anchors",
     )
     one = trail.line(path, 1, 2, action="modify", session=session, text=BEFORE)
-    odd("anchor-before-edit", "The anchors are those of the text before the edit.", one)
+    add("anchor-before-edit", "The anchors are those of the text before the edit.", one)
     ones = [
         trail.line(
             path, 1, 1, action="modify", command=trail.command(f"edit {number}", type="file_write")
         )
         for number in range(3)
     ]
-    odd("placeholder", "1-1 stands for: somewhere in the file.", *ones)
+    add("placeholder", "1-1 stands for: somewhere in the file.", *ones)
     ones = [
         trail.line(name, 1, 2, timestamp=BULK_TIME, session_id=None, annotation_id=OMIT)
         for name in ("src/area.py", "src/volume.py", "src/weight.py")
     ]
-    odd("bulk", "Written by a script: one microsecond, no session, no ids.", *ones)
+    add("bulk", "Written by a script: one microsecond, no session, no ids.", *ones)
     sibling = f"-{trail.root.name}/Auto Run Docs/plan one.py"
-    odd(
+    add(
         "sibling-path",
         "What a prefix of a sibling folder leaves.",
         trail.line(sibling, 1, 3),
         paths=(sibling,),
     )
-    odd(
+    add(
         "foreign-path",
         "An absolute path of another project.",
         trail.line(FOREIGN_PATH, 4, 9),
         paths=(FOREIGN_PATH,),
     )
     one = trail.line(path, 1, 2, action="modify", session=session, text=AFTER)
-    odd("uncommitted", "No commit; the next commit that touches the path holds it.", one)
+    add("uncommitted", "No commit; the next commit that touches the path holds it.", one)
     one = trail.line(path, 4, 5, commit=stray, session=session)
     items["stray-commit"] = Quirk("The commit is no ancestor of HEAD.", records=(one,), value=stray)
     older, newer = trail.line(path, 1, 1, text=AFTER), trail.line(path, 4, 5, action="modify")
     edge = trail.edge("supersedes", newer, older, target_type="annotation", annotation_id=OMIT)
-    odd(
+    add(
         "disjoint-supersedes",
         "Newer, older, edge: a later edit of the same file, not a remap.",
         newer,
@@ -208,7 +208,7 @@ def _record_quirks(trail: TrailWriter, stray: str) -> dict[str, Quirk]:
         edge,
     )
     one = trail.line(path, 5, 5, commit=stray, id_variant="less-commit")
-    odd(
+    add(
         "id-less-commit",
         "The commit was filled in after the id was made.",
         one,
@@ -216,16 +216,16 @@ def _record_quirks(trail: TrailWriter, stray: str) -> dict[str, Quirk]:
     )
     factors = [{"signal": "temperature", "value": 0.5, "weight": 0.15}]
     one = trail.line(path, 5, 5, risk_score=0.5, risk_factors=factors, id_variant="less-risk")
-    odd("id-less-risk", "The score was added after the id was made.", one, variant="less-risk")
-    odd(
+    add("id-less-risk", "The score was added after the id was made.", one, variant="less-risk")
+    add(
         "untracked",
         "Not among the tracked extensions.",
         trail.line("docs/plan.md", 1, 4),
         paths=("docs/plan.md",),
     )
     one = trail.edge("informed_by", newer, older, old_names=True)
-    odd("old-edge-names", "source_id and target_id, no types.", one)
-    odd("spaced", "Written with a space after each comma and colon.", _spaced(trail, path))
+    add("old-edge-names", "source_id and target_id, no types.", one)
+    add("spaced", "Written with a space after each comma and colon.", _spaced(trail, path))
     return items
 
 
@@ -262,7 +262,7 @@ def _file_quirks(trail: TrailWriter) -> dict[str, Quirk]:
         files.write(name, b"")
     return {
         "stale-attestation": Quirk(
-            "All three subjects differ; the attested log is a prefix of the log, which `records` came after.",
+            "All three subjects differ; the attested log is a prefix of the log before `records`.",
             records=(after,),
             paths=("attestation.json",),
             value=str(attested.count(b"\n")),
@@ -277,7 +277,7 @@ def _file_quirks(trail: TrailWriter) -> dict[str, Quirk]:
 
 
 def _attest(files: AuditFiles, subjects: dict[str, str], records: int) -> None:
-    """Write an envelope of the only known kind: URL-safe base64 without padding; its signature is no real one."""
+    """Write an attestation in the only known form; its signature is not a real one."""
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [
@@ -287,7 +287,7 @@ def _attest(files: AuditFiles, subjects: dict[str, str], records: int) -> None:
         "predicate": {"stats": {"total_annotations": records, "unique_models": 0}},
     }
     envelope = {
-        "payload": _url_base64(dumped(statement).encode()),
+        "payload": _url_base64(to_json(statement).encode()),
         "payloadType": "application/vnd.in-toto+json",
         "signatures": [
             {"keyid": "0123456789abcdef", "keytype": "user", "sig": _url_base64(bytes(64))}
@@ -301,10 +301,10 @@ def _url_base64(raw: bytes) -> str:
 
 
 def rewrite_log(root: Path, commit: str) -> int:
-    """Fill `commit` into every annotation that has none by rewriting the log, ids unchanged, as one known tool does.
+    """Rewrite the log with `commit` in all annotations without one, as one known tool does.
 
     Returns:
-        How many records were changed. Their ids are now of the variant `less-commit`.
+        How many records were changed. Their unchanged ids are of the variant `less-commit`.
     """
     files = AuditFiles(root)
     changed = 0
@@ -314,13 +314,13 @@ def rewrite_log(root: Path, commit: str) -> int:
         if record.get("type") in ("line", "function") and record.get("commit_hash") is None:
             record["commit_hash"] = commit
             changed += 1
-        lines.append(dumped(record).encode() + b"\n")
+        lines.append(to_json(record).encode() + b"\n")
     files.log.write_bytes(b"".join(lines))
     return changed
 
 
 def corrupt_manifest(root: Path) -> bytes:
-    """Cut the manifest off in the middle of its last entry; return what it was."""
+    """Truncate the manifest within its last entry, and return its former content."""
     files = AuditFiles(root)
     whole = files.manifest.read_bytes()
     files.manifest.write_bytes(whole[: whole.rindex(b'"created_at"') + 5])

@@ -1,4 +1,4 @@
-"""The log half of the writer: annotations, sessions, edges and delegations (RFC 7)."""
+"""The part of the writer for the log: annotations, sessions, edges, delegations (RFC 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests.trails.content import anchors
 from tests.trails.contexts import ContextWriter
-from tests.trails.files import Omit, dumped, joined
+from tests.trails.files import Omit, merge_members, to_json
 from tests.trails.hashing import annotation_id
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ SESSION_NAMESPACE: Final = uuid.UUID("6f4f1f2e-52a0-5b7e-9d0c-3f6f0a6f7a10")
 
 
 class RecordWriter(ContextWriter):
-    """Appends records. Members override or add RFC fields; a member given as `OMIT` is left out."""
+    """Appends records. Extra members override or add RFC fields; `OMIT` leaves one out."""
 
     def __init__(
         self,
@@ -33,19 +33,19 @@ class RecordWriter(ContextWriter):
         self._sessions = 0
 
     def record(self, record: Mapping[str, object], *, id_variant: str = "spec") -> str:
-        """Append a record as it is given and return its id.
+        """Append a record and return its id.
 
-        The id is added as `id_variant` makes it, unless the record brings one. A record whose `annotation_id` is
-        `OMIT` is stored without; the returned id is then the one that RFC 5.4 gives it.
+        The id is computed as `id_variant` names it, unless the record has one. If `annotation_id`
+        is `OMIT`, the record is stored without it, and the id of RFC 5.4 is returned.
         """
-        stored = joined(record, {})
+        stored = merge_members(record, {})
         if "annotation_id" not in record:
             stored["annotation_id"] = annotation_id(stored, id_variant)
-        self.raw_log(dumped(stored).encode() + b"\n")
+        self.raw_log(to_json(stored).encode() + b"\n")
         return str(stored.get("annotation_id", annotation_id(stored)))
 
     def raw_log(self, content: bytes) -> None:
-        """Append bytes to the log as they are."""
+        """Append bytes to the log unchanged."""
         self.files.append_log(content)
 
     def session_start(
@@ -59,7 +59,7 @@ class RecordWriter(ContextWriter):
         timestamp: str | Omit | None = None,
         **members: object,
     ) -> str:
-        """Append a session's start and return the session id, which follows from the writer's start and a counter."""
+        """Append a session start and return the session id, which is the same in every run."""
         self._sessions += 1
         session = str(
             members.pop(
@@ -86,7 +86,7 @@ class RecordWriter(ContextWriter):
     def session_end(
         self, session: str, *, timestamp: str | Omit | None = None, **members: object
     ) -> str:
-        """Append a session's end and return the id of the record."""
+        """Append a session end and return the id of the record."""
         known: dict[str, object] = {
             "type": "session",
             "event": "end",
@@ -116,23 +116,23 @@ class RecordWriter(ContextWriter):
     ) -> str:
         """Append a line annotation (RFC 7.3) and return its id.
 
-        Optional members that are None are left out, but `commit_hash`: it is null until a commit is known (R4).
+        Optional members that are None are left out, except `commit_hash`, which is null (R4).
 
         Args:
             path: The file, relative to the project, with forward slashes.
             start: The first line, 1-based.
             end: The last line, inclusive.
             action: What the AI did (RFC 7.9).
-            environment: Key of the environment; the writer's last one if None.
-            command: Key of the command that made the edit.
+            environment: Key of the environment; the last one written if None.
+            command: Key of the command.
             prompt: Key of the prompt.
             reasoning: Key of the reasoning.
             decision: Key of the decision.
             session: The session's id.
             commit: The commit's hash.
-            text: The whole file's text; makes the three anchors.
+            text: The text of the file, for the three anchors.
             timestamp: The time; the writer's clock if None.
-            id_variant: How the id is made (see `hashing`).
+            id_variant: How the id is computed; see `hashing`.
             **members: Fields that override or add.
         """
         place = {"type": "line", "file_path": path, "line_start": start, "line_end": end}
@@ -169,7 +169,7 @@ class RecordWriter(ContextWriter):
     ) -> str:
         """Append a function annotation (RFC 7.4) and return its id.
 
-        Arguments are those of `line`; `lines` says where in `text` the function is and is not itself stored.
+        The arguments are those of `line`; `lines` is where the function is in `text`, for anchors.
         """
         place: dict[str, object] = {"type": "function", "file_path": path, "function_name": name}
         if signature is not None:
@@ -201,7 +201,7 @@ class RecordWriter(ContextWriter):
     ) -> str:
         """Append an edge (RFC 7.6) and return its id.
 
-        `old_names` writes `source_id` and `target_id` without their types, as RFC 7.3.1 shows them (R5).
+        `old_names` writes `source_id` and `target_id` without types, as in RFC 7.3.1 (R5).
         """
         ends: dict[str, object] = {
             "source_ref": source,
@@ -228,7 +228,7 @@ class RecordWriter(ContextWriter):
         timestamp: str | Omit | None = None,
         **members: object,
     ) -> str:
-        """Append a delegation (RFC 7.7) and return its id; its edge and the child's start are separate calls."""
+        """Append a delegation (RFC 7.7), without its edge and child session, and return its id."""
         known: dict[str, object] = {
             "type": "delegation",
             "parent_session_id": parent,

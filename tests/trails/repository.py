@@ -1,4 +1,4 @@
-"""A real git repository for tests: no configuration of the machine's, and hashes that are the same in every run."""
+"""A git repository for tests: no system configuration, the same hashes in every run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ AUTHOR: Final = ("Ada Example", "ada@example.org")
 
 
 class Repository:
-    """Git in one folder. Commits are a minute apart unless they are given a date."""
+    """A git repository. Commits without a date are a minute apart."""
 
     def __init__(
         self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00", hashes: str = "sha1"
     ) -> None:
-        """Open the repository at `path`, and create it, with the branch `main` and these object names, where there is none."""
+        """Open the repository at `path`; create it with branch `main` if there is none."""
         self.path: Final = path
         self._time = datetime.fromisoformat(start).astimezone(UTC)
         path.mkdir(parents=True, exist_ok=True)
@@ -33,16 +33,16 @@ class Repository:
         by: tuple[str, str] = AUTHOR,
         committer: tuple[str, str] | None = None,
     ) -> str:
-        """Run git and return what it prints, less the final newline.
+        """Run git and return its output without the final newline.
 
         Args:
             *args: The arguments.
-            date: Author and committer date of a commit that this makes.
-            by: Its author, name and address.
-            committer: Its committer, if that is somebody else.
+            date: Author and committer date.
+            by: Name and address of the author.
+            committer: The committer, if it is another person.
 
         Raises:
-            RuntimeError: If git fails; the message holds what it said.
+            RuntimeError: Git failed; the message contains its output.
         """
         done = subprocess.run(
             ["git", *args],
@@ -58,7 +58,7 @@ class Repository:
         return done.stdout.decode("utf-8", errors="surrogateescape").removesuffix("\n")
 
     def write(self, path: str, text: str | bytes) -> Path:
-        """Write a file of the work tree, newlines as given, and return its path."""
+        """Write a file of the work tree, newlines unchanged, and return its path."""
         file = self.path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
@@ -71,7 +71,7 @@ class Repository:
         by: tuple[str, str] = AUTHOR,
         committer: tuple[str, str] | None = None,
     ) -> str:
-        """Commit the whole work tree, be there a change or not, and return the commit's hash."""
+        """Commit the whole work tree, even without a change, and return the commit hash."""
         self.git("add", "--all")
         self.git(
             "commit",
@@ -91,18 +91,18 @@ class Repository:
         return self.git("rev-parse", "HEAD")
 
     def branch(self, name: str, start: str | None = None) -> None:
-        """Make a branch, at HEAD or at `start`, and stay where we are."""
+        """Create a branch at HEAD or at `start`, without switching to it."""
         self.git("branch", name, *([] if start is None else [start]))
 
     def switch(self, name: str, *, create: bool = False) -> None:
-        """Go to a branch, which `create` makes first."""
+        """Switch to a branch; `create` creates it."""
         self.git("switch", "--quiet", *(["--create"] if create else []), name)
 
     def merge(self, name: str, message: str | None = None, date: str | None = None) -> str:
-        """Merge a branch into the current one by a merge commit, and return its hash.
+        """Merge a branch with a merge commit, and return its hash.
 
         Raises:
-            RuntimeError: If there are conflicts.
+            RuntimeError: There are conflicts.
         """
         self.git(
             "merge", "--quiet", "--no-ff", "--message", message or f"Merge {name}", name, date=date

@@ -1,4 +1,4 @@
-"""The test writer itself: its ready-made trails are what they claim to be, and its merges are git's."""
+"""The writer of the tests: its trails are valid, and its merges equal those of git."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def log(root: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
-def test_complete_trail_keeps_its_promises(tmp_path: Path, level: str) -> None:
+def test_the_complete_trail_is_valid_at_each_level(tmp_path: Path, level: str) -> None:
     trail = complete(tmp_path, level)
     entries, records = manifest(tmp_path), log(tmp_path)
     by_id = {record["annotation_id"]: record for record in records}
@@ -96,7 +96,7 @@ def test_anchors_of_the_complete_trail_fit_its_sources(tmp_path: Path) -> None:
             assert {name: record[name] for name in made} == made
 
 
-def test_reasoning_forms_hold_the_same_text(tmp_path: Path) -> None:
+def test_reasoning_forms_contain_the_same_text(tmp_path: Path) -> None:
     trail = complete(tmp_path, "high")
     entries = manifest(tmp_path)
     assert trail.compressed_reasoning
@@ -120,7 +120,7 @@ def test_same_calls_same_bytes(tmp_path: Path) -> None:
     assert gzip.decompress(gzipped(b"text" * 1000)) == b"text" * 1000
 
 
-def test_quirks_are_there_by_name(tmp_path: Path) -> None:
+def test_each_quirk_is_found_by_its_name(tmp_path: Path) -> None:
     trail = quirks(tmp_path / "project")
     entries, records = manifest(trail.root), log(trail.root)
     by_id = {
@@ -138,7 +138,7 @@ def test_quirks_are_there_by_name(tmp_path: Path) -> None:
     assert records[prefix]["annotation_id"] == trail["stale-attestation"].records[0]
 
 
-def test_spoiling_a_trail(tmp_path: Path) -> None:
+def test_rewriting_the_log_and_cutting_the_manifest(tmp_path: Path) -> None:
     trail = quirks(tmp_path / "project")
     assert rewrite_log(trail.root, trail.head) > 0
     one = next(
@@ -240,7 +240,7 @@ def test_merge_logs_is_what_git_does(tmp_path: Path) -> None:
             assert merge_logs(base + foot, *sides).decode().removesuffix("\n") == merged
 
 
-def test_merge_logs_refuses_what_is_no_growth() -> None:
+def test_merge_logs_rejects_changed_lines() -> None:
     with pytest.raises(ValueError, match="only have added"):
         merge_logs(b"a\nb\n", b"a\n", b"a\nb\nc\n")
 

@@ -1,4 +1,4 @@
-"""Our independent hashing against digests that were confirmed elsewhere, and against one real trail."""
+"""The independent hashing, compared with published digests and with a real trail."""
 
 from __future__ import annotations
 
@@ -60,26 +60,26 @@ def test_vector_of_another_implementation() -> None:
         ),
     ],
 )
-def test_variant_is_the_standard_hash_of_what_the_writer_saw(
+def test_a_variant_is_the_standard_hash_of_the_changed_entry(
     variant: str, equivalent: dict[str, object]
 ) -> None:
     entry = {"type": "x", "a": None, "b": {"a": 1.0, "c": "é"}, "created_at": "now"}
     assert context_hash(entry, variant) == context_hash(equivalent)
 
 
-def test_ascii_differs_only_where_there_is_something_to_escape() -> None:
+def test_ascii_differs_only_for_non_ascii_text() -> None:
     assert context_hash({"a": "plain"}, "ascii") == context_hash({"a": "plain"})
     assert context_hash({"a": "é"}, "ascii") != context_hash({"a": "é"})
 
 
-def test_unknown_variant_is_refused() -> None:
+def test_an_unknown_variant_is_rejected() -> None:
     with pytest.raises(ValueError, match="no-such"):
         context_hash({}, "spec+no-such")
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 @pytest.mark.parametrize("variant", ["spec", "js-number"])
-def test_no_json_number_has_no_hash(number: float, variant: str) -> None:
+def test_numbers_that_json_lacks_have_no_hash(number: float, variant: str) -> None:
     with pytest.raises(ValueError, match="JSON"):
         context_hash({"n": number}, variant)
 
@@ -129,7 +129,7 @@ def test_annotation_id_variants_drop_what_their_names_say() -> None:
     )
 
 
-def test_every_key_of_a_real_manifest_is_explained(real_trail: Path) -> None:
+def test_every_key_of_a_real_manifest_is_a_known_variant(real_trail: Path) -> None:
     entries: dict[str, dict[str, object]] = json.loads((real_trail / "manifest.json").read_bytes())[
         "entries"
     ]
@@ -141,7 +141,7 @@ def test_every_key_of_a_real_manifest_is_explained(real_trail: Path) -> None:
     }
 
 
-def test_every_id_of_a_real_log_is_explained(real_trail: Path) -> None:
+def test_every_id_of_a_real_log_is_a_known_variant(real_trail: Path) -> None:
     found: Counter[tuple[str, str | None]] = Counter()
     for line in (real_trail / "annotations.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)

@@ -1,17 +1,17 @@
-"""The writer that tests use: everything of `records` and `contexts`, and the record groups that mean one thing."""
+"""The writer that tests use: `records`, `contexts`, and groups of records such as a review."""
 
 from __future__ import annotations
 
 from tests.trails.content import file_hash
-from tests.trails.files import joined
+from tests.trails.files import merge_members
 from tests.trails.records import RecordWriter
 
 
 class TrailWriter(RecordWriter):
-    """Writes an audit trail from the RFC's text alone, without the product.
+    """Writes an audit trail by the RFC, without code of the product.
 
-    Files are written on each call. Time and session ids are the same in every run: the clock starts at `start` and
-    moves by a second with each record.
+    Every call writes the files. Times and session ids are the same in every run: the clock starts
+    at `start` and advances by a second with each record.
     """
 
     def cause(
@@ -23,7 +23,7 @@ class TrailWriter(RecordWriter):
         session: str | None = None,
         timestamp: str | None = None,
     ) -> str:
-        """Append the `caused_by` edge from an annotation to its prompt or command; return the edge's id."""
+        """Append a `caused_by` edge from an annotation to its prompt or command; return its id."""
         return self.edge(
             "caused_by",
             annotation,
@@ -42,7 +42,7 @@ class TrailWriter(RecordWriter):
         session: str | None = None,
         timestamp: str | None = None,
     ) -> str:
-        """Append the `informed_by` edge from an annotation to what was read before; return the edge's id."""
+        """Append an `informed_by` edge from an annotation to what was read; return its id."""
         return self.edge(
             "informed_by",
             annotation,
@@ -65,19 +65,19 @@ class TrailWriter(RecordWriter):
         edge_timestamp: str | None = None,
         **members: object,
     ) -> str:
-        """Append an annotation anew with its commit and place, and the edge to the old one; return the new id (R4).
+        """Append a copy of an annotation with a commit and lines, and the edge to it (R4).
 
-        The new record is the old one member for member, time and anchors included, but for what is named here.
+        All other members are copied, timestamp and anchors included. Returns the new id.
 
         Args:
-            annotation: Id of the old record, which must be in the log.
-            commit: The commit that holds it now.
-            start: The first line there; a function's record has none, and None keeps the old one.
-            end: The last line there, likewise.
-            text: The whole file's text in that commit; only makes `file_content_hash` anew.
-            reason: The reason in the edge's metadata; None writes no metadata.
+            annotation: Id of the old record.
+            commit: The new commit.
+            start: The new first line; None keeps the old one.
+            end: The new last line; None keeps the old one.
+            text: The text of the file in that commit, for `file_content_hash`.
+            reason: The reason in the metadata of the edge; None writes no metadata.
             action: `rebase_remap` or `rebase_orphan`.
-            edge_timestamp: The edge's time, such as the committer date; the writer's clock if None.
+            edge_timestamp: The time of the edge; the writer's clock if None.
             **members: Fields of the new record that override or add.
         """
         changes: dict[str, object] = {"commit_hash": commit, "action": action}
@@ -115,9 +115,9 @@ class TrailWriter(RecordWriter):
         timestamp: str | None = None,
         **metadata: object,
     ) -> str:
-        """Append a review and return its edge's id (R6): from the annotation to a session of the reviewer.
+        """Append a review edge from an annotation to a session of the reviewer; return its id (R6).
 
-        The session, and the environment of a reviewer who is no model, are written as well unless a session is given.
+        Without a session, it writes one, with the environment of a human reviewer.
 
         Args:
             annotation: Id of the reviewed record.
@@ -125,11 +125,11 @@ class TrailWriter(RecordWriter):
             reviewer: The reviewer's name.
             kind: `human` or `ai`.
             text_hash: Hash of the reviewed lines; the record's own `anchor_hash` if None.
-            note: The reviewer's words.
-            environment: Key of the reviewer's environment, for one that is a model.
-            session: A session of the reviewer that was started before.
-            timestamp: The edge's time; the writer's clock if None.
-            **metadata: Metadata members that override or add; `OMIT` leaves one out.
+            note: The reviewer's remark.
+            environment: Key of the reviewer's environment, if it is a model.
+            session: An open session of the reviewer.
+            timestamp: The time of the edge; the writer's clock if None.
+            **metadata: Members of the metadata that override or add; `OMIT` leaves one out.
         """
         before = self.last_environment
         opened = session is None
@@ -149,7 +149,7 @@ class TrailWriter(RecordWriter):
             annotation,
             session,
             target_type="session",
-            metadata=joined(known, metadata),
+            metadata=merge_members(known, metadata),
             session=session,
             timestamp=timestamp,
         )
@@ -159,7 +159,7 @@ class TrailWriter(RecordWriter):
         return edge
 
     def reviewer_environment(self) -> str:
-        """Write the environment of a reviewer who is a person: the product, and no model (R6)."""
+        """Write the environment of a human reviewer: the product, without a model (R6)."""
         return self.environment(
             tool="vibes-lsp", tool_version="0.1.0", model="none", model_version="none"
         )

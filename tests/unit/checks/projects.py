@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tests.trails import SOURCES, CompleteTrail, Repository, TrailWriter, complete
-from tests.trails.stories import LIMITS_BEFORE
+from tests.trails.complete_trail import LIMITS_BEFORE
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
 from vibes_lsp.store.audit_dir import AuditDir

@@ -9,7 +9,7 @@ import pytest
 
 from tests.trails import OMIT, Repository, TrailWriter
 from tests.unit.history.resolving import commits_by_log, commits_by_path
-from tests.unit.index.opened import ENVIRONMENT
+from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository, TrailWriter
-from tests.unit.index.opened import ENVIRONMENT
+from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history import git
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.objects import GitObjects

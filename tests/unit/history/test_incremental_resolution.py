@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.trails import Repository, TrailWriter
 from tests.unit.history.resolving import commits_by_log, commits_by_path
-from tests.unit.index.opened import ENVIRONMENT, opened
+from tests.unit.index.trails import ENVIRONMENT, read_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.lineage_commits import resolve_commits
@@ -198,7 +198,7 @@ def test_lineages_are_resolved_from_kept_results(
     directory = AuditDir(project.writer.root / ".ai-audit")
     for _ in range(3):
         found = resolve_commits(
-            opened(project.writer.root).lineages(), project.git, directory, project.kept
+            read_trail(project.writer.root).lineages(), project.git, directory, project.kept
         )
         assert {identifier: (each.commit, each.method) for identifier, each in found.items()} == {
             one: (commit, CommitMethod.LOG)

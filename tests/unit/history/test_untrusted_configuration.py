@@ -11,7 +11,7 @@ import pytest
 from tests.requirements import require
 from tests.trails import Repository, TrailWriter
 from tests.unit.history.resolving import commits_by_log, commits_by_path
-from tests.unit.index.opened import ENVIRONMENT
+from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 

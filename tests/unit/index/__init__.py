@@ -1,1 +1,1 @@
-"""Tests of what the log says now."""
+"""Tests of the index."""

@@ -21,7 +21,7 @@ def repository(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def writer(tmp_path: Path) -> TrailWriter:
-    """A trail whose clock begins an hour after the repository's."""
+    """A trail whose clock starts an hour after that of the repository."""
     writer = TrailWriter(tmp_path)
     writer.environment()
     return writer

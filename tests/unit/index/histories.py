@@ -1,10 +1,10 @@
-"""A file with a history, and where the annotations of its trail are."""
+"""A file with a git history, and where its annotations are located."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.unit.index.opened import opened
+from tests.unit.index.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.file_history import FileHistories, FileHistory
@@ -23,26 +23,28 @@ FILE = "".join(LINES)
 EDITED = "".join(
     [*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = other()\n", *LINES[14:]]
 )
-"""`FILE` with two edits in lines 10 to 19: one put in, one changed."""
+"""`FILE` with two edits in lines 10 to 19: a line inserted, a line changed."""
 
 
-def past_of(root: Path, history: ProjectHistory, path: str) -> FileHistory:
-    trail = opened(root)
+def file_history_of(root: Path, history: ProjectHistory, path: str) -> FileHistory:
+    trail = read_trail(root)
     repository = open_repository(root)
     assert repository is not None
-    derived = resolve_commits(trail.lineages(), repository, trail.directory)
-    return FileHistories(trail, history, derived).of(
+    resolved = resolve_commits(trail.lineages(), repository, trail.directory)
+    return FileHistories(trail, history, resolved).of(
         path, Text.from_bytes((root / path).read_bytes())
     )
 
 
-def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:
-    past = past_of(root, history, path)
-    return locate_annotations(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
+def placements_of(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:
+    file_history = file_history_of(root, history, path)
+    return locate_annotations(
+        read_trail(root), path, Text.from_bytes((root / path).read_bytes()), file_history
+    )
 
 
-def only(root: Path, history: ProjectHistory, path: str = "a.py") -> LocatedRange:
-    (placement,) = placed(root, history, path)
+def only_location(root: Path, history: ProjectHistory, path: str = "a.py") -> LocatedRange:
+    (placement,) = placements_of(root, history, path)
     return placement.located
 
 
@@ -51,6 +53,6 @@ def kinds(located: LocatedRange) -> str:
 
 
 AFTER = "2026-02-03T11:00:00+00:00"
-"""After the first records of a trail."""
+"""A time after the first records of a trail."""
 BEFORE = "2026-02-03T08:00:00.000Z"
-"""Before the first commits of a repository."""
+"""A time before the first commits of a repository."""

@@ -1,4 +1,4 @@
-"""The log as an index: ids, prefixes, edges, and lines that are no records and hide nothing else (R12)."""
+"""The index of the log: ids, prefixes, edges, and broken lines (R12)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import OMIT, TrailWriter
-from tests.unit.index.opened import opened
+from tests.unit.index.trails import read_trail
 from vibes_lsp.index import log_columns
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex
@@ -56,7 +56,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("line", "reason"), BROKEN, ids=[reason for _, reason in BROKEN])
-def test_a_broken_line_is_told_with_its_number_and_hides_nothing(
+def test_a_broken_line_is_reported_and_hides_no_other(
     tmp_path: Path, line: bytes, reason: str
 ) -> None:
     sound = b'{"type":"line","file_path":"a.py","annotation_id":"%s"}'
@@ -75,7 +75,7 @@ def test_a_broken_line_is_told_with_its_number_and_hides_nothing(
     assert index.raw(3) == line
 
 
-def test_the_reason_of_a_broken_line_names_no_line_of_its_own(tmp_path: Path) -> None:
+def test_the_reason_of_a_broken_line_has_no_line_number(tmp_path: Path) -> None:
     (broken,) = index_of(tmp_path, b"{}", b'{"type":"line",}').columns.broken
     assert "line 1" not in broken.reason
     assert "column 16" in broken.reason
@@ -92,8 +92,10 @@ def test_the_reason_of_a_broken_line_names_no_line_of_its_own(tmp_path: Path) ->
     ],
     ids=["infinite", "contradiction", "not UTF-8", "deep", "huge"],
 )
-def test_what_only_a_strict_reading_refuses_yields_no_record(tmp_path: Path, line: bytes) -> None:
-    """The scan does not look into members that it does not need; whoever decodes the line is told."""
+def test_a_line_that_only_the_strict_decoder_rejects_yields_no_record(
+    tmp_path: Path, line: bytes
+) -> None:
+    """The scan decodes few members, so the error shows when the record is decoded."""
     index = index_of(tmp_path, line, b'{"type":"line","file_path":"a.py"}')
     assert [record.line for record in index.records_of(LogLineKind.LINE)] == [2]
     assert [line for line, _ in index.decode([1, 2])] == [1, 2]
@@ -124,7 +126,7 @@ def test_members_of_the_wrong_type_are_read_as_absent(tmp_path: Path, line: byte
 
 
 @pytest.mark.parametrize("type_", [b'"later"', b"5", b"null", b'["line"]', b'"LINE"', b'""'])
-def test_unknown_types_are_counted_as_other_and_passed_over(tmp_path: Path, type_: bytes) -> None:
+def test_unknown_types_are_counted_as_other(tmp_path: Path, type_: bytes) -> None:
     index = index_of(tmp_path, b'{"type":' + type_ + b',"annotation_id":"x"}', b"{}")
     assert list(index.columns.kinds) == [LogLineKind.OTHER, LogLineKind.OTHER]
     assert index.columns.broken == []
@@ -146,9 +148,9 @@ def test_a_byte_order_mark_hides_no_record(tmp_path: Path) -> None:
     assert [record.line for record in index.records_of(LogLineKind.LINE)] == [1]
 
 
-def test_a_record_without_an_id_gets_the_one_its_content_has(writer: TrailWriter) -> None:
+def test_a_record_without_an_id_gets_its_computed_id(writer: TrailWriter) -> None:
     computed = writer.line("a.py", 1, 2, annotation_id=OMIT)
-    record = opened(writer.root).log.by_id(computed)
+    record = read_trail(writer.root).log.by_id(computed)
     assert record is not None
     assert record.id == computed
     assert "annotation_id" not in record.members
@@ -167,13 +169,13 @@ def test_a_record_without_an_id_gets_the_one_its_content_has(writer: TrailWriter
         "0" * 15 + "é" + "0" * 48,
     ],
 )
-def test_ids_that_are_no_digests_find_their_records_and_edges(
+def test_records_and_edges_are_found_by_ids_that_are_no_digests(
     writer: TrailWriter, identifier: str
 ) -> None:
     plain = writer.line("a.py", 1, 2)
     writer.line("a.py", 3, 4, annotation_id=identifier)
     writer.edge("informed_by", identifier, plain)
-    log = opened(writer.root).log
+    log = read_trail(writer.root).log
     record = log.by_id(identifier)
     if identifier:
         assert record is not None
@@ -184,7 +186,7 @@ def test_ids_that_are_no_digests_find_their_records_and_edges(
 
 
 @pytest.mark.parametrize("alike", [False, True])
-def test_two_ids_with_the_same_first_digits_are_told_apart(
+def test_ids_with_equal_first_digits_are_distinguished(
     writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool
 ) -> None:
     if alike:  # also in what of the rest an index keeps
@@ -194,7 +196,7 @@ def test_two_ids_with_the_same_first_digits_are_told_apart(
         writer.line("a.py", line, line, annotation_id=identifier)
         writer.edge("caused_by", identifier, f"prompt {line}")
     writer.edge("depends_on", OTHER, ONE, target_type="annotation")
-    log = opened(writer.root).log
+    log = read_trail(writer.root).log
     for line, identifier in enumerate((ONE, OTHER), 1):
         record = log.by_id(identifier)
         assert record is not None
@@ -207,38 +209,38 @@ def test_two_ids_with_the_same_first_digits_are_told_apart(
     assert [record.id for record in log.with_prefix(HEAD + "2")] == [OTHER]
 
 
-def test_ids_that_only_count_up_are_not_looked_for_among_each_other(writer: TrailWriter) -> None:
+def test_sequential_ids_have_different_keys(writer: TrailWriter) -> None:
     identifiers = [f"{number:064x}" for number in range(1, 101)]
     for number, identifier in enumerate(identifiers, 1):
         writer.line("a.py", number, number, annotation_id=identifier)
-    log = opened(writer.root).log
+    log = read_trail(writer.root).log
     assert log.by_id(identifiers[50]) is not None
     assert set(log.columns.keys) >= set(map(log_columns.id_key, identifiers))
     assert len(set(log.columns.keys)) == len(log.columns.keys)
 
 
-def test_edges_come_in_the_order_of_the_log_once_each(writer: TrailWriter) -> None:
+def test_edges_come_once_each_in_log_order(writer: TrailWriter) -> None:
     one, other = writer.line("a.py", 1, 1), writer.line("a.py", 2, 2)
     edges = [
         writer.edge("depends_on", one, other),
         writer.edge("depends_on", one, one),
         writer.edge("informed_by", other, one),
     ]
-    log = opened(writer.root).log
+    log = read_trail(writer.root).log
     assert [edge.record.id for edge in log.edges(source=one, target=one)] == edges
     assert [edge.record.id for edge in log.edges(target=one)] == edges[1:]
 
 
-def test_an_edge_in_the_older_names_has_ends_of_type_annotation(writer: TrailWriter) -> None:
+def test_an_edge_with_the_older_member_names_connects_annotations(writer: TrailWriter) -> None:
     one, other = writer.line("a.py", 1, 1), writer.line("a.py", 2, 2)
     writer.edge("informed_by", one, other, old_names=True)
-    (edge,) = opened(writer.root).log.edges(source=one)
+    (edge,) = read_trail(writer.root).log.edges(source=one)
     assert (edge.target, edge.source_type, edge.target_type) == (other, "annotation", "annotation")
 
 
-def test_what_is_appended_is_found_after_the_next_refresh(writer: TrailWriter) -> None:
+def test_appended_records_are_found_after_a_refresh(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 1)
-    trail = opened(writer.root)
+    trail = read_trail(writer.root)
     assert trail.log.edges(source=one) == []
     generation = trail.log.generation
     other = writer.line("a.py", 2, 2)
@@ -250,10 +252,10 @@ def test_what_is_appended_is_found_after_the_next_refresh(writer: TrailWriter) -
     assert [edge.target for edge in trail.log.edges(source=one)] == [other]
 
 
-def test_nothing_of_a_replaced_log_is_found_any_more(writer: TrailWriter) -> None:
+def test_no_record_of_a_replaced_log_is_found(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 1)
     writer.edge("depends_on", one, one)
-    trail = opened(writer.root)
+    trail = read_trail(writer.root)
     assert trail.log.by_id(one) is not None
     assert trail.log.edges(source=one)
     writer.files.log.write_bytes(b'{"type":"session","session_id":"s","event":"start"}\n')
@@ -263,7 +265,7 @@ def test_nothing_of_a_replaced_log_is_found_any_more(writer: TrailWriter) -> Non
     assert trail.annotated_paths() == []
 
 
-def test_a_torn_tail_changes_nothing_however_often_one_looks(writer: TrailWriter) -> None:
+def test_an_incomplete_last_line_changes_nothing_at_any_refresh(writer: TrailWriter) -> None:
     writer.line("a.py", 1, 1)
     writer.raw_log(b'{"type":"li')
     log = LogIndex(writer.files.log, now_ns=lambda: writer.files.log.stat().st_mtime_ns + 1)
@@ -274,9 +276,9 @@ def test_a_torn_tail_changes_nothing_however_often_one_looks(writer: TrailWriter
     assert log.incomplete_tail() == b'{"type":"li'
 
 
-def test_a_log_that_cannot_be_read_still_answers(writer: TrailWriter) -> None:
+def test_cached_records_are_found_while_the_log_cannot_be_read(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 1)
-    trail = opened(writer.root)
+    trail = read_trail(writer.root)
     log = writer.files.log
     log.rename(log.with_suffix(".kept"))
     log.mkdir()

@@ -1,4 +1,4 @@
-"""Finding a record, an entry or a session by its id or a unique prefix of it."""
+"""Look-up of records, entries and sessions by id or prefix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import TrailWriter, complete
-from tests.unit.index.opened import ENVIRONMENT, opened
+from tests.unit.index.trails import ENVIRONMENT, read_trail
 from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.index import log_index
 from vibes_lsp.index.lookup import look_up
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 LONG = "abcd" * 16
 
 
-def test_each_kind_of_thing_is_found_by_its_whole_id_and_by_a_prefix(tmp_path: Path) -> None:
+def test_records_entries_and_sessions_are_found_by_id_and_by_prefix(tmp_path: Path) -> None:
     made = complete(tmp_path)
-    trail = opened(tmp_path)
+    trail = read_trail(tmp_path)
     for kind, identifier in (
         ("record", made.created),
         ("record", made.review),
@@ -38,16 +38,16 @@ def test_each_kind_of_thing_is_found_by_its_whole_id_and_by_a_prefix(tmp_path: P
     assert session.text("description") == "Sign-up"
 
 
-def test_a_prefix_beyond_the_first_sixteen_digits_is_heeded(tmp_path: Path) -> None:
+def test_all_digits_of_a_long_prefix_count(tmp_path: Path) -> None:
     made = complete(tmp_path)
-    trail = opened(tmp_path)
+    trail = read_trail(tmp_path)
     assert look_up(trail, made.created[:40]).id == made.created
     wrong = made.created[:39] + ("0" if made.created[39] != "0" else "1")
     with pytest.raises(UnknownId):
         look_up(trail, wrong)
 
 
-def test_a_prefix_of_several_things_is_ambiguous_and_names_them(tmp_path: Path) -> None:
+def test_an_ambiguous_prefix_names_the_matches(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG)
     writer.entry({"type": "other"}, key=LONG[:60] + "0000")
@@ -55,22 +55,22 @@ def test_a_prefix_of_several_things_is_ambiguous_and_names_them(tmp_path: Path) 
     with pytest.raises(
         AmbiguousId, match=r"3 ids start with it: record abcd.*entry abcd.*session abcd-1"
     ):
-        look_up(opened(tmp_path), "abcd")
+        look_up(read_trail(tmp_path), "abcd")
 
 
-def test_many_matches_are_not_all_named(tmp_path: Path) -> None:
+def test_an_ambiguous_prefix_names_five_matches_at_most(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     for number in range(9):
         writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG[:60] + f"{number:04}")
     with pytest.raises(AmbiguousId, match=r"9 ids start with it: .* and 4 more"):
-        look_up(opened(tmp_path), "abcd")
+        look_up(read_trail(tmp_path), "abcd")
 
 
-def test_a_whole_id_wins_over_longer_ones(tmp_path: Path) -> None:
+def test_an_exact_match_wins_over_longer_ids(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     writer.session_start(environment=ENVIRONMENT, session_id="abcd")
     writer.session_start(environment=ENVIRONMENT, session_id="abcdef")
-    assert look_up(opened(tmp_path), "abcd").id == "abcd"
+    assert look_up(read_trail(tmp_path), "abcd").id == "abcd"
 
 
 def test_a_whole_id_is_found_without_reading_the_log(
@@ -82,7 +82,7 @@ def test_a_whole_id_is_found_without_reading_the_log(
     created = [
         writer.line("a.py", number, number, environment=ENVIRONMENT) for number in range(1, 100)
     ][-1]
-    trail = opened(tmp_path)
+    trail = read_trail(tmp_path)
     read: list[tuple[int, int]] = []
 
     def read_some(path: Path, places: list[tuple[int, int]]) -> list[bytes]:
@@ -98,28 +98,26 @@ def test_a_whole_id_is_found_without_reading_the_log(
     assert len(read) == 2, "the session, the record"
 
 
-def test_a_whole_id_of_two_things_is_ambiguous(tmp_path: Path) -> None:
+def test_the_same_id_of_two_things_is_ambiguous(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG)
     writer.entry({"type": "other"}, key=LONG)
     with pytest.raises(AmbiguousId, match=r"2 ids start with it: record abcd.*entry abcd"):
-        look_up(opened(tmp_path), LONG)
+        look_up(read_trail(tmp_path), LONG)
 
 
 @pytest.mark.parametrize("identifier", ["note-7", "abcd" * 4, "x" * 64])
-def test_a_record_whose_id_is_no_digest_is_found_by_its_whole_id(
-    tmp_path: Path, identifier: str
-) -> None:
+def test_a_record_is_found_by_an_id_that_is_no_digest(tmp_path: Path, identifier: str) -> None:
     writer = TrailWriter(tmp_path)
     writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=identifier)
-    assert look_up(opened(tmp_path), identifier).kind == "record"
+    assert look_up(read_trail(tmp_path), identifier).kind == "record"
 
 
-def test_a_record_that_stands_twice_is_one(tmp_path: Path) -> None:
+def test_a_repeated_record_is_one(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     one = writer.line("a.py", 1, 1, environment=ENVIRONMENT)
     writer.raw_log(writer.files.log.read_bytes())
-    record = look_up(opened(tmp_path), one[:8]).record
+    record = look_up(read_trail(tmp_path), one[:8]).record
     assert record is not None
     assert record.line == 1
 
@@ -128,18 +126,18 @@ def test_a_record_that_stands_twice_is_one(tmp_path: Path) -> None:
 def test_a_prefix_of_under_four_characters_is_too_short(tmp_path: Path, prefix: str) -> None:
     complete(tmp_path)
     with pytest.raises(UnknownId, match="too short"):
-        look_up(opened(tmp_path), prefix)
+        look_up(read_trail(tmp_path), prefix)
 
 
 @pytest.mark.parametrize(
     "prefix", ["ffff_ffff", "zzzz", "0x12", "+123", " 123", "\ud800" * 4, "%" * 100]
 )
-def test_what_nothing_begins_with_is_unknown(tmp_path: Path, prefix: str) -> None:
+def test_a_prefix_of_no_id_is_unknown(tmp_path: Path, prefix: str) -> None:
     complete(tmp_path)
     with pytest.raises(UnknownId, match="no record"):
-        look_up(opened(tmp_path), prefix)
+        look_up(read_trail(tmp_path), prefix)
 
 
-def test_an_empty_trail_knows_nothing(tmp_path: Path) -> None:
+def test_nothing_is_found_in_an_empty_trail(tmp_path: Path) -> None:
     with pytest.raises(UnknownId):
-        look_up(opened(tmp_path), "abcd")
+        look_up(read_trail(tmp_path), "abcd")

@@ -1,4 +1,4 @@
-"""A public project's trail, as its tool wrote it: the numbers that were counted by other means."""
+"""The trail of a public project: numbers that were counted independently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_real_trail_is_read_whole(real_trail: Path) -> None:
+def test_all_lines_of_a_real_trail_are_read(real_trail: Path) -> None:
     trail = Trail(AuditDir(real_trail))
     assert trail.refresh()
     kinds = Counter(trail.log.columns.kinds)
@@ -38,7 +38,7 @@ def test_every_record_and_entry_of_a_real_trail_is_found_by_its_id(real_trail: P
     assert all(trail.manifest.entry(key) for key in trail.manifest)
 
 
-def test_each_file_of_a_real_trail_tells_what_the_whole_tells(real_trail: Path) -> None:
+def test_lineages_of_each_file_equal_those_of_the_whole_trail(real_trail: Path) -> None:
     trail = Trail(AuditDir(real_trail))
     trail.refresh()
     by_file = [lineage for path in trail.annotated_paths() for lineage in trail.lineages_in(path)]

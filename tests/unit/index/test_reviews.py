@@ -1,4 +1,4 @@
-"""Reviews (R6): which end of an edge was reviewed, and what the edge does not say."""
+"""Reviews: the reviewed end of an edge, missing members, the deciding review (R6)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import TrailWriter
-from tests.unit.index.opened import lineage_of, opened
+from tests.unit.index.trails import lineage_of, read_trail
 from vibes_lsp.index.reviews import deciding_review, review_status_of
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 
@@ -29,11 +29,11 @@ def writer(tmp_path: Path) -> TrailWriter:
 
 
 def reviews_of(writer: TrailWriter, annotation: str) -> list[Review]:
-    trail = opened(writer.root)
+    trail = read_trail(writer.root)
     return trail.reviews_of(lineage_of(trail, annotation))
 
 
-def test_a_review_of_ours_says_everything(writer: TrailWriter) -> None:
+def test_a_review_that_we_wrote_has_all_members(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2, text=TEXT)
     edge = writer.review(one, verdict="rejected", reviewer="Grace", note="No.")
     (review,) = reviews_of(writer, one)
@@ -44,7 +44,7 @@ def test_a_review_of_ours_says_everything(writer: TrailWriter) -> None:
         "rejected",
         "No.",
     )
-    record = opened(writer.root).log.by_id(one)
+    record = read_trail(writer.root).log.by_id(one)
     assert record is not None
     assert review.text_hash == record.text("anchor_hash")
     assert review.edge.record.id == edge
@@ -63,7 +63,7 @@ def test_an_edge_of_another_tool_is_a_review_of_unknown_kind(writer: TrailWriter
     )
 
 
-def test_words_that_are_none_of_ours_count_as_unsaid(writer: TrailWriter) -> None:
+def test_unknown_vocabulary_counts_as_absent(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
     writer.review(one, verdict="lgtm", kind="robot", session="s")
     (review,) = reviews_of(writer, one)
@@ -74,7 +74,7 @@ def test_words_that_are_none_of_ours_count_as_unsaid(writer: TrailWriter) -> Non
     "metadata",
     [[], "approved", 5, {"verdict": 1, "kind": ["human"], "reviewer": {}, "text": None, "note": 7}],
 )
-def test_metadata_of_the_wrong_type_says_nothing(writer: TrailWriter, metadata: object) -> None:
+def test_metadata_of_a_wrong_type_counts_as_absent(writer: TrailWriter, metadata: object) -> None:
     one = writer.line("a.py", 1, 2)
     writer.record(
         {
@@ -97,8 +97,8 @@ def test_metadata_of_the_wrong_type_says_nothing(writer: TrailWriter, metadata: 
     )
 
 
-def test_an_edge_the_other_way_round_is_a_review_too(writer: TrailWriter) -> None:
-    """RFC 10.4.1 says that the edge "targets" the annotation."""
+def test_an_edge_in_the_other_direction_is_a_review(writer: TrailWriter) -> None:
+    """RFC 10.4.1: the edge "targets" the annotation."""
     one = writer.line("a.py", 1, 2)
     writer.edge("reviewed_by", "session-1", one, source_type="session", target_type="annotation")
     (review,) = reviews_of(writer, one)
@@ -106,7 +106,7 @@ def test_an_edge_the_other_way_round_is_a_review_too(writer: TrailWriter) -> Non
 
 
 @pytest.mark.parametrize("reversed_", [False, True])
-def test_of_two_annotations_the_one_that_is_a_review_is_the_review(
+def test_between_two_annotations_the_review_record_is_the_review(
     writer: TrailWriter, reversed_: bool
 ) -> None:
     reviewed = writer.line("a.py", 1, 2)
@@ -117,14 +117,14 @@ def test_of_two_annotations_the_one_that_is_a_review_is_the_review(
     assert reviews_of(writer, review) == []
 
 
-def test_of_two_annotations_that_are_no_reviews_the_source_is_reviewed(writer: TrailWriter) -> None:
+def test_between_two_edits_the_source_is_reviewed(writer: TrailWriter) -> None:
     one, other = writer.line("a.py", 1, 2), writer.line("a.py", 3, 4)
     writer.edge("reviewed_by", one, other, target_type="annotation")
     assert [each.annotation for each in reviews_of(writer, one)] == [one]
     assert reviews_of(writer, other) == []
 
 
-def test_a_review_between_sessions_is_of_no_annotation(writer: TrailWriter) -> None:
+def test_a_review_edge_between_sessions_is_ignored(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
     writer.edge("reviewed_by", one, one, source_type="session", target_type="session")
     assert reviews_of(writer, one) == []
@@ -138,7 +138,7 @@ def test_reviews_come_in_the_order_of_events(writer: TrailWriter) -> None:
     assert [review.note for review in reviews_of(writer, one)] == ["first", "second", "third"]
 
 
-def test_an_edge_that_stands_twice_is_one_review(writer: TrailWriter) -> None:
+def test_a_repeated_edge_is_one_review(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
     writer.review(one, session="s")
     writer.raw_log(writer.files.log.read_bytes())
@@ -157,8 +157,8 @@ def test_other_edges_are_no_reviews(writer: TrailWriter) -> None:
     assert reviews_of(writer, one) == []
 
 
-def test_the_review_that_is_shown_is_the_one_that_decides(writer: TrailWriter) -> None:
-    """Of every short list of reviews: the one that is shown says by itself what all of them say together."""
+def test_the_deciding_review_alone_gives_the_status_of_all(writer: TrailWriter) -> None:
+    """For every short list of reviews, the deciding one alone has the status of all."""
     one = writer.line("a.py", 1, 2, text=TEXT)
     writer.review(one)
     (ours,) = reviews_of(writer, one)
@@ -179,7 +179,7 @@ def test_the_review_that_is_shown_is_the_one_that_decides(writer: TrailWriter) -
             assert (shown is None) == (not reviews)
 
 
-def test_of_reviews_that_say_the_same_the_newest_is_shown(writer: TrailWriter) -> None:
+def test_of_equal_reviews_the_newest_decides(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2, text=TEXT)
     for verdict, note in (
         ("approved", "first"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.trails import OMIT, TrailWriter
-from tests.unit.index.opened import opened
+from tests.unit.index.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.live_risk import Scorer
@@ -45,7 +45,7 @@ def trail(tmp_path: Path) -> TrailWriter:
 
 def placed(trail: TrailWriter, content: str, **members: Any) -> list[Placed]:
     """Locate all annotations of `a.py` in a text."""
-    read, text = opened(trail.root), Text(content)
+    read, text = read_trail(trail.root), Text(content)
     report = PlacementReport(read, text, **members)
     return [Placed(each, report.placement(each)) for each in locate_annotations(read, "a.py", text)]
 
@@ -246,7 +246,7 @@ def test_scores_are_numbers_between_0_and_1(
 def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, risk_score=0.5, risk_factors=[{"signal": "temperature"}])
     assert only(trail, BEFORE).facts["band"] == "medium"
-    strict = Scorer(opened(trail.root), Policy(thresholds={Band.CRITICAL: 0.4}))
+    strict = Scorer(read_trail(trail.root), Policy(thresholds={Band.CRITICAL: 0.4}))
     found = only(trail, BEFORE, scorer=strict)
     assert (found.facts["band"], found.facts["factors"]) == (
         "critical",
@@ -267,7 +267,7 @@ def test_derived_commits_are_marked(trail: TrailWriter) -> None:
 
 def test_prompts_can_be_left_out(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, prompt=trail.prompt("Asked."))
-    read, text = opened(trail.root), Text(BEFORE)
+    read, text = read_trail(trail.root), Text(BEFORE)
     report, found = PlacementReport(read, text), locate_annotations(read, "a.py", text)
     (told,) = report.placements(found)
     (silent,) = report.placements(found, with_prompts=False)

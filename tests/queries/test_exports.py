@@ -1,4 +1,4 @@
-"""RFC 10 on exports of trails in which people and AIs take turns. What is right is counted from the files, which say who wrote each line."""
+"""RFC 10 on exports of trails with edits by people and AIs; each line names its author."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _BY = re.compile(r"# (?:created by (?P<created>\d+))?.*?(?:changed by (?P<change
 
 
 @dataclass
-class Turns:
-    """A file that people and AIs write in turns; each line says who created it, and who changed it last.
+class EditedFile:
+    """A file that people and AIs edit; each line names who created it and who changed it last.
 
     Attributes:
         risks: The risk of each edit, by its number.
-        prompts: The prompts' hashes.
+        prompts: The hashes of the prompts.
     """
 
     root: Path
@@ -60,7 +60,7 @@ class Turns:
         return "".join(self.lines)
 
     def person(self, number: int) -> None:
-        """Insert lines of a person's."""
+        """Insert lines of a person."""
         place = self.chance.randint(0, len(self.lines))
         self.lines[place:place] = [self.fresh("a person's") for _ in range(number)]
         self.save()
@@ -71,7 +71,7 @@ class Turns:
         self.save()
 
     def created(self, number: int) -> None:
-        """Let an AI insert lines."""
+        """Insert lines of an AI."""
         place = self.chance.randint(0, len(self.lines))
         self.lines[place:place] = [
             self.fresh(f"created by {len(self.risks)}") for _ in range(number)
@@ -79,7 +79,7 @@ class Turns:
         self.record(place + 1, place + number, "create")
 
     def changed(self) -> None:
-        """Let an AI change a line that an AI created and none has changed yet."""
+        """Change a line that an AI created and no AI has changed, as an AI."""
         free = [
             number
             for number, line in enumerate(self.lines)
@@ -97,13 +97,20 @@ class Turns:
         prompt = self.trail.prompt(f"Prompt {len(self.risks)}")
         factors = [{"signal": "temperature", "value": risk, "weight": 1}]
         self.trail.line(
-            PATH, start, end, action=action, prompt=prompt, text=self.save(), risk_score=risk, risk_factors=factors
-        )  # fmt: skip
+            PATH,
+            start,
+            end,
+            action=action,
+            prompt=prompt,
+            text=self.save(),
+            risk_score=risk,
+            risk_factors=factors,
+        )
         self.risks.append(risk)
         self.prompts.append(prompt)
 
-    def take_turns(self, number: int) -> None:
-        for turn in range(number):
+    def edit_randomly(self, number: int) -> None:
+        for step in range(number):
             action = self.chance.choice(
                 ["create", "create", "person", "person", "change", "remove"]
             )
@@ -115,22 +122,22 @@ class Turns:
                 self.changed()
             else:
                 self.removed()
-            self.repository.commit(f"Turn {turn}")
+            self.repository.commit(f"Turn {step}")
 
     # the truth, by the files alone
 
     def creators(self) -> list[int | None]:
-        """Return which edit created each line; None for a person's."""
+        """Return the edit that created each line; None for a person."""
         found = (_BY.search(line) for line in self.lines)
         return [int(each["created"]) if each and each["created"] else None for each in found]
 
     def changers(self) -> list[int | None]:
-        """Return which edit changed each line; None for none."""
+        """Return the edit that changed each line; None for none."""
         found = (_BY.search(line) for line in self.lines)
         return [int(each["changed"]) if each and each["changed"] else None for each in found]
 
     def ranges(self) -> list[tuple[int, int, int]]:
-        """Return first line, last line and edit of all that an AI created in one piece, and of each line that it changed."""
+        """Return first line, last line and edit of each created block and changed line of an AI."""
         numbered = enumerate(self.creators(), 1)
         runs = [
             (by, [number for number, _ in run])
@@ -158,40 +165,40 @@ def export(root: Path, folder: Path) -> Path:
 
 
 @pytest.fixture(params=range(6))
-def turns(request: pytest.FixtureRequest, tmp_path: Path) -> Turns:
-    made = Turns(tmp_path / "project", random.Random(request.param))
+def edited(request: pytest.FixtureRequest, tmp_path: Path) -> EditedFile:
+    made = EditedFile(tmp_path / "project", random.Random(request.param))
     made.created(5)
     made.repository.commit("Begin")
-    made.take_turns(12)
+    made.edit_randomly(12)
     return made
 
 
-def test_every_query_says_what_the_files_say(turns: Turns, tmp_path: Path) -> None:
-    root = export(turns.root, tmp_path / "export")
-    ai_lines = sum(by is not None for by in turns.creators())
+def test_queries_match_the_authors_in_the_files(edited: EditedFile, tmp_path: Path) -> None:
+    root = export(edited.root, tmp_path / "export")
+    ai_lines = sum(by is not None for by in edited.creators())
     assert in_duckdb(root, texts.AI_LINES) == [(PATH, ai_lines)]
     assert in_sqlite(root, texts.AI_LINES_IN_SQLITE) == [(PATH, ai_lines)]
 
     timeline = [row[1:3] for row in in_duckdb(root, texts.TIMELINE)]
-    assert sorted(timeline) == [each[:2] for each in turns.ranges()]
+    assert sorted(timeline) == [each[:2] for each in edited.ranges()]
     assert sorted(
         row[1:3] for row in in_sqlite(root, texts.without_the_read(texts.TIMELINE))
     ) == sorted(timeline)
 
-    for edit, prompt in enumerate(turns.prompts):
+    for edit, prompt in enumerate(edited.prompts):
         query = texts.OF_A_PROMPT.replace(texts.PROMPT, prompt)
-        expected = [each[:2] for each in turns.ranges() if each[2] == edit]
+        expected = [each[:2] for each in edited.ranges() if each[2] == edit]
         assert [row[1:3] for row in in_duckdb(root, query)] == expected
         assert [row[1:3] for row in in_sqlite(root, texts.without_the_read(query))] == expected
 
-    risky = sorted(each[:2] for each in turns.ranges() if turns.risks[each[2]] >= 0.6)
+    risky = sorted(each[:2] for each in edited.ranges() if edited.risks[each[2]] >= 0.6)
     query = texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, "1 = 1")
     assert sorted(row[1:3] for row in in_duckdb(root, query)) == risky
 
 
-def test_summaries_and_gates_count_ranges_of_lines(turns: Turns, tmp_path: Path) -> None:
-    root = export(turns.root, tmp_path / "export")
-    risks = [turns.risks[each[2]] for each in turns.ranges()]
+def test_summaries_and_gates_count_ranges_of_lines(edited: EditedFile, tmp_path: Path) -> None:
+    root = export(edited.root, tmp_path / "export")
+    risks = [edited.risks[each[2]] for each in edited.ranges()]
     counted = [risk for risk in risks if risk >= 0.3]
     said = [f"{PATH} - max PRISM: {max(counted)} ({len(counted)} annotations)"] if counted else []
     assert bash(root, texts.PR_SUMMARY)[1].splitlines() == said
@@ -201,8 +208,11 @@ def test_summaries_and_gates_count_ranges_of_lines(turns: Turns, tmp_path: Path)
     assert bash(root, texts.FACTOR_GATE) == (
         (1, f"BLOCKED: {hot} high-temp annotations.\n") if hot else (0, "")
     )
-    by_edit = "SELECT count(DISTINCT coalesce(source_annotation_id, annotation_id)) FROM read_json_auto('.ai-audit/annotations.jsonl') WHERE type = 'line'"
-    assert in_duckdb(root, by_edit) == [(len({each[2] for each in turns.ranges()}),)], (
+    by_edit = (
+        "SELECT count(DISTINCT coalesce(source_annotation_id, annotation_id))"
+        " FROM read_json_auto('.ai-audit/annotations.jsonl') WHERE type = 'line'"
+    )
+    assert in_duckdb(root, by_edit) == [(len({each[2] for each in edited.ranges()}),)], (
         "edits are counted by their origin"
     )
     code, out = bash(root, texts.ANNOTATIONS_OF_A_FILE)
@@ -210,16 +220,19 @@ def test_summaries_and_gates_count_ranges_of_lines(turns: Turns, tmp_path: Path)
 
 
 @pytest.mark.parametrize("records", ["none", "a line without anything optional", "only a function"])
-def test_columns_that_no_record_has_are_there(tmp_path: Path, records: str) -> None:
+def test_columns_that_no_record_has_exist(tmp_path: Path, records: str) -> None:
     repository = Repository(tmp_path / "project")
     repository.write(PATH, "def validate_signup():\n    return 1\n")
     trail = TrailWriter(repository.path)
     trail.config()
     environment = trail.environment()
     bare = {
-        "file_path": PATH, "environment_hash": environment, "action": "create", "timestamp": "2026-02-04T10:00:00Z",
+        "file_path": PATH,
+        "environment_hash": environment,
+        "action": "create",
+        "timestamp": "2026-02-04T10:00:00Z",
         "assurance_level": "low",
-    }  # fmt: skip
+    }
     if records == "a line without anything optional":
         trail.record({"type": "line", **bare, "line_start": 1, "line_end": 2})
     elif records == "only a function":
@@ -247,10 +260,14 @@ def test_columns_that_no_record_has_are_there(tmp_path: Path, records: str) -> N
     "table",
     ["line_annotations", "function_annotations", "sessions", "edges", "environments", "prompts"],
 )
-def test_the_database_has_the_type_that_queries_ask_for(turns: Turns, table: str) -> None:
+def test_tables_have_the_type_column(edited: EditedFile, table: str) -> None:
     names = {
-        "line_annotations": "line", "function_annotations": "function", "sessions": "session", "edges": "edge",
-        "environments": "environment", "prompts": "prompt",
-    }  # fmt: skip
-    rows = in_sqlite(turns.root, f"SELECT count(*) FROM {table} WHERE type = '{names[table]}'")
-    assert rows == in_sqlite(turns.root, f"SELECT count(*) FROM {table}")
+        "line_annotations": "line",
+        "function_annotations": "function",
+        "sessions": "session",
+        "edges": "edge",
+        "environments": "environment",
+        "prompts": "prompt",
+    }
+    rows = in_sqlite(edited.root, f"SELECT count(*) FROM {table} WHERE type = '{names[table]}'")
+    assert rows == in_sqlite(edited.root, f"SELECT count(*) FROM {table}")

@@ -1,4 +1,4 @@
-"""The live risk of an annotation (R21): what the trail, the text and the reviews say now, and the score of that."""
+"""Live risk: measurements from trail, text and reviews, and their score (R21)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.trails import TrailWriter
-from tests.unit.index.opened import opened
+from tests.unit.index.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import locate_annotations
@@ -31,19 +31,19 @@ def trail(tmp_path: Path) -> TrailWriter:
 
 
 def measured(trail: TrailWriter, content: str = BEFORE) -> Measurements:
-    """Return what is known of the only annotation of `a.py`."""
-    read, text = opened(trail.root), Text(content)
+    """Return the measurements of the only annotation of `a.py`."""
+    read, text = read_trail(trail.root), Text(content)
     (placement,) = locate_annotations(read, "a.py", text)
     return Scorer(read, ON).measured(placement, text)
 
 
 def score(trail: TrailWriter, content: str = BEFORE, policy: Policy = ON) -> Score | None:
-    read, text = opened(trail.root), Text(content)
+    read, text = read_trail(trail.root), Text(content)
     (placement,) = locate_annotations(read, "a.py", text)
     return Scorer(read, policy).score(placement, text)
 
 
-def test_everything_that_is_known_of_an_annotation(trail: TrailWriter) -> None:
+def test_all_measurements_of_an_annotation(trail: TrailWriter) -> None:
     for path in ("b.py", "b.py", "./b.py", "c.py"):
         trail.line(path, 1, 1, session="one")
     trail.line("d.py", 1, 1, session="other")
@@ -76,13 +76,13 @@ def test_everything_that_is_known_of_an_annotation(trail: TrailWriter) -> None:
     )
 
 
-def test_a_producers_own_count_of_tokens_goes_before_the_estimate(trail: TrailWriter) -> None:
+def test_a_recorded_token_count_replaces_the_estimate(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, prompt=trail.prompt("Measure.", prompt_token_count=123))
     assert measured(trail).prompt == PromptLength(123)
 
 
 @pytest.mark.parametrize("temperature", ["hot", True, None, [1], -1, 10**400])
-def test_a_temperature_that_is_none(trail: TrailWriter, temperature: object) -> None:
+def test_an_invalid_temperature_is_ignored(trail: TrailWriter, temperature: object) -> None:
     trail.line(
         "a.py",
         4,
@@ -93,7 +93,7 @@ def test_a_temperature_that_is_none(trail: TrailWriter, temperature: object) -> 
     assert measured(trail).temperature is None
 
 
-def test_contexts_that_are_missing_or_something_else_say_nothing(trail: TrailWriter) -> None:
+def test_missing_entries_and_entries_of_a_wrong_type_are_ignored(trail: TrailWriter) -> None:
     prompt = trail.prompt("Measure.")
     trail.line("a.py", 4, 6, text=BEFORE, environment=prompt, prompt="0" * 64, assurance_level="")
     found = measured(trail)
@@ -116,7 +116,7 @@ def test_contexts_that_are_missing_or_something_else_say_nothing(trail: TrailWri
     ],
     ids=["exact", "moved", "grown", "lost"],
 )
-def test_lines_are_those_of_the_text_as_it_is(
+def test_lines_are_counted_in_the_present_text(
     trail: TrailWriter, content: str, lines: int, total: int | None
 ) -> None:
     trail.line("a.py", 4, 6, text=BEFORE)
@@ -124,24 +124,24 @@ def test_lines_are_those_of_the_text_as_it_is(
     assert (found.lines, found.total_lines) == (lines, total)
 
 
-def test_a_functions_lines_are_its_placements(trail: TrailWriter) -> None:
+def test_lines_of_a_function_are_those_of_its_placement(trail: TrailWriter) -> None:
     trail.function("a.py", "size")
     assert (measured(trail).lines, measured(trail).total_lines) == (3, 9)
 
 
-def test_of_removed_lines_the_file_as_it_was_counts(trail: TrailWriter) -> None:
+def test_removed_lines_count_with_the_file_before(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, action="delete", text=BEFORE)
     found = measured(trail, "import os\n\n\n\n\nUNIT = 'byte'\n")
     assert (found.action, found.lines, found.total_lines) == ("delete", 3, 9)
 
 
-def test_stand_ins_have_no_lines(trail: TrailWriter) -> None:
+def test_placeholders_have_no_lines(trail: TrailWriter) -> None:
     for number in range(2):
         trail.line("a.py", 1, 1, action="modify", prompt=trail.prompt(f"Edit {number}."))
     assert (measured(trail).lines, measured(trail).total_lines) == (None, None)
 
 
-def test_a_remapped_record_has_its_roots_action(trail: TrailWriter) -> None:
+def test_a_remap_has_the_action_of_the_edit(trail: TrailWriter) -> None:
     first = trail.line("a.py", 4, 6, action="modify", text=BEFORE)
     trail.remap(first, commit="c0ffee" * 6)
     assert measured(trail).action == "modify"
@@ -169,7 +169,7 @@ def test_an_approval_lowers_the_score_until_the_lines_change(trail: TrailWriter)
     assert changed.value > approved.value
 
 
-def test_a_review_of_another_member_of_the_lineage_counts(trail: TrailWriter) -> None:
+def test_a_review_of_any_member_of_the_lineage_counts(trail: TrailWriter) -> None:
     first = trail.line("a.py", 4, 6, text=BEFORE)
     trail.remap(first, commit="c0ffee" * 6)
     trail.review(first)

@@ -1,4 +1,4 @@
-"""Who owns a line: the highest rank among the sure; else among the unsure that may own; never what history disproves (R7, R15)."""
+"""A line belongs to the highest ranked sure annotation, else to the highest ranked one (R7, R15)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def placement(number: int, where: LocatedRange) -> Placement:
 
 
 @given(st.lists(located(), max_size=8))
-def test_every_line_belongs_to_the_best_evidence_and_then_to_the_highest_rank(
+def test_a_line_belongs_to_the_highest_rank_of_the_best_evidence(
     places: list[LocatedRange],
 ) -> None:
     before = [placement(number, where) for number, where in enumerate(places)]

@@ -1,4 +1,4 @@
-"""What git's built-in union merge makes of two versions of a file that both only grew."""
+"""Git's union merge of two versions of a file that only had lines added."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ _JOINED_ACROSS: Final = 3
 
 
 def merge_logs(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Merge as git does for a path with `merge=union`, for files that were only added to at one place.
+    """Merge as git does for a path with `merge=union`, if both sides added lines at one place.
 
-    A log grows at its end, a manifest in the form of R10 before its last line. Lines that both sides added are kept
-    once where git's merge aligns them, and twice where it takes them into a conflict. Swap `ours` and `theirs` for
-    the merge in the other direction.
+    A log grows at its end, a manifest in the form of R10 before its last line. Lines that both
+    sides added appear once where git aligns them, and twice where they are part of a conflict.
 
     Raises:
-        ValueError: If a side did anything else than add lines at one and the same place.
+        ValueError: A side did something else than add lines at the same place.
     """
     base_lines, our_lines, their_lines = (_lines(text) for text in (base, ours, theirs))
     head = _grown_at(base_lines, our_lines, their_lines)
@@ -31,14 +30,14 @@ def merge_logs(base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """Split at LF only, which each line keeps."""
+    """Split at LF only, and keep it."""
     return [line + b"\n" for line in text.split(b"\n")[:-1]] + (
         [last] if (last := text.rpartition(b"\n")[2]) else []
     )
 
 
 def _grown_at(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> int | None:
-    """Return how many of the base's lines stand before the added ones, as many as possible."""
+    """Return how many lines of the base are before the added ones, as many as possible."""
     for head in range(len(base), -1, -1):
         foot = base[head:]
         if all(
@@ -52,9 +51,9 @@ def _grown_at(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> int 
 
 
 def _union(ours: list[bytes], theirs: list[bytes]) -> list[bytes]:
-    """Keep what both added once, the rest of ours before the rest of theirs.
+    """Return common lines once, and for each conflict our lines before theirs.
 
-    Like git, take differing regions that are no more than three common lines apart as one.
+    Like git, join conflicts that are at most three common lines apart.
     """
     if not ours or not theirs:
         return ours + theirs

@@ -1,4 +1,4 @@
-"""The text that an annotation was made in, found in a real history (R4, R14, R17), and files that came and went."""
+"""Original texts of annotations in a git history (R4, R14, R17), and text that moved."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.unit.index.histories import (
     EDITED,
     FILE,
     LINES,
+    file_history_of,
     kinds,
-    only,
-    past_of,
-    placed,
+    only_location,
+    placements_of,
 )
-from tests.unit.index.opened import opened
+from tests.unit.index.trails import read_trail
 from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import FileHistories, FileHistory
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from vibes_lsp.history.project_history import ProjectHistory
 
 
-def test_the_commit_that_brought_the_record_has_the_text(
+def test_the_text_is_in_the_commit_that_brought_the_record(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
     writer.line("a.py", 10, 19, text=FILE)
     repository.commit("made", date=AFTER)
     repository.write("a.py", EDITED)
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (located.state, located.method, located.start, located.end) == (
         State.EDITED,
         Method.HISTORY,
@@ -48,7 +48,7 @@ def test_the_commit_that_brought_the_record_has_the_text(
 
 
 @pytest.mark.slow
-def test_many_versions_later_what_the_edits_are_followed_through_is_compared_once_for_all(
+def test_later_versions_are_compared_once_for_all_annotations(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     texts = ["".join(f"# {line}\n" for line in range(number)) + FILE for number in range(80)]
@@ -60,20 +60,20 @@ def test_many_versions_later_what_the_edits_are_followed_through_is_compared_onc
                 "a.py", 10 + number, 19 + number, text=text, commit=commit, timestamp=BEFORE
             )
     repository.write("a.py", texts[-1].replace("value_12 = ", "value_12: int = "))
-    past = past_of(repository.path, history, "a.py")
+    past = file_history_of(repository.path, history, "a.py")
     longer, shorter = sorted(
         (origin.later for origin in past.original_texts.values()), key=len, reverse=True
     )
     assert longer[-len(shorter) :] == shorter
     assert [text.content for text in longer[-32:]] == texts[-32:]
     assert 32 < len(shorter) < len(longer) < 70
-    located = [each.located for each in placed(repository.path, history)]
+    located = [each.located for each in placements_of(repository.path, history)]
     assert [(each.state, each.start, each.end, kinds(each)) for each in located] == [
         (State.EDITED, 89, 98, "aaeaaaaaaa")
     ] * 2
 
 
-def test_a_recorded_commit_has_the_text_though_the_record_came_later(
+def test_the_text_is_in_the_recorded_commit_of_a_later_record(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -81,10 +81,10 @@ def test_a_recorded_commit_has_the_text_though_the_record_came_later(
     repository.write("a.py", EDITED)
     repository.commit("edited", date=AFTER)
     writer.line("a.py", 10, 19, text=FILE, commit=commit)
-    assert kinds(only(repository.path, history)) == "aahaaeaaaaa"
+    assert kinds(only_location(repository.path, history)) == "aahaaeaaaaa"
 
 
-def test_the_files_digest_finds_the_text_where_no_commit_does(
+def test_the_text_is_found_by_the_file_hash_without_a_commit(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", "# first\n")
@@ -95,22 +95,22 @@ def test_the_files_digest_finds_the_text_where_no_commit_does(
     repository.commit("edited")
     session = writer.session_start(timestamp=BEFORE)
     writer.line("a.py", 10, 19, text=FILE, session=session, timestamp="2026-03-01T10:00:00.000Z")
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (located.method, kinds(located)) == (Method.HISTORY, "aahaaeaaaaa")
 
 
-def test_lines_that_had_moved_before_the_commit_are_found_in_it(
+def test_lines_that_moved_before_the_commit_are_found_in_it(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     writer.line("a.py", 10, 19, text=FILE)
     repository.write("a.py", "# above\n" * 5 + FILE)
     repository.commit("made", date=AFTER)
     repository.write("a.py", "# above\n" * 5 + EDITED)
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (located.start, located.end, kinds(located)) == (15, 25, "aahaaeaaaaa")
 
 
-def test_without_anchors_the_first_commit_after_it_is_taken_and_nothing_is_sure(
+def test_without_anchors_the_next_commit_is_used_and_nothing_is_sure(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", "# first\n")
@@ -119,7 +119,7 @@ def test_without_anchors_the_first_commit_after_it_is_taken_and_nothing_is_sure(
     repository.write("a.py", FILE)
     repository.commit("made", date=AFTER)
     repository.write("a.py", "# above\n" + EDITED)
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (located.state, located.method, located.start, located.end) == (
         State.UNVERIFIED,
         Method.HISTORY,
@@ -137,7 +137,7 @@ def test_anchors_of_the_text_before_the_edit_prove_nothing(
     writer.line("a.py", 10, 19, text=FILE, action="modify")
     repository.write("a.py", "# above\n" + EDITED)
     repository.commit("made", date=AFTER)
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (located.state, located.method, located.start) == (
         State.UNVERIFIED,
         Method.ANCHOR_BEFORE_EDIT,
@@ -146,7 +146,7 @@ def test_anchors_of_the_text_before_the_edit_prove_nothing(
 
 
 @pytest.mark.parametrize("is_tracked", [True, False], ids=["log-tracked", "log-ignored"])
-def test_a_commit_within_the_second_of_the_edit_was_made_after_it(
+def test_a_commit_in_the_same_second_is_after_the_edit(
     repository: Repository, writer: TrailWriter, history: ProjectHistory, *, is_tracked: bool
 ) -> None:
     if not is_tracked:
@@ -156,10 +156,10 @@ def test_a_commit_within_the_second_of_the_edit_was_made_after_it(
     repository.commit("made", date=AFTER)
     repository.write("a.py", FILE + "# more\n")
     repository.commit("made more", date=AFTER)
-    assert only(repository.path, history).sure
+    assert only_location(repository.path, history).sure
 
 
-def test_a_commit_after_the_one_that_brought_the_record_was_made_after_the_edit_whatever_the_clocks_say(
+def test_commits_after_the_records_commit_are_after_the_edit_by_any_clock(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -167,7 +167,7 @@ def test_a_commit_after_the_one_that_brought_the_record_was_made_after_the_edit_
     repository.commit("made", date=AFTER)
     repository.write("a.py", FILE + "# more\n")
     repository.commit("made more", date="2026-02-03T12:00:00+00:00")
-    assert only(repository.path, history).sure
+    assert only_location(repository.path, history).sure
 
 
 def test_a_file_that_was_renamed_keeps_its_annotations(
@@ -179,7 +179,7 @@ def test_a_file_that_was_renamed_keeps_its_annotations(
     repository.git("mv", "a.py", "b.py")
     repository.commit("renamed", date="2026-02-03T12:00:00+00:00")
     repository.write("b.py", "# above\n" + FILE)
-    (placement,) = placed(repository.path, history, "b.py")
+    (placement,) = placements_of(repository.path, history, "b.py")
     assert (placement.path, placement.moved_from) == ("b.py", "a.py")
     assert (placement.located.state, placement.located.start, placement.located.sure) == (
         State.MOVED,
@@ -188,7 +188,7 @@ def test_a_file_that_was_renamed_keeps_its_annotations(
     )
 
 
-def test_a_function_that_went_to_another_file_is_found_there(
+def test_a_function_that_moved_to_another_file_is_found_there(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -197,14 +197,16 @@ def test_a_function_that_went_to_another_file_is_found_there(
     repository.commit("made", date="2026-02-03T10:30:00+00:00")
     repository.write("a.py", "".join([*LINES[:9], *LINES[19:]]))
     repository.write("b.py", "# nothing yet\n\n" + "".join(LINES[9:19]))
-    (placement,) = placed(repository.path, history, "b.py")
+    (placement,) = placements_of(repository.path, history, "b.py")
     assert (placement.path, placement.moved_from, placement.located.state) == (
         "b.py",
         "a.py",
         State.MOVED,
     )
     assert (placement.located.start, placement.located.end) == (3, 12)
-    assert [each.located.state for each in placed(repository.path, history, "a.py")] == [State.LOST]
+    assert [each.located.state for each in placements_of(repository.path, history, "a.py")] == [
+        State.LOST
+    ]
 
 
 def function(name: str) -> list[str]:
@@ -212,7 +214,7 @@ def function(name: str) -> list[str]:
     return [f"def {name}(a, b):\n", *middle, f"    return {name}_8\n", "\n"]
 
 
-def test_what_is_like_it_where_it_was_does_not_keep_it_there(
+def test_similar_lines_at_the_old_place_do_not_prevent_a_move(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     one, other = function("alpha"), function("beta")
@@ -222,16 +224,16 @@ def test_what_is_like_it_where_it_was_does_not_keep_it_there(
     repository.commit("made", date="2026-02-03T10:30:00+00:00")
     repository.write("a.py", "".join(one))
     repository.write("b.py", "# nothing yet\n\n" + "".join(other))
-    (placement,) = placed(repository.path, history, "b.py")
+    (placement,) = placements_of(repository.path, history, "b.py")
     assert (placement.moved_from, placement.located.start, placement.located.sure) == (
         "a.py",
         3,
         True,
     )
-    assert only(repository.path, history).state == State.LOST
+    assert only_location(repository.path, history).state == State.LOST
 
 
-def test_what_came_from_another_file_is_placed_by_itself(
+def test_annotations_that_moved_in_are_located_separately(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     first, second, third, moved = (function(name) for name in ("alpha", "beta", "gamma", "delta"))
@@ -245,7 +247,8 @@ def test_what_came_from_another_file_is_placed_by_itself(
     repository.write("a.py", "".join(first))
     repository.write("b.py", "".join([*first, *second, *third, *moved]))
     assert [
-        (each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")
+        (each.located.start, each.located.sure)
+        for each in placements_of(repository.path, history, "b.py")
     ] == [
         (1, True),
         (25, True),
@@ -253,7 +256,8 @@ def test_what_came_from_another_file_is_placed_by_itself(
     ]
     repository.write("b.py", "".join([*moved, *first, *second, *third]))
     assert [
-        (each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")
+        (each.located.start, each.located.sure)
+        for each in placements_of(repository.path, history, "b.py")
     ] == [
         (1, True),
         (13, True),
@@ -261,7 +265,7 @@ def test_what_came_from_another_file_is_placed_by_itself(
     ]
 
 
-def test_what_was_edited_where_it_was_is_still_there_though_a_copy_is_elsewhere(
+def test_an_edited_text_did_not_move_to_a_copy_in_another_file(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -269,11 +273,11 @@ def test_what_was_edited_where_it_was_is_still_there_though_a_copy_is_elsewhere(
     repository.commit("made", date="2026-02-03T10:30:00+00:00")
     repository.write("a.py", EDITED)
     repository.write("b.py", "# nothing yet\n\n" + "".join(LINES[9:19]))
-    assert placed(repository.path, history, "b.py") == []
-    assert only(repository.path, history).state == State.EDITED
+    assert placements_of(repository.path, history, "b.py") == []
+    assert only_location(repository.path, history).state == State.EDITED
 
 
-def test_what_another_file_always_had_did_not_come_from_here(
+def test_text_that_another_file_always_had_did_not_move_there(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -281,26 +285,26 @@ def test_what_another_file_always_had_did_not_come_from_here(
     repository.commit("made", date="2026-02-03T09:30:00+00:00")
     writer.line("a.py", 10, 19, text=FILE)
     repository.write("a.py", "".join([*LINES[:9], *LINES[19:]]))
-    assert placed(repository.path, history, "b.py") == []
+    assert placements_of(repository.path, history, "b.py") == []
 
 
-def test_a_copy_in_another_file_takes_nothing_away(
+def test_a_copy_in_another_file_is_no_move(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
     writer.line("a.py", 10, 19, text=FILE)
     repository.commit("made", date=AFTER)
     repository.write("b.py", "".join(LINES[9:19]))
-    assert placed(repository.path, history, "b.py") == []
-    assert only(repository.path, history).state == State.EXACT
+    assert placements_of(repository.path, history, "b.py") == []
+    assert only_location(repository.path, history).state == State.EXACT
 
 
-def test_no_repository_is_no_past(
+def test_without_a_repository_there_is_no_history(
     tmp_path: Path, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     writer.line("a.py", 10, 19, text=FILE)
     (tmp_path / "a.py").write_text(EDITED, encoding="utf-8")
-    trail = opened(tmp_path)
+    trail = read_trail(tmp_path)
     past = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
     assert past == FileHistory()
     (placement,) = locate_annotations(trail, "a.py", Text(EDITED), past)

@@ -1,4 +1,4 @@
-"""Opening a written trail, and naming what it shows by ids."""
+"""Read a trail that a test wrote, and name its lineages by ids."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from vibes_lsp.index.lineage import Lineage, NearestCommit
 
 ENVIRONMENT = "e0" * 32
-"""Key of an environment, for records whose contexts do not matter."""
+"""Key of an environment, for records whose context does not matter."""
 
 
-def opened(root: Path, nearest: NearestCommit | None = None) -> Trail:
-    """Read the trail of the project at `root` as it is now."""
+def read_trail(root: Path, nearest: NearestCommit | None = None) -> Trail:
+    """Read the trail of the project at `root`."""
     trail = Trail(AuditDir(root / ".ai-audit"), nearest_commit=nearest)
     trail.refresh()
     return trail
 
 
-def current_of(lineages: Iterable[Lineage]) -> list[str]:
-    """Return the ids of the current annotations that are not history, in the order of rank."""
+def current_ids(lineages: Iterable[Lineage]) -> list[str]:
+    """Return the ids of the current records of lineages that are not history, by rank."""
     return [lineage.current.id for lineage in lineages if not lineage.superseded_by]
 
 
 def lineage_of(trail: Trail, identifier: str) -> Lineage:
-    """Return the lineage that an id is in, which must exist."""
+    """Return the lineage of an existing id."""
     found = trail.lineage_of(identifier)
     assert found is not None
     return found

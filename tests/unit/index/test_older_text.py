@@ -1,4 +1,4 @@
-"""What git had before an edit was not written by it, and nothing is claimed there (R14, R15); what an honest tool commits first, it wrote."""
+"""Text that git had before an edit was not written by it, and is not claimed (R14, R15)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.index.histories import AFTER, BEFORE, EDITED, FILE, LINES, only, placed
+from tests.unit.index.histories import (
+    AFTER,
+    BEFORE,
+    EDITED,
+    FILE,
+    LINES,
+    only_location,
+    placements_of,
+)
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 
 if TYPE_CHECKING:
@@ -23,69 +31,69 @@ def disproved(located: LocatedRange) -> bool:
     )
 
 
-def test_a_text_of_any_version_before_the_edit_proves_nothing_wherever_its_lines_were(
+def test_a_match_in_any_older_version_proves_nothing_at_any_line(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
-    """The newest version before the edit has the lines no more, and the older ones never had them at the recorded line."""
+    """The newest older version lacks the lines; others have them at another line."""
     repository.write("a.py", "# above\n" * 7 + FILE)
     repository.commit("begun", date="2026-01-02T08:00:00+00:00")
     repository.write("a.py", "# above\n" * 7 + EDITED)
     repository.commit("edited", date="2026-01-09T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, action="modify")
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert disproved(located)
     assert located.method == Method.ANCHOR_BEFORE_EDIT
     assert located.older_commit is not None
     assert located.older_commit.moment.isoformat() == "2026-01-02T08:00:00+00:00"
 
 
-def test_lines_that_moved_before_the_edit_are_as_old_where_they_stand(
+def test_lines_that_moved_before_the_edit_are_still_older(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", "# above\n\n" + FILE)
     repository.commit("begun", date="2026-01-02T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, action="modify")
-    assert disproved(only(repository.path, history))
+    assert disproved(only_location(repository.path, history))
     repository.write("a.py", "# above\n" * 3 + FILE)
     repository.commit("moved on", date=AFTER)
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (disproved(located), located.start) == (True, 13)
 
 
 @pytest.mark.parametrize("is_recorded", [True, False], ids=["commit-recorded", "no-commit"])
-def test_a_tool_that_commits_and_then_records_anchored_what_it_wrote(
+def test_a_commit_of_the_same_session_before_the_record_is_no_older_text(
     repository: Repository, writer: TrailWriter, history: ProjectHistory, *, is_recorded: bool
 ) -> None:
     session = writer.session_start(timestamp=BEFORE)
     repository.write("a.py", FILE)
     commit = repository.commit("made", date="2026-02-03T08:30:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, session=session, commit=commit if is_recorded else None)
-    assert only(repository.path, history).sure
+    assert only_location(repository.path, history).sure
 
 
-def test_without_a_session_a_commit_some_minutes_before_its_record_may_be_that_of_the_edit(
+def test_without_a_session_a_commit_some_minutes_before_the_record_is_no_older_text(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
     repository.commit("made", date="2026-02-03T09:58:00+00:00")
     writer.line("a.py", 10, 19, text=FILE)
-    assert only(repository.path, history).sure
+    assert only_location(repository.path, history).sure
 
 
-def test_its_own_commit_is_never_before_an_edit_whenever_that_was_recorded(
+def test_the_recorded_commit_is_never_older_than_the_edit(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
     commit = repository.commit("made", date="2026-01-02T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, commit=commit)
     writer.line("a.py", 21, 25, commit=commit)
-    assert [each.located.is_contradicted for each in placed(repository.path, history)] == [
+    assert [each.located.is_contradicted for each in placements_of(repository.path, history)] == [
         False,
         False,
     ]
 
 
-def test_a_commit_that_an_earlier_record_of_the_lineage_names_is_its_own_too(
+def test_a_commit_of_an_earlier_member_is_never_older_than_the_edit(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -96,10 +104,10 @@ def test_a_commit_that_an_earlier_record_of_the_lineage_names_is_its_own_too(
     writer.remap(
         writer.remap(first, commit=made), commit=rewritten, start=11, end=20, reason="rewrite"
     )
-    assert only(repository.path, history).sure
+    assert only_location(repository.path, history).sure
 
 
-def test_a_copy_of_lines_that_git_had_elsewhere_is_new(
+def test_a_copy_of_older_lines_at_another_place_is_new(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -107,20 +115,20 @@ def test_a_copy_of_lines_that_git_had_elsewhere_is_new(
     copied = FILE + "# copied\n" + "".join(LINES[9:19])
     repository.write("a.py", copied)
     writer.line("a.py", 42, 51, text=copied)
-    located = only(repository.path, history)
+    located = only_location(repository.path, history)
     assert (located.start, located.is_contradicted, located.may_own) == (42, False, True)
 
 
-def test_a_review_changes_no_lines_and_so_none_are_before_it(
+def test_a_review_is_not_compared_with_older_texts(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
     repository.commit("begun", date="2026-01-02T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, action="review")
-    assert not only(repository.path, history).is_contradicted
+    assert not only_location(repository.path, history).is_contradicted
 
 
-def test_lines_without_anchors_that_are_older_than_their_record_are_claimed_by_nobody(
+def test_older_lines_of_a_record_without_anchors_are_not_claimed(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -129,7 +137,7 @@ def test_lines_without_anchors_that_are_older_than_their_record_are_claimed_by_n
     writer.line("a.py", 10, 19, session=session)
     writer.line("a.py", 41, 42, session=session)
     repository.write("a.py", FILE + "# the AI's\n# too\n")
-    old, new = placed(repository.path, history)
+    old, new = placements_of(repository.path, history)
     assert (old.located.method, disproved(old.located), old.owned_ranges) == (
         Method.OLDER_THAN_EDIT,
         True,
@@ -137,12 +145,12 @@ def test_lines_without_anchors_that_are_older_than_their_record_are_claimed_by_n
     )
     assert (new.located.is_contradicted, new.owned_ranges) == (False, ((41, 42),))
     repository.commit("made", date=AFTER)
-    old, new = placed(repository.path, history)
+    old, new = placements_of(repository.path, history)
     assert (old.located.method, old.owned_ranges) == (Method.OLDER_THAN_EDIT, ())
     assert (new.located.is_contradicted, new.owned_ranges) == (False, ((41, 42),))
 
 
-def test_lines_that_another_branch_brought_before_the_edit_are_older_too(
+def test_lines_of_another_branch_before_the_edit_are_older(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -156,13 +164,13 @@ def test_lines_that_another_branch_brought_before_the_edit_are_older_too(
     writer.line("a.py", 1, 1)
     writer.line("a.py", 42, 44)
     repository.git("merge", "--quiet", "side", date=AFTER)
-    assert [disproved(each.located) for each in placed(repository.path, history)] == [
+    assert [disproved(each.located) for each in placements_of(repository.path, history)] == [
         True,
         True,
     ]
 
 
-def test_what_its_own_file_had_before_the_edit_is_not_found_in_another(
+def test_text_that_the_file_had_before_the_edit_did_not_move(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
     repository.write("a.py", FILE)
@@ -171,4 +179,4 @@ def test_what_its_own_file_had_before_the_edit_is_not_found_in_another(
     repository.write("a.py", "".join([*LINES[:9], *LINES[19:]]))
     repository.write("b.py", "# nothing yet\n\n" + "".join(LINES[9:19]))
     repository.commit("split", date=AFTER)
-    assert placed(repository.path, history, "b.py") == []
+    assert placements_of(repository.path, history, "b.py") == []

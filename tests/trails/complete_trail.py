@@ -1,4 +1,4 @@
-"""A ready-made trail that keeps every rule of the RFC, with the source files that it speaks of."""
+"""A trail that satisfies every rule of the RFC, with the source files that it annotates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def allow(times: list[float], now: float) -> bool:
 SOURCES: Final = MappingProxyType(
     {"src/auth.py": AUTH, "src/limits.py": LIMITS, "src/middleware.py": WORKER}
 )
-"""The files of `complete`, as they are at its end."""
+"""The source files that `complete` leaves."""
 
 COMMIT: Final = "5eed" * 10
 EARLIER_COMMIT: Final = "ba5e" * 10
@@ -62,7 +62,7 @@ class _Origin(TypedDict):
 
 @dataclass(frozen=True)
 class CompleteTrail:
-    """What `complete` wrote, by name. What a level does not record is None."""
+    """The result of `complete`. Members that a level does not record are None."""
 
     root: Path
     level: str
@@ -88,7 +88,7 @@ class CompleteTrail:
     delegated_to: str
 
     created: str
-    """`src/auth.py` 1-8; with the decision; reviewed."""
+    """`src/auth.py` 1-8, with the decision; reviewed."""
     modified: str
     """`src/auth.py` 11-12; informed by `read_command`."""
     function: str
@@ -96,25 +96,25 @@ class CompleteTrail:
     worker_line: str
     """`src/middleware.py`, whole; made by the delegated session."""
     pending: str
-    """`src/limits.py` 1-7 of an earlier text, without a commit: the first of the lineage."""
+    """`src/limits.py` 1-7 of an earlier text, without a commit: the first record."""
     committed: str
-    """The same with `earlier_commit`: the second of the lineage."""
+    """The same with `earlier_commit`: the second record of the lineage."""
     remapped: str
-    """The same at 3-9 with `commit`: the end of the lineage."""
+    """The same at 3-9 with `commit`: the current record of the lineage."""
 
     review: str
     informed_by: str
     causes: tuple[str, ...]
-    """The `caused_by` edges of `created`, `modified`, `function`, `worker_line` and `pending`, in this order."""
+    """`caused_by` edges of `created`, `modified`, `function`, `worker_line` and `pending`."""
 
     @property
     def current(self) -> tuple[str, ...]:
-        """The annotations that nothing supersedes."""
+        """The annotations that no edge supersedes."""
         return self.created, self.modified, self.function, self.worker_line, self.remapped
 
     @property
     def lineage(self) -> tuple[str, str, str]:
-        """The chain of one annotation through back-fill and rewrite, oldest first."""
+        """The records of one edit through back-fill and remap, oldest first."""
         return self.pending, self.committed, self.remapped
 
 
@@ -125,13 +125,13 @@ def complete(
     commit: str = COMMIT,
     earlier_commit: str = EARLIER_COMMIT,
 ) -> CompleteTrail:
-    """Write a trail that satisfies the RFC wholly at a level, and the source files that its anchors fit.
+    """Write a trail that satisfies all of the RFC at a level, and the matching source files.
 
     Args:
-        root: The project's folder; needs not be a git repository.
+        root: The project's folder, not necessarily a git repository.
         level: `low`, `medium` or `high`.
-        commit: The commit that holds `SOURCES`.
-        earlier_commit: A commit before it, which held `src/limits.py` as `LIMITS_BEFORE`.
+        commit: The commit of `SOURCES`.
+        earlier_commit: An earlier commit, where `src/limits.py` is `LIMITS_BEFORE`.
     """
     for path, text in SOURCES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
