@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.gate_project import BO, GateProject, decisions
 from tests.cli.run_vibes import SCRIPT, clean_environment
-from vibes_lsp.recording.pending_completions import name_of
+from vibes_lsp.recording.spool import completion_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,7 @@ def by_what_it_came_to(
         "records": forged,
         "result": {"annotationId": forged[0]["annotation_id"]},
     }
-    (project.root / ".ai-audit/spool" / name_of("b.py", "c1")).write_text(json.dumps(done))
+    (project.root / ".ai-audit/spool" / completion_name("b.py", "c1")).write_text(json.dumps(done))
     return found
 
 

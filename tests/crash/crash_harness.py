@@ -153,7 +153,7 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
 def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
     """Record what is held, and ask again for all that was: each was recorded once, and is answered as it was then."""
     recorder = Recorder(directory)
-    recorder.completions.settle()
+    recorder.record_pending_completions()
     records: set[str] = set()
     for name in held:
         answers = [recorder.execute(completion(name)[0].request(ORIGIN)) for _ in range(2)]

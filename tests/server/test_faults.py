@@ -74,7 +74,7 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
         ),
     ),
     "record": (
-        "vibes_lsp.recording.execution:Execution.once",
+        "vibes_lsp.recording.execution:Execution.execute",
         lambda uri: (
             "workspace/executeCommand",
             {

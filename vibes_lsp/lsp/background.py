@@ -150,7 +150,9 @@ class BackgroundFlush:
         texts = open_texts(self._server.projects, project)
         with suppress(UnreadableFile):
             texts = {path: read_source(project.directory.project, path).content, **texts}
-        await self._run(project, partial(project.recorder.completions.settle, texts, paths={path}))
+        await self._run(
+            project, partial(project.recorder.record_pending_completions, texts, paths={path})
+        )
 
     def flush_all(self) -> None:
         """Flush everything, and wait for it."""
@@ -213,8 +215,8 @@ def _flush(project: Project, texts: Mapping[str, str]) -> bool:
     Returns:
         Whether anything is still pending, of another program whose time is not over.
     """
-    from vibes_lsp.recording import FORGOTTEN  # noqa: PLC0415  # a server that only reads starts without it
+    from vibes_lsp.recording import ABANDONED_AFTER  # noqa: PLC0415  # a server that only reads starts without it
 
-    project.recorder.completions.settle(texts, others_after=FORGOTTEN)
+    project.recorder.record_pending_completions(texts, others_after=ABANDONED_AFTER)
     project.recorder.rest()
-    return project.recorder.completions.are_waiting()
+    return project.recorder.has_pending_completions()

@@ -39,7 +39,7 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.inline_completions import FORGOTTEN
+from vibes_lsp.recording.execution import ABANDONED_AFTER
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.requests import (
     EndSession,
@@ -77,7 +77,7 @@ from vibes_lsp.recording.results import (
 from vibes_lsp.recording.reviews import NotAsShown
 
 __all__ = [
-    "FORGOTTEN",
+    "ABANDONED_AFTER",
     "Action",
     "AuditDirNotFound",
     "Command",

@@ -1,38 +1,54 @@
-"""How a use case is carried out: decided on the trail as it is now, and then written whole; by one thread at a time, and once for each request."""
+"""Execute use cases on a trail: decided on its current state, written whole, once per request.
+
+One thread of the program at a time; the spool's lock keeps programs with the same request apart.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
+from vibes_lsp.recording.annotations import recorded
 from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
-from vibes_lsp.recording.idempotency import CompletedRequests
-from vibes_lsp.recording.inline_completions import Completions
-from vibes_lsp.recording.paths import project_path
-from vibes_lsp.recording.results import Result
+from vibes_lsp.recording.inline_completions import accept_part, redraft
+from vibes_lsp.recording.paths import project_path, required_path
+from vibes_lsp.recording.requests import RecordInlineCompletion
+from vibes_lsp.recording.results import Pending, Recorded, Result
+from vibes_lsp.recording.spool import (
+    CompletedCompletion,
+    CompletedRequest,
+    PendingCompletion,
+    Spool,
+    completion_name,
+    request_name,
+)
 from vibes_lsp.store.audit_dir import CONFIG_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.writer import AuditWriter
 
-_R = TypeVar("_R", bound=Result)
+ABANDONED_AFTER: Final = 30.0
+"""Seconds after which any program may record another's pending completion: the other one has died,
+or it would have recorded it."""
+
+R = TypeVar("R", bound=Result)
 
 
 class Execution:
-    """Carries out the use cases of one trail.
+    """Executes the use cases of one trail.
 
     Args:
         directory: The trail.
         now: The clock.
-        new_id: Gives ids for new sessions.
-        beside: Another follower of the trail in this program.
+        new_id: Makes ids for new sessions.
+        beside: Another `Trail` of this program on the same directory.
 
     Attributes:
         known_locations: Where annotations are known to be.
-        completions: Those that wait for another part.
     """
 
     def __init__(
@@ -46,70 +62,164 @@ class Execution:
         self._directory: Final = directory
         self._trail: Final = Trail(directory, shared_with=beside)
         self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
-        self._repeats: Final = CompletedRequests(directory)
+        self._spool: Final = Spool(directory)
         self._now = now
         self._new_id = new_id
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.RLock()
+        self._accepted_texts: Final[dict[str, Text]] = {}
+        """The texts of the pending completions that this program has accepted a part of."""
         self.known_locations: Final = KnownLocations()
-        self.completions: Final = Completions(
-            directory, self._situation, self._write, self._threads
-        )
 
-    def once(
+    def execute(
         self,
-        kind: type[_R],
+        kind: type[R],
         request_id: str | None,
-        decide: Callable[[RecordingContext], tuple[Draft, _R]],
-    ) -> _R:
-        """Carry a use case out and return its result; that of the first time, where the request was carried out before."""
+        decide: Callable[[RecordingContext], tuple[Draft, R]],
+    ) -> R:
+        """Execute a use case; a request that was executed before returns the same result.
+
+        Raises:
+            RefusedWrite: The trail cannot be locked or written.
+        """
         with self._threads:
-            if request_id is not None:
-                return self._repeats.once(
-                    kind, request_id, lambda: decide(self._situation()), self._write
-                )
-            draft, result = decide(self._situation())
-            self._write(draft.records)
+            if request_id is None:
+                draft, result = decide(self._context())
+                self._writer.append(draft.records)
+                return result
+            name, requests = request_name(kind, request_id), self._spool.requests(kind)
+            with self._spool.lock():
+                done = requests.read(name)
+                if done is not None:
+                    self._append_missing(done.records)
+                    return done.result
+                draft, result = decide(self._context())
+                requests.write(name, CompletedRequest(tuple(draft.records), result))
+                self._writer.append(draft.records)
             return result
 
-    def renew(self, decide: Callable[[RecordingContext], tuple[Draft, _R]], *, dry_run: bool) -> _R:
-        """Carry out a use case that makes the same records again when it is repeated; those that are there are not written.
+    def execute_derived(
+        self, decide: Callable[[RecordingContext], tuple[Draft, R]], *, dry_run: bool
+    ) -> R:
+        """Execute a use case that drafts the same records again when it is repeated.
 
         Raises:
             UnreadableFile: The log cannot be read.
         """
         with self._threads:
-            context = self._situation()
-            if (
-                self._trail.log.problem is not None
-            ):  # what was read of it says nothing of what is there
+            context = self._context()
+            if self._trail.log.problem is not None:  # a part of the log says nothing of the rest
                 raise self._trail.log.problem
             draft, result = decide(context)
             if not dry_run:
-                self._write(draft.records, repeated=True)
+                self._append_missing(draft.records)
             return result
 
-    def settle_in(self, path: str | None, text: str | None) -> None:
-        """Record what is held of a file before anything else about it, for what came first must stand first."""
+    def execute_completion(self, request: RecordInlineCompletion) -> Recorded | Pending:
+        """Record an inline completion, or store a part of it; a repeat changes nothing.
+
+        Raises:
+            WrongArgument: An argument does not fit the file or the trail.
+            UnknownId: A session or an informant is not in the trail.
+            UnreadableFile: No text was given and the file cannot be read.
+            RefusedWrite: The trail cannot be locked or written.
+        """
+        with self._threads:
+            context = self._context()
+            path = required_path(context.project, request.required_path)
+            if not context.config.tracking.tracks(path):
+                return Recorded(None, untracked=True)
+            name = completion_name(path, request.completion_id)
+            with self._spool.lock():
+                done, pending = self._spool.completions.read(name), self._spool.pending.read(name)
+                if done is not None and (done.final or request.part in done.pending.parts):
+                    return self._finish(name, done, repeated=True)
+                if pending is not None and request.part in pending.parts and not request.is_final:
+                    return Pending()
+                earlier = pending or (None if done is None else done.pending)
+                accepted = accept_part(
+                    context, path, request, earlier, self._accepted_texts.get(name)
+                )
+                if accepted.is_separate and pending is not None:
+                    self._complete(name, pending, None, final=False)
+                self._accepted_texts[name] = accepted.text
+                if not request.is_final:
+                    self._spool.pending.write(name, accepted.pending)
+                    return Pending()
+                now = request.current_text
+                current = None if now is None or now == accepted.text.content else Text(now)
+                return self._complete(name, accepted.pending, current, final=True)
+
+    def record_pending(
+        self,
+        texts: Mapping[str, str] | None = None,
+        *,
+        paths: Collection[str] | None = None,
+        session_id: str | None = None,
+        own_after: float = 0,
+        others_after: float = 0,
+    ) -> bool:
+        """Record pending completions as they are; return whether there were any.
+
+        Args:
+            texts: Current texts by path relative to the project; completions that are no longer in
+                them are not recorded.
+            paths: Only completions in these files.
+            session_id: Only completions of this session.
+            own_after: Only those of this program whose last part is so many seconds old.
+            others_after: The same for those of other programs, which may have died.
+
+        Raises:
+            RefusedWrite: The trail cannot be locked or written.
+        """
+        is_any = False
+        with self._threads:
+            for name, age, seen in list(self._spool.list_pending()):
+                is_due = age >= (own_after if name in self._accepted_texts else others_after)
+                is_selected = (paths is None or seen.path in paths) and session_id in (
+                    None,
+                    seen.contexts.session_id,
+                )
+                if not is_due or not is_selected:
+                    continue
+                with self._spool.lock():
+                    pending = self._spool.pending.read(name)
+                    if pending is not None:
+                        content = (texts or {}).get(pending.path)
+                        current = None if content is None else Text(content)
+                        self._complete(name, pending, current, final=False)
+                        is_any = True
+        return is_any
+
+    def record_pending_in(self, path: str | None, text: str | None) -> None:
+        """Record a file's pending completions before anything else about it is recorded.
+
+        What was accepted first must come first in the log.
+        """
         relative = None if path is None else project_path(self._directory.project, path)
         if relative is not None:
-            self.completions.settle({} if text is None else {relative: text}, paths={relative})
+            self.record_pending({} if text is None else {relative: text}, paths={relative})
+
+    def has_pending(self) -> bool:
+        """Return whether any program has a pending completion that can be recorded."""
+        with self._threads:
+            return any(True for _ in self._spool.list_pending())
 
     def close(self) -> None:
-        """Forget old requests; bring the manifest up to date, and everything to the disk. Raises as `AuditWriter.close` does."""
-        self._repeats.forget_old()
+        """Remove old requests; fold the journal and flush the disk. Raises as `AuditWriter.close`."""
+        self._spool.remove_old()
         self._writer.close()
 
-    def rest(self) -> None:
-        """As `close`, without waiting for another program that does so for all; and take in what it came to."""
-        self._repeats.forget_old()
+    def pause(self) -> None:
+        """As `close`, without waiting for another program that folds; refresh the trail."""
+        self._spool.remove_old()
         self._writer.close(wait=False)
         with self._threads:
             self._trail.refresh()
 
     @property
     def warning(self) -> str | None:
-        """That the project's policy cannot be read, and what was recorded last went by the defaults."""
+        """The warning that the project's policy is unreadable and defaults were used, if any."""
         problem = None if self._config is None else self._config.problem
         return (
             None
@@ -117,18 +227,40 @@ class Execution:
             else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
         )
 
-    def _situation(self) -> RecordingContext:
+    def _context(self) -> RecordingContext:
         self._trail.refresh()
         self._config = load_config(self._directory, self._config)
         return RecordingContext(
             self._trail, self._config, self._writer, self._now(), self._new_id, self.known_locations
         )
 
-    def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
-        if not repeated:
-            self._writer.append(records)
-            return
+    def _append_missing(self, records: Sequence[Members]) -> None:
         self._trail.refresh()
         self._writer.append(
             records, known=lambda identifier: self._trail.log.by_id(identifier) is not None
         )
+
+    def _complete(
+        self, name: str, pending: PendingCompletion, current: Text | None, *, final: bool
+    ) -> Recorded:
+        """Record a completion unless a program that died has already decided on its records."""
+        done = self._spool.completions.read(name)
+        is_new = done is None or set(done.pending.parts) < set(pending.parts)
+        if done is None or is_new:
+            records: Sequence[Members] = pending.records
+            if current is not None and pending.lines is not None:
+                accepted_text = self._accepted_texts.get(name)
+                records = redraft(self._context(), pending, current, accepted_text)
+            result = recorded(records, pending.contexts) if records else Recorded(None, gone=True)
+            done = CompletedCompletion(pending, final, tuple(map(dict, records)), result)
+            self._spool.completions.write(name, done)
+        return self._finish(name, done, repeated=not is_new)
+
+    def _finish(self, name: str, done: CompletedCompletion, *, repeated: bool) -> Recorded:
+        if repeated:
+            self._append_missing(done.records)
+        else:
+            self._writer.append(done.records)
+        self._spool.remove_pending(name)
+        self._accepted_texts.pop(name, None)
+        return done.result

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,8 +37,7 @@ from vibes_lsp.recording.entries import (
     record_prompt,
     record_read,
 )
-from vibes_lsp.recording.execution import Execution
-from vibes_lsp.recording.inline_completions import FORGOTTEN
+from vibes_lsp.recording.execution import ABANDONED_AFTER, Execution
 from vibes_lsp.recording.requests import (
     EndSession,
     MarkLost,
@@ -141,7 +140,6 @@ class Recorder:
         self.now: Final = now
         self._execution: Final = Execution(self.directory, now=now, new_id=new_id, beside=beside)
         self.known_locations: Final = self._execution.known_locations
-        self.completions: Final = self._execution.completions
 
     def __enter__(self) -> Self:
         return self
@@ -163,7 +161,7 @@ class Recorder:
             RefusedWrite: The manifest cannot be read or written. What was recorded is safe: new entries wait in the journal.
             UnsupportedVersion: The manifest is of a version that is not ours to change (R11).
         """
-        self.completions.settle(others_after=FORGOTTEN)
+        self._execution.record_pending(others_after=ABANDONED_AFTER)
         self._execution.close()
 
     def rest(self) -> None:
@@ -171,8 +169,8 @@ class Recorder:
 
         Nobody waits for another program that brings the manifest up to date: it does so for all.
         """
-        self.completions.settle(own_after=FORGOTTEN, others_after=FORGOTTEN)
-        self._execution.rest()
+        self._execution.record_pending(own_after=ABANDONED_AFTER, others_after=ABANDONED_AFTER)
+        self._execution.pause()
 
     def finish(self, *, wait: bool = True) -> VibesError | None:
         """Bring the manifest and the disk up to date after an answer, as `close`, or as `rest` if not `wait`; never raises.
@@ -206,15 +204,15 @@ class Recorder:
     def _execute(self, request: Request[Any]) -> Result:
         match request:
             case RecordInlineCompletion():
-                return self.completions.record(request)
+                return self._execution.execute_completion(request)
             case RecordAnnotation() | RecordReview():
-                self._execution.settle_in(request.path, request.text)
+                self._execution.record_pending_in(request.path, request.text)
             case EndSession():
-                self.completions.settle(session_id=request.session_id)
+                self._execution.record_pending(session_id=request.session_id)
         if type(request) not in _USE_CASES:
             raise WrongArgument("request", f"{shortened(request)} is no request")
         kind, decide = _USE_CASES[type(request)]
-        result = self._execution.once(
+        result = self._execution.execute(
             kind, request.request_id, lambda context: decide(context, request)
         )
         if isinstance(request, EndSession):
@@ -398,6 +396,31 @@ class Recorder:
         """Record a person's word that an annotation's lines are gone (RFC 7.3.1)."""
         return self.execute(MarkLost(annotation_id=annotation_id, request_id=request_id))
 
+    def record_pending_completions(
+        self,
+        texts: Mapping[str, str] | None = None,
+        *,
+        paths: Collection[str] | None = None,
+        session_id: str | None = None,
+        others_after: float = 0,
+    ) -> bool:
+        """Record inline completions that wait for more parts; return whether there were any.
+
+        Args:
+            texts: Current texts by path relative to the project; completions that are no longer in
+                them are not recorded.
+            paths: Only completions in these files.
+            session_id: Only completions of this session.
+            others_after: Of other programs only those whose last part is so many seconds old.
+        """
+        return self._execution.record_pending(
+            texts, paths=paths, session_id=session_id, others_after=others_after
+        )
+
+    def has_pending_completions(self) -> bool:
+        """Return whether any program has an inline completion that waits for more parts."""
+        return self._execution.has_pending()
+
     def write_derived(
         self,
         kind: type[_R],
@@ -420,8 +443,8 @@ class Recorder:
             UnreadableFile: The log cannot be read.
         """
         if request_id is not None and not dry_run:
-            return self._execution.once(kind, request_id, decide)
-        return self._execution.renew(decide, dry_run=dry_run)
+            return self._execution.execute(kind, request_id, decide)
+        return self._execution.execute_derived(decide, dry_run=dry_run)
 
     @property
     def warning(self) -> str | None:

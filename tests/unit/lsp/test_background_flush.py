@@ -17,7 +17,7 @@ from vibes_lsp.lsp import background
 from vibes_lsp.lsp.background import BackgroundFlush
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
-from vibes_lsp.recording.inline_completions import Completions
+from vibes_lsp.recording import Recorder
 
 
 @dataclass
@@ -89,13 +89,13 @@ async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
         found = stub.projects.owner(stub.open(project))
         assert found is not None
         found[0].recorder.execute(words("one = 1", "\n")[0].request(ORIGIN))
-    settle = Completions.settle
+    settle = Recorder.record_pending_completions
 
-    def failing(self: Completions, *arguments: Any, **named: Any) -> bool:
-        if self._holding.directory == projects[0].recorder.directory:
+    def failing(self: Recorder, *arguments: Any, **named: Any) -> bool:
+        if self.directory == projects[0].recorder.directory:
             raise KeyError("annotation_id")
         return settle(self, *arguments, **named)
 
-    monkeypatch.setattr(Completions, "settle", failing)
+    monkeypatch.setattr(Recorder, "record_pending_completions", failing)
     BackgroundFlush(stub).flush_all()  # type: ignore[arg-type]
     assert [len(project.records("line")) for project in projects] == [0, 1, 1]

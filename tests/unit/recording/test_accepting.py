@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.recording.accepting import Place, accept, accepted_already
+from vibes_lsp.recording.text_edits import LineColumn, apply_edit, find_applied_edit
 
 WORDS = st.text(st.sampled_from("ab \n"), max_size=12)
 
 
-def offset(text: str, place: Place) -> int:
+def offset(text: str, place: LineColumn) -> int:
     """Count characters up to a place that is there."""
     return sum(len(line) + 1 for line in text.split("\n")[: place[0]]) + place[1]
 
@@ -24,12 +24,12 @@ def bare(text: str) -> str:
 
 
 @st.composite
-def completions(draw: st.DrawFn) -> tuple[str, Place, Place, str]:
+def completions(draw: st.DrawFn) -> tuple[str, LineColumn, LineColumn, str]:
     """Return a text, a range in it, and what replaces that."""
     text = draw(WORDS)
     lines = text.split("\n")
 
-    def place() -> Place:
+    def place() -> LineColumn:
         line = draw(st.integers(0, len(lines) - 1))
         return line, draw(st.integers(0, len(lines[line])))
 
@@ -39,10 +39,10 @@ def completions(draw: st.DrawFn) -> tuple[str, Place, Place, str]:
 
 @given(completions())
 def test_the_text_is_that_of_the_editor_and_every_new_character_is_on_its_lines(
-    given_one: tuple[str, Place, Place, str],
+    given_one: tuple[str, LineColumn, LineColumn, str],
 ) -> None:
     before, start, end, new = given_one
-    found = accept(before, start, end, new)
+    found = apply_edit(before, start, end, new)
     head, tail = before[: offset(before, start)], before[offset(before, end) :]
     assert found.text == head + new + tail
     if found.lines is None:
@@ -62,10 +62,10 @@ def test_the_text_is_that_of_the_editor_and_every_new_character_is_on_its_lines(
 
 @given(completions(), st.data())
 def test_lines_beside_the_range_keep_their_text(
-    given_one: tuple[str, Place, Place, str], data: st.DataObject
+    given_one: tuple[str, LineColumn, LineColumn, str], data: st.DataObject
 ) -> None:
     before, start, end, new = given_one
-    found = accept(before, start, end, new)
+    found = apply_edit(before, start, end, new)
     lines = before.split("\n")
     line = data.draw(st.integers(1, len(lines)))
     first, last = found.follow(line, line)
@@ -88,20 +88,25 @@ def test_lines_beside_the_range_keep_their_text(
     ],
 )
 def test_only_lines_with_something_new_are_claimed(  # noqa: PLR0917
-    before: str, start: Place, end: Place, new: str, lines: tuple[int, int] | None, action: str
+    before: str,
+    start: LineColumn,
+    end: LineColumn,
+    new: str,
+    lines: tuple[int, int] | None,
+    action: str,
 ) -> None:
-    found = accept(before, start, end, new)
+    found = apply_edit(before, start, end, new)
     assert (found.lines, found.action) == (lines, action)
 
 
 def test_columns_are_utf_16_and_line_ends_those_of_the_text() -> None:
-    found = accept("\ufeffs = '😀'\r\nt\r\n", (0, 8), (0, 8), "\n# two\n# three")
+    found = apply_edit("\ufeffs = '😀'\r\nt\r\n", (0, 8), (0, 8), "\n# two\n# three")
     assert found.text == "\ufeffs = '😀'\r\n# two\r\n# three\r\nt\r\n"
     assert found.lines == (2, 3)
 
 
 def test_a_text_that_has_it_already_is_known() -> None:
-    found = accepted_already("a\nx = 1\nb\n", (1, 0), (1, 0), "x = 1\n")
+    found = find_applied_edit("a\nx = 1\nb\n", (1, 0), (1, 0), "x = 1\n")
     assert found is not None
     assert found.lines == (2, 2)
-    assert accepted_already("a\nb\n", (1, 0), (1, 0), "x = 1\n") is None
+    assert find_applied_edit("a\nb\n", (1, 0), (1, 0), "x = 1\n") is None

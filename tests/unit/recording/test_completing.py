@@ -140,7 +140,7 @@ def test_a_part_after_a_pause_takes_the_place_of_what_was_recorded_before(projec
     project.file("a.py")
     first, second = words("def half(one):", "\n    return one / 2")
     project.recorder.execute(first.request(ORIGIN))
-    project.recorder.completions.settle()
+    project.recorder.record_pending_completions()
     answer = project.recorder.execute(second.request(ORIGIN))
     earlier, whole = project.records("line")
     assert (earlier["line_start"], earlier["line_end"]) == (8, 8)
@@ -185,7 +185,7 @@ def test_of_what_was_undone_nothing_is_recorded(project: Project, now: str) -> N
     answer = project.recorder.execute(replace(PUT, current_text=now).request(ORIGIN))
     assert answer == Recorded(None, gone=True)
     project.recorder.execute(replace(PUT, completion_id="c2", final=False).request(ORIGIN))
-    project.recorder.completions.settle({"a.py": now})
+    project.recorder.record_pending_completions({"a.py": now})
     assert project.records() == []
 
 
@@ -276,7 +276,7 @@ def test_a_file_there_that_is_not_ours_is_passed_over(project: Project) -> None:
     project.recorder.execute(replace(PUT, final=False).request(ORIGIN))
     [held] = (project.root / ".ai-audit" / "spool" / "held").iterdir()
     held.write_bytes(b"{}")
-    project.recorder.completions.settle()
+    project.recorder.record_pending_completions()
     assert not Waiting(project.recorder.directory).lineages_in("a.py")
     assert lines(project.recorder.execute(PUT.request(ORIGIN))) == (8, 9)
 

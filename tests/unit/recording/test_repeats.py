@@ -21,7 +21,7 @@ from vibes_lsp.recording import (
     Recorder,
     WrongArgument,
 )
-from vibes_lsp.recording.idempotency import KEPT_SECONDS
+from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def test_old_requests_are_forgotten_by_whoever_rests_or_ends(
         (project.root / ".ai-audit" / "spool").glob("*.json"),
         key=lambda path: path.stat().st_mtime_ns,
     )
-    long_ago = files[0].stat().st_mtime - KEPT_SECONDS - 60
+    long_ago = files[0].stat().st_mtime - RETENTION_SECONDS - 60
     os.utime(files[0], (long_ago, long_ago))
     when(project.recorder)
     assert [path.exists() for path in files] == [False, True]

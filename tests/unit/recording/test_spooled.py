@@ -92,11 +92,11 @@ def test_what_a_completion_does_not_make_is_left_alone(
     recorder = Recorder(project.root)
     with caplog.at_level(logging.WARNING, "vibes_lsp.recording"):
         for text in (None, WITH_HALF, SOURCE):
-            recorder.completions.settle(None if text is None else {"a.py": text})
+            recorder.record_pending_completions(None if text is None else {"a.py": text})
         recorder.rest()
     assert project.records() == []
     assert file.exists()
-    assert not recorder.completions.are_waiting()
+    assert not recorder.has_pending_completions()
     assert [each.getMessage().count(file.name) for each in caplog.records] == [1], "it is said once"
     recorder.annotate_lines("a.py", 1, 1, "create", ORIGIN)
     assert [record["line_start"] for record in project.records("line")] == [1], (
@@ -131,7 +131,7 @@ def test_all_that_a_completion_makes_is_recorded_by_any_program(
     project.recorder.execute(over.request(origin))
     before = len(project.records())
     after = SOURCE.replace(digest, new)
-    assert Recorder(project.root).completions.settle(
+    assert Recorder(project.root).record_pending_completions(
         {"a.py": "# above\n" + after} if moved else None
     )
     annotation, *edges = project.records()[before:]

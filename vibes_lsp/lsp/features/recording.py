@@ -232,5 +232,5 @@ def _carry_out(
     request = parse(REQUESTS[use_case], members)
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open
-        recorder.completions.settle(held, session_id=session)
+        recorder.record_pending_completions(held, session_id=session)
     return dict(recorder.execute_json(request))

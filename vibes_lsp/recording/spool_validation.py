@@ -1,16 +1,16 @@
-"""Which files of `.ai-audit/spool/` are to be believed: git ignores that folder, and yet a commit can bring files into it.
+"""Which records in the spool are accepted. Pure.
 
-What stands in such a file goes to the log as this user's. So nothing is taken from it but what the use case itself would have written.
+Records in `.ai-audit/spool/` go to the log as this user's. Git ignores the folder, but a commit can
+contain files there. So a file is accepted only if the use case itself could have written all of its
+records; `spool` also rejects files that git tracks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.validation import record_problems
@@ -26,10 +26,10 @@ from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured
 from vibes_lsp.recording.context import Draft, Node
 from vibes_lsp.recording.results import Result
 
-_NAMED: Final = frozenset(
+_ENTRY_MEMBERS: Final = frozenset(
     {"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"}
 )
-_MEASURED: Final = (
+_MEASURED_MEMBERS: Final = (
     "assurance_level",
     "anchor_context",
     "anchor_hash",
@@ -37,36 +37,15 @@ _MEASURED: Final = (
     "risk_score",
     "risk_factors",
 )
-"""The members of an annotation that follow from the text, which is not in the file."""
-
-
-class TrackedSpoolFiles:
-    """Knows which files git has brought; it asks once for each."""
-
-    def __init__(self) -> None:
-        self._known: dict[Path, bool] = {}
-
-    def __contains__(self, path: Path) -> bool:
-        if path not in self._known:
-            self._known[path] = is_tracked(path)
-        return self._known[path]
-
-    def not_this(self, path: Path) -> None:
-        """Take in that this program has written a file."""
-        self._known[path] = False
+"""The members of an annotation that follow from the text, which the spool does not have."""
 
 
 def are_written_by(kind: type[Result], records: Sequence[Members]) -> bool:
-    """Whether a use case may have written some records.
-
-    Args:
-        kind: Of its result.
-        records: Whole, as they go to the log.
-    """
-    return all(_type(each) in kind.record_types and _is_sound(each) for each in records)
+    """Return whether the use case with this type of result may have written the records."""
+    return all(_type(each) in kind.record_types and _is_valid(each) for each in records)
 
 
-def is_completion(
+def is_inline_completion(
     path: str,
     action: str,
     timestamp: str,
@@ -75,19 +54,20 @@ def is_completion(
     *,
     lines: tuple[int, int] | None = None,
 ) -> bool:
-    """Whether records are those that `annotations.draft_annotation` makes of a completion: they are made again, and have to be the same.
+    """Return whether the records are what an inline completion with these values writes.
 
-    What follows from the text is taken as it is, and so are the older annotations that the new one lies on.
+    They are drafted again and must be equal. What follows from the text is accepted as it is, and so
+    are the older annotations to which the new one has edges.
 
     Args:
         path: The file, relative to the project.
-        action: What the annotation says was done.
+        action: The annotation's action.
         timestamp: Of all records.
-        contexts: What the annotation names.
-        records: The annotation, and then its edges.
-        lines: The lines that it has to be about; None for any.
+        contexts: What the annotation refers to.
+        records: The annotation, followed by its edges.
+        lines: The lines of the annotation; None for any.
     """
-    if action not in (Action.CREATE, Action.MODIFY) or not contexts.hashes.keys() <= _NAMED:
+    if action not in (Action.CREATE, Action.MODIFY) or not contexts.hashes.keys() <= _ENTRY_MEMBERS:
         return False
     if not records or not all(
         is_custom_signal(each.signal) and 0 <= each.value <= 1 for each in contexts.signals
@@ -102,7 +82,7 @@ def is_completion(
         "line_start": first.get("line_start"),
         "line_end": first.get("line_end"),
     }
-    measured: Members = {name: first[name] for name in _MEASURED if name in first}
+    measured: Members = {name: first[name] for name in _MEASURED_MEMBERS if name in first}
     draft = Draft(timestamp, contexts.session_id)
     try:
         annotation = add_annotation(
@@ -110,7 +90,7 @@ def is_completion(
         )
         for edge in records[len(draft.records) :]:
             _add_replaced(draft, annotation, edge)
-    except VibesError:  # one is not what the RFC asks for
+    except VibesError:  # a record violates the RFC
         return False
     return draft.records == list(records)
 
@@ -129,7 +109,7 @@ def _type(record: Members) -> str | None:
     return text(record, "edge_type" if record.get("type") == RecordType.EDGE else "type")
 
 
-def _is_sound(record: Members) -> bool:
+def _is_valid(record: Members) -> bool:
     try:
         return not record_problems(record) and annotation_id(record) == record.get("annotation_id")
     except VibesError:

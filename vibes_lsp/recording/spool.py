@@ -1,0 +1,303 @@
+"""The spool: what requests came to, and inline completions that are not in the log yet.
+
+It is in `.ai-audit/spool/`, which git ignores. A request's records are stored there with its result
+before they go to the log. So the same request again, in any process and after any crash, appends
+what is missing and returns the same result (`docs/decisions/0008-idempotent-requests.md`). An inline
+completion is such a request, known by its own id; while it waits for more parts it is in
+`spool/held/`. Nothing read here is trusted: see `spool_validation`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Final, Generic, TypeVar
+
+from pydantic import Field, TypeAdapter
+
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.model.canonical_json import canonical_json, parse_json
+from vibes_lsp.model.members import Members
+from vibes_lsp.recording.annotations import Contexts
+from vibes_lsp.recording.paths import is_bookkeeping, project_path
+from vibes_lsp.recording.results import Recorded, Result
+from vibes_lsp.recording.spool_validation import are_written_by, is_inline_completion
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import (
+    MAX_FILE,
+    make_folder,
+    make_ignored_folder,
+    read_file,
+    replace_file,
+    write_temporary,
+)
+from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock, LockHandle
+
+_logger = logging.getLogger(__name__)
+
+RETENTION_SECONDS: Final = 7 * 24 * 3600
+"""How long a completed request can be repeated."""
+
+_DAY: Final = 24 * 3600
+_CLEANED: Final = "forgotten"
+"""An empty file: its modification time is that of the last cleanup."""
+
+_LOCK: Final = "requests.lock"
+_LOCK_PATIENCE: Final = 6 * LOCK_TIMEOUT
+"""Seconds to wait for the lock: its holder may itself wait for the log's, behind others."""
+
+_MAX_COMPLETION: Final = 16 << 20
+"""Largest file of an inline completion, in bytes."""
+
+R = TypeVar("R", bound=Result)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedRequest(Generic[R]):
+    """The records that a request wrote, and its result."""
+
+    records: tuple[dict[str, Any], ...]
+    result: R
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCompletion:
+    """The parts of an inline completion that were accepted so far.
+
+    Attributes:
+        path: The file.
+        parts: The numbers of the parts.
+        contexts: What the annotation refers to.
+        timestamp: When the last part was accepted.
+        action: The annotation's action.
+        lines: The annotation's lines in the text in which the last part was accepted; None while
+            everything accepted is white space.
+        replaced: The lines that the parts replaced, without leading and trailing blanks.
+        records: The annotation and its edges, to be written unless more is accepted.
+    """
+
+    path: str
+    parts: tuple[int, ...]
+    contexts: Contexts
+    timestamp: str
+    action: str
+    lines: tuple[int, int] | None = None
+    replaced: tuple[str, ...] = ()
+    records: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCompletion:
+    """What an inline completion came to.
+
+    Attributes:
+        pending: Its parts.
+        final: Whether no more parts can follow.
+        records: The records that were written.
+        result: The result of its request.
+    """
+
+    pending: Annotated[PendingCompletion, Field(alias="held")]
+    final: bool
+    records: tuple[dict[str, Any], ...]
+    result: Recorded
+
+
+class _TrackedFiles:
+    """The spool's files that git tracks; git is asked once per file."""
+
+    def __init__(self) -> None:
+        self._tracked: dict[Path, bool] = {}
+
+    def __contains__(self, path: Path) -> bool:
+        if path not in self._tracked:
+            self._tracked[path] = is_tracked(path)
+        return self._tracked[path]
+
+    def add_own(self, path: Path) -> None:
+        """Note that this program has written a file."""
+        self._tracked[path] = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolFiles(Generic[_T]):
+    """The files of one kind, each with one value as JSON; the caller holds `Spool.lock`."""
+
+    folder: Path
+    adapter: TypeAdapter[_T]
+    is_valid: Callable[[_T], bool]
+    tracked: _TrackedFiles
+    limit: int = MAX_FILE
+    rejected: set[str] = field(default_factory=set)
+
+    def read(self, name: str) -> _T | None:
+        """Return a file's value; None where there is none, and for a file that is rejected."""
+        path = self.folder / name
+        try:
+            data = read_file(path, limit=self.limit)
+            if data is None:
+                return None
+            value = self.adapter.validate_json(canonical_json(parse_json(data)))
+        except (MalformedJson, UnreadableFile, ValueError):  # pydantic's errors are ValueErrors
+            value = None
+        if value is not None and self.is_valid(value) and path not in self.tracked:
+            return value
+        if name not in self.rejected:
+            self.rejected.add(name)
+            _logger.warning(
+                "%s is ignored: it is damaged, or this trail's programs did not write it", path
+            )
+        return None
+
+    def write(self, name: str, value: _T) -> None:
+        """Store a value by rename."""
+        members: Members = self.adapter.dump_python(value, mode="json", by_alias=True)
+        make_folder(self.folder)
+        temporary = write_temporary(self.folder, canonical_json(members), durable=False)
+        replace_file(temporary, self.folder / name)
+        self.tracked.add_own(self.folder / name)
+
+
+class Spool:
+    """The spool of one trail.
+
+    Attributes:
+        pending: Inline completions that wait for more parts.
+        completions: Inline completions that are in the log, or about to be.
+    """
+
+    def __init__(self, directory: AuditDir) -> None:
+        self.directory: Final = directory
+        self._tracked: Final = _TrackedFiles()
+        self._requests: Final[dict[type[Result], SpoolFiles[Any]]] = {}
+        self.pending: Final = SpoolFiles(
+            directory.pending_completions,
+            TypeAdapter(PendingCompletion),
+            self._is_pending,
+            self._tracked,
+            _MAX_COMPLETION,
+        )
+        self.completions: Final = SpoolFiles(
+            directory.spool,
+            TypeAdapter(CompletedCompletion),
+            self._is_completed,
+            self._tracked,
+            _MAX_COMPLETION,
+        )
+
+    def requests(self, kind: type[R]) -> SpoolFiles[CompletedRequest[R]]:
+        """Return the completed requests with this type of result."""
+        if kind not in self._requests:
+            self._requests[kind] = SpoolFiles(
+                self.directory.spool,
+                _request_adapter(kind),  # type: ignore[arg-type]  # a class is hashable
+                lambda value: are_written_by(kind, value.records),
+                self._tracked,
+            )
+        return self._requests[kind]
+
+    def lock(self) -> LockHandle:
+        """Wait for the lock that keeps two programs with one request apart; a context manager.
+
+        Raises:
+            RefusedWrite: Another program holds it too long.
+        """
+        make_ignored_folder(self.directory.spool)
+        return FileLock(self.directory.spool / _LOCK, timeout=_LOCK_PATIENCE).acquire()
+
+    def list_pending(self) -> Iterator[tuple[str, float, PendingCompletion]]:
+        """Yield the pending completions: name, seconds since the last part, and value."""
+        try:
+            paths = sorted(
+                path
+                for path in self.directory.pending_completions.iterdir()
+                if path.suffix == ".json"
+            )
+        except OSError:  # there is no such folder yet
+            return
+        for path in paths:
+            with suppress(FileNotFoundError):  # another program has recorded it
+                age = time.time() - path.stat().st_mtime
+                pending = self.pending.read(path.name)
+                if pending is not None:
+                    yield path.name, age, pending
+
+    def remove_pending(self, name: str) -> None:
+        """Remove a completion that is recorded now."""
+        with suppress(PermissionError):  # Windows, while a reader has it open; removed next time
+            (self.directory.pending_completions / name).unlink(missing_ok=True)
+
+    def remove_old(self) -> None:
+        """Remove requests that are too old to be repeated; one program a day does it."""
+        folder = self.directory.spool
+        cleaned = folder / _CLEANED
+        if not folder.is_dir() or abs(_age(cleaned) or _DAY) < _DAY:
+            return
+        with suppress(OSError):
+            cleaned.touch()
+        try:
+            paths = list(folder.iterdir())
+        except OSError:
+            return
+        for path in paths:
+            with suppress(OSError):  # Windows, while a reader has it open; removed next time
+                if path.suffix == ".json" and (_age(path) or 0) > RETENTION_SECONDS:
+                    path.unlink(missing_ok=True)
+
+    def _is_pending(self, pending: PendingCompletion) -> bool:
+        project, path = self.directory.project, pending.path
+        if project_path(project, path) != path or is_bookkeeping(project, path):
+            return False
+        if pending.lines is None:
+            return not pending.records
+        return is_inline_completion(
+            path,
+            pending.action,
+            pending.timestamp,
+            pending.contexts,
+            pending.records,
+            lines=pending.lines,
+        )
+
+    def _is_completed(self, completed: CompletedCompletion) -> bool:
+        pending = completed.pending
+        if not self._is_pending(pending):
+            return False
+        return not completed.records or is_inline_completion(
+            pending.path, pending.action, pending.timestamp, pending.contexts, completed.records
+        )
+
+
+@cache
+def _request_adapter(kind: type[Result]) -> TypeAdapter[Any]:
+    return TypeAdapter(CompletedRequest[kind])  # type: ignore[valid-type]  # a class as a value
+
+
+def request_name(kind: type[Result], request_id: str) -> str:
+    """Return the file name of a request; ids of requests with other results are other ids."""
+    return _name(f"{kind.__name__} {request_id}")
+
+
+def completion_name(path: str, completion_id: str) -> str:
+    """Return the file name of an inline completion."""
+    return _name(f"inline-completion {path} {completion_id}")
+
+
+def _name(identity: str) -> str:
+    return f"{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+
+
+def _age(path: Path) -> float | None:
+    """Return the seconds since a file was written; None where there is none."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return None
