@@ -67,7 +67,7 @@ def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(
     assert done.code == 0, done.err
     assert done.err.startswith("vibes: warning: recorded, but manifest.json cannot be parsed: ")
     assert reason in done.err
-    assert "new entries wait in the journal" in done.err
+    assert "new entries stay in the journal" in done.err
     assert done.err.count("\n") == 1
     assert manifest.read_bytes() == MANIFESTS[reason]
     assert done.json["record"] == project.records("line")[0]

@@ -115,7 +115,7 @@ def test_a_bomb_is_not_unpacked(project: Project, run_vibes: RunVibes, form: str
     ("content", "message"),
     [
         (b"\x1f\x8bno gzip", "blobs/one: not gzip data"),
-        (gzipped(b"whole")[:-9], "blobs/one: the gzip data ends early"),
+        (gzipped(b"whole")[:-9], "blobs/one: truncated gzip data"),
         (b"\xff\xfe", "blobs/one: not UTF-8 at byte 0"),
     ],
 )

@@ -196,5 +196,5 @@ def test_an_unknown_major_version_is_read_and_warned_about(
     assert "warning[version-unsupported]" in found.check.out
     assert count_logged(found) == 7
     assert found.log.err == (
-        f"vibes: warning: {file.name} declares version '2.0' of the standard, which this program does not know; it is read as far as possible\n"
+        f"vibes: warning: unsupported version '2.0' in {file.name}: expected 1.x; it is read as far as possible\n"
     )

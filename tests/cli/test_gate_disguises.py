@@ -215,7 +215,7 @@ def test_a_link_to_itself_is_called_so(project: GateProject, run_vibes: RunVibes
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
-        == "vibes: a.py cannot be read: links lead back to themselves; let them lead to a file of the project\n"
+        == "vibes: a.py cannot be read: its links form a loop; point the link at a file of the project\n"
     )
 
 

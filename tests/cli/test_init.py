@@ -162,9 +162,7 @@ def test_nothing_is_added_to_a_trail_of_another_major_version(
     before = contents(tmp_path)
     done = run_vibes("init", cwd=tmp_path)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith(
-        f"vibes: {file} declares version '2.0' of the standard, which this program does not know"
-    )
+    assert done.err.startswith(f"vibes: unsupported version '2.0' in {file}: expected 1.x")
     assert contents(tmp_path) == before
 
 

@@ -150,7 +150,7 @@ def test_a_manifest_of_another_tool_is_merged_too(
     done = branches.within("merge", cwd=branches.root)
     if owners[2] is None:
         assert (done.code, manifest.read_bytes()) == (2, before)
-        assert "manifest.json: both sides changed owner.name, each in its own way" in done.err
+        assert "manifest.json: both sides changed owner.name differently" in done.err
         return
     assert done.code == 0
     assert json.loads(manifest.read_text()).get("owner") == (
@@ -189,7 +189,7 @@ def test_what_both_decided_differently_is_left_to_people(branches: Branches) -> 
     done = branches.within("merge", "main", cwd=branches.root)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert done.err.startswith(
-        "vibes: config.json: both sides changed assurance_level, each in its own way; "
+        "vibes: config.json: both sides changed assurance_level differently; "
     )
     assert branches.unmerged() == [".ai-audit/config.json"], "the others are settled"
     assert (branches.audit / "config.json").read_bytes() == before
@@ -234,7 +234,7 @@ def test_a_line_that_is_no_record_stops_the_settling_of_a_conflict(branches: Bra
     done = branches.within("merge", cwd=branches.root)
     assert (done.code, done.out) == (2, "manifest.json: merged, resolved\n")
     assert done.err.startswith(
-        f"vibes: annotations.jsonl line {len(before.splitlines())} is no record: "
+        f"vibes: annotations.jsonl line {len(before.splitlines())} is not a record: "
     )
     assert log.read_bytes() == before
     assert branches.unmerged() == [".ai-audit/annotations.jsonl"]
@@ -254,7 +254,7 @@ def test_a_trail_of_another_major_version_is_not_touched(branches: Branches) -> 
     before = contents(branches.root)
     done = branches.within("merge", "main", cwd=branches.root)
     assert (done.code, done.out) == (2, "")
-    assert "config.json declares version '2.0'" in done.err
+    assert "unsupported version '2.0' in config.json" in done.err
     assert contents(branches.root) == before
 
 

@@ -78,7 +78,7 @@ def full(folder: Path) -> dict[str, int]:
             assert directory.manifest.read_bytes() == stands
         ballast.write_bytes(b"")
     assert all(
-        "No space left" in error.message and "space on the disk" in error.hint for error in refusals
+        "No space left" in error.message and "free disk space" in error.hint for error in refusals
     ), refusals
     check_after(directory, acknowledged, folder)
     return {"records": len(acknowledged.records), "refusals": len(refusals)}

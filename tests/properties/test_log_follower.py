@@ -29,8 +29,8 @@ def new_log(*, small: bool = True) -> Iterator[Path]:
                 ("MAX_LINE", 80),
                 ("_CHUNK", 32),
                 ("_BLOCK", 16),
-                ("_QUICK", 64),
-                ("_CHEAP", 64),
+                ("_ALWAYS_VERIFIED", 64),
+                ("_VERIFIED_WHEN_SETTLED", 64),
             ):
                 patch.setattr(log_module, name, value)
         yield Path(folder) / "annotations.jsonl"

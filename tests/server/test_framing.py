@@ -113,7 +113,7 @@ def test_headers_without_one_length_are_answered_and_skipped(
         (
             b'{"jsonrpc":"2.0","params":' + b"7" * 5000 + b"}",
             -32700,
-            "a message cannot be read: a number of more than",
+            "a message cannot be read: number with more than",
         ),
         (b'{"jsonrpc":"2.0","params":NaN}', -32700, "a message cannot be read: NaN is not JSON"),
         (b"[]", -32600, "a message is one JSON object"),

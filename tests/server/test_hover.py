@@ -83,7 +83,7 @@ async def test_reasoning_that_cannot_be_read_says_so(editor: Editor, project: Pr
     (blob,) = (project.root / ".ai-audit" / "blobs").iterdir()
     assert "Reasoning: Thought of much." in "\n".join(await lines_of(editor, uri, 4))
     blob.unlink()
-    assert f"Reasoning: cannot be read: blob blobs/{blob.name} is not there" in await lines_of(
+    assert f"Reasoning: cannot be read: blob blobs/{blob.name} does not exist" in await lines_of(
         editor, uri, 4
     )
 

@@ -1,1 +1,1 @@
-"""`.ai-audit/` on disk: log, manifest, blobs, config. The only package that writes source data there."""
+"""`.ai-audit/` on disk: log, manifest, journal, config, blobs. Only this package writes there."""

@@ -1,8 +1,8 @@
-"""Appending whole lines to the log and to the journal (RFC 9.3, R9), so that no crash and no full disk leaves half a line.
+"""Append whole lines to the log and the journal (RFC 9.3, R9), never half a line.
 
-The caller holds the lock. Before the one `write()` the lock's note says which file had which size; a writer that dies within
-the write leaves the note, and the next one cuts off what has no end of line. An unfinished line that some other program left
-is not ours to cut: it gets a newline, and is reported as the broken line that it is (R12).
+The caller holds the lock. Before the single `write()`, the lock file records which file had which
+size (the intent). A writer that dies during the write leaves the intent, and the next one truncates
+the partial line. A partial line of another program stays: it gets a newline and is reported (R12).
 """
 
 from __future__ import annotations
@@ -19,67 +19,67 @@ from vibes_lsp.store.files import flush_folder, flush_to_disk, open_for_writing,
 from vibes_lsp.store.locks import LockHandle
 
 _ATTEMPTS: Final = 5
-"""How often a file is appended to anew because another program put a new one in its place meanwhile, as git does."""
+"""Attempts to append while another program, such as git, replaces the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How far a file reached: `inode` says which file it was."""
+    """The size of a file; `inode` identifies the file."""
 
     inode: int
     size: int
 
 
-def append_lines(path: Path, lines: bytes, held: LockHandle, *, durable: bool = False) -> Extent:
-    """Append lines by one write, all or none, and return how far the file reaches then.
+def append_lines(path: Path, lines: bytes, lock: LockHandle, *, durable: bool = False) -> Extent:
+    """Append lines in one write, all or none, and return the new size of the file.
 
     Args:
-        path: The file; it is created where it is missing.
+        path: The file; created if missing.
         lines: Whole lines, each with its newline.
-        held: The lock, and its note.
-        durable: Whether they shall be on the disk, and not only with the system, on return.
+        lock: The lock that the caller holds.
+        durable: Whether to flush the lines to the disk.
 
     Raises:
-        RefusedWrite: The place does not allow it, or the disk is full; the file is as it was.
+        RefusedWrite: The file cannot be written or the disk is full; the file is unchanged.
     """
     for _ in range(_ATTEMPTS):
         try:
-            written = _append(path, lines, held, durable=durable)
+            written = _append(path, lines, lock, durable=durable)
         except OSError as error:
             raise write_error(path, error) from error
-        if _inode(path) == written.inode:
+        if _inode_of(path) == written.inode:
             return written
     raise RefusedWrite(
-        f"{path} is replaced by another program again and again",
-        hint="try again when that has finished",
+        f"cannot append to {path}: another program keeps replacing it",
+        hint="try again when that program has finished",
     )
 
 
-def repair_partial_line(paths: Iterable[Path], held: LockHandle) -> None:
-    """Cut off the unfinished line that a writer left which died within a write, if one did.
+def repair_partial_line(paths: Iterable[Path], lock: LockHandle) -> None:
+    """Truncate the partial line of a writer that died during a write, if there is one.
 
     Args:
-        paths: The files that are written under this lock; a note about any other is void.
-        held: The lock, and its note.
+        paths: The files written under this lock; an intent about another file is ignored.
+        lock: The lock that the caller holds.
 
     Raises:
         RefusedWrite: The file cannot be repaired.
     """
-    name, _, place = held.intent.partition(" ")
+    name, _, place = lock.intent.partition(" ")
     inode, _, size = place.partition(" ")
     if not name:
         return
     for path in paths:
         if path.name == name and inode.isdecimal() and size.isdecimal():
             try:
-                _cut(path, Extent(int(inode), int(size)))
+                _truncate_partial_line(path, Extent(int(inode), int(size)))
             except OSError as error:
                 raise write_error(path, error) from error
     with suppress(OSError):
-        held.write_intent("")
+        lock.write_intent("")
 
 
-def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Extent:
+def _append(path: Path, lines: bytes, lock: LockHandle, *, durable: bool) -> Extent:
     new = durable and not path.exists()
     descriptor = open_for_writing(path, os.O_CREAT | os.O_APPEND)
     try:
@@ -90,9 +90,9 @@ def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Ext
             if before.size and _byte_at(descriptor, before.size - 1) != b"\n"
             else lines
         )
-        held.write_intent(f"{path.name} {before.inode} {before.size}")
+        lock.write_intent(f"{path.name} {before.inode} {before.size}")
         _write_or_undo(descriptor, data, before)
-        held.write_intent("")
+        lock.write_intent("")
         if durable:
             flush_to_disk(descriptor)
     finally:
@@ -103,21 +103,19 @@ def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Ext
 
 
 def _write_or_undo(descriptor: int, data: bytes, before: Extent) -> None:
-    """Write all; the loop only goes round where the disk is full, or where the system takes no more at once."""
+    """Write everything; more than one call is needed only on a full disk or at a system limit."""
     view, written = memoryview(data), 0
     try:
         while written < len(data):
             written += os.write(descriptor, view[written:])
     except OSError:
-        if (
-            os.fstat(descriptor).st_size == before.size + written
-        ):  # else a program without the lock wrote, too
-            with suppress(OSError):  # what remains is cut off by the next writer, from the note
+        if os.fstat(descriptor).st_size == before.size + written:  # no other program wrote
+            with suppress(OSError):  # the next writer truncates it, from the intent
                 os.ftruncate(descriptor, before.size)
         raise
 
 
-def _cut(path: Path, before: Extent) -> None:
+def _truncate_partial_line(path: Path, before: Extent) -> None:
     try:
         descriptor = open_for_writing(path)
     except FileNotFoundError:
@@ -142,7 +140,7 @@ def _byte_at(descriptor: int, position: int) -> bytes:
     return os.read(descriptor, 1)
 
 
-def _inode(path: Path) -> int | None:
+def _inode_of(path: Path) -> int | None:
     try:
         return path.stat().st_ino
     except FileNotFoundError:

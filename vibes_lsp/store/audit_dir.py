@@ -1,4 +1,4 @@
-"""Where things lie in an audit directory (RFC 4.1), and how a project's directory is found."""
+"""The files of an audit directory (RFC 4.1), and how to find the directory of a project."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ CONFIG_NAME: Final = "config.json"
 
 @dataclass(frozen=True, slots=True)
 class AuditDir:
-    """One audit directory; `path` is the `.ai-audit/` itself."""
+    """An audit directory; `path` is the `.ai-audit/` folder itself."""
 
     path: Path
 
     @property
     def project(self) -> Path:
-        """The project root that recorded paths are relative to."""
+        """The project root; recorded paths are relative to it."""
         return self.path.parent
 
     @property
@@ -52,17 +52,17 @@ class AuditDir:
 
     @property
     def journal(self) -> Path:
-        """The folder of entries that are not folded into the manifest yet (RFC 9.3, R10)."""
+        """The folder of entries that are not in the manifest yet (RFC 9.3, R10)."""
         return self.path / "wal"
 
     @property
     def spool(self) -> Path:
-        """The folder of requests that may come twice; git ignores it (R13)."""
+        """The folder of requests that may be repeated; git ignores it (R13)."""
         return self.path / "spool"
 
     @property
     def pending_completions(self) -> Path:
-        """The folder of inline completions that were accepted, and wait for their last part to be recorded."""
+        """The folder of accepted inline completions whose last part is pending."""
         return self.spool / "held"
 
     @property
@@ -72,7 +72,7 @@ class AuditDir:
 
     @property
     def gitattributes(self) -> Path:
-        """Keeps git from rewriting or conflicting the trail (R13)."""
+        """Keeps git from changing line ends, and makes it merge the growing files (R13)."""
         return self.path / ".gitattributes"
 
 
@@ -80,7 +80,7 @@ def find_audit_dir(start: Path) -> AuditDir:
     """Return the nearest audit directory at `start` or above it.
 
     Raises:
-        AuditDirNotFound: There is none up to the file system's root.
+        AuditDirNotFound: There is none up to the root of the file system.
     """
     begin = start.absolute()
     for folder in (begin, *begin.parents):
@@ -94,7 +94,7 @@ def find_audit_dir(start: Path) -> AuditDir:
 
 
 def named_audit_dir(path: Path) -> AuditDir:
-    """Return the audit directory that the user named; any folder name will do.
+    """Return the audit directory at a path that the user gave; its folder may have any name.
 
     Raises:
         AuditDirNotFound: It is not a folder.

@@ -1,4 +1,4 @@
-"""Reading `config.json` (RFC 8.1): what it states, defaults for the rest, and what is wrong with it."""
+"""Read `config.json` (RFC 8.1): its values, defaults for the rest, and its problems."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LoadedConfig:
-    """A project's policy as it was at one moment.
+    """A project's policy as of the last read.
 
-    Its form is checked by pydantic, when somebody asks for what only that can say: to import it takes
-    longer than to answer from most trails.
+    Validation is lazy: importing pydantic takes longer than answering from most trails.
 
     Attributes:
-        present: Whether the file is there.
-        problem: Why nothing of the file could be used.
-        members: What the file says, as it says it.
-        data: The file's bytes, to find fields in.
-        odd_numbers: The members that are no number that JSON knows.
-        signature: The file that this was read from.
-        look: The last look at it.
+        present: Whether the file exists.
+        problem: Why the whole file is unusable.
+        members: The members as stored.
+        data: The file's bytes, to find members in.
+        odd_numbers: Members that are NaN, infinite or out of range.
+        signature: The file that was read.
+        file_state: The last check of the file for changes.
     """
 
     present: bool = False
@@ -50,19 +49,19 @@ class LoadedConfig:
 
     @property
     def config(self) -> Config:
-        """What is in force; a broken part counts as not given."""
-        return self._checked[0]
+        """The policy in force; invalid parts count as absent."""
+        return self._validated[0]
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong inside the file, by field."""
-        return self._checked[1]
+        """The problems of the file, by field."""
+        return self._validated[1]
 
     @cached_property
     def policy(self) -> Policy:
-        """What it says about risk."""
-        if self._needs_check or self.members.get("risk_scoring") is not None:
-            return self._checked[2]
+        """The risk policy."""
+        if self._needs_validation or self.members.get("risk_scoring") is not None:
+            return self._validated[2]
         level = self.members.get("assurance_level")
         return (
             Policy(level=level)
@@ -73,19 +72,19 @@ class LoadedConfig:
     @cached_property
     def tracking(self) -> Tracking:
         """Which paths the project tracks (R26)."""
-        if self._needs_check:
+        if self._needs_validation:
             return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
-        excludes = _strings(self.members, "exclude_patterns", MAX_PATTERN) or []
-        return Tracking(_strings(self.members, "tracked_extensions"), excludes)
+        excludes = _valid_strings(self.members, "exclude_patterns", MAX_PATTERN) or []
+        return Tracking(_valid_strings(self.members, "tracked_extensions"), excludes)
 
     @property
-    def _needs_check(self) -> bool:
-        """Whether what is broken may take other members with it."""
+    def _needs_validation(self) -> bool:
+        """Whether an invalid part may invalidate other members."""
         return bool(self.odd_numbers) or not all(map(_is_text, self.members))
 
     @cached_property
-    def _checked(self) -> tuple[Config, tuple[Problem, ...], Policy]:
-        from vibes_lsp.model.config import Config, validate_config  # noqa: PLC0415  # needs pydantic
+    def _validated(self) -> tuple[Config, tuple[Problem, ...], Policy]:
+        from vibes_lsp.model.config import Config, validate_config  # noqa: PLC0415  # pydantic
         from vibes_lsp.model.validation import Problem  # noqa: PLC0415
 
         if not self.present or self.problem is not None:
@@ -107,7 +106,7 @@ class LoadedConfig:
 def load_config(
     directory: AuditDir, previous: LoadedConfig | None = None, *, now_ns: Clock = time.time_ns
 ) -> LoadedConfig:
-    """Return the policy; the previous one when the file has not changed. Never raises."""
+    """Return the policy, or the previous one if the file has not changed. Never raises."""
     try:
         found = files.file_signature(directory.config)
         same = previous if previous is not None and found == previous.signature else None
@@ -126,9 +125,7 @@ def load_config(
         ):
             return previous
         return LoadedConfig(present=True, problem=error)
-    if (
-        data is None or found is None
-    ):  # it is not there, or it comes while we look and is found next time
+    if data is None or found is None:  # one that appears meanwhile is read next time
         return LoadedConfig()
     if same is not None and same.file_state.recheck(data, [found], now_ns):
         return same
@@ -138,7 +135,7 @@ def load_config(
 
 
 def parse_config(data: bytes) -> LoadedConfig:
-    """Return the policy that these bytes state, from wherever they come. Never raises."""
+    """Return the policy in the bytes of a `config.json`. Never raises."""
     odd: list[str] = []
     try:
         members = parse_object(data)
@@ -150,8 +147,8 @@ def parse_config(data: bytes) -> LoadedConfig:
     return LoadedConfig(present=True, members=members, data=data, odd_numbers=tuple(odd))
 
 
-def _strings(members: Members, name: str, longest: int | None = None) -> list[str] | None:
-    """Return the items of a list that pass the check; None for anything else, as if not given."""
+def _valid_strings(members: Members, name: str, longest: int | None = None) -> list[str] | None:
+    """Return the valid strings of an array; None for anything else, as if absent."""
     value = members.get(name)
     if not isinstance(value, list):
         return None
@@ -160,5 +157,5 @@ def _strings(members: Members, name: str, longest: int | None = None) -> list[st
 
 
 def _is_text(name: str) -> bool:
-    """Whether a text is Unicode, which has no lone surrogate."""
+    """Whether a text is valid Unicode, without lone surrogates."""
     return name.isascii() or name == name.encode("utf-8", "ignore").decode()

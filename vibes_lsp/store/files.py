@@ -1,4 +1,7 @@
-"""Reading and creating files where operating systems differ or surprise: one small module for the whole store."""
+"""File access where operating systems differ: read, create, replace atomically, flush (R9, R10).
+
+Files are replaced whole or not at all, and no temporary file stays behind.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +21,18 @@ from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.model.paths import is_too_long
 
 MAX_FILE: Final = 1 << 30
-"""Largest manifest, config or blob we read, in bytes."""
+"""Largest manifest, config or blob that is read, in bytes."""
 
 RACY_NS: Final = 2_000_000_000
-"""A file modified this recently may change again without a new time stamp (two seconds, as on FAT)."""
+"""A file modified this recently may change again without a new timestamp (two seconds on FAT)."""
 
 Clock: TypeAlias = Callable[[], int]
-"""What file times are compared with, in nanoseconds."""
+"""The clock that file times are compared with, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSignature:
-    """What changes when a file is written, truncated or replaced."""
+    """Values that change when a file is written, truncated or replaced."""
 
     device: int
     inode: int
@@ -39,11 +42,11 @@ class FileSignature:
 
 @dataclass(slots=True)
 class FileState:
-    """The last look at a file: what was in it, and whether another change could have gone unnoticed since.
+    """The last check of a file for changes.
 
     Attributes:
-        checksum: Of the content.
-        settled: Whether the files were old enough then for their signatures to tell of every later change.
+        checksum: CRC-32 of the content.
+        settled: Whether the file was old enough for its signature to show every later change.
     """
 
     checksum: int = 0
@@ -53,13 +56,13 @@ class FileState:
     def of(
         cls, data: bytes | None, signatures: Iterable[FileSignature], now_ns: Clock = time.time_ns
     ) -> FileState:
-        """Return the look that found this content; call it with signatures that were taken before the content was read."""
+        """Return the state for this content; the signatures are from before it was read."""
         return cls(zlib.crc32(data or b""), is_settled(signatures, now_ns))
 
     def recheck(
         self, data: bytes | None, signatures: Iterable[FileSignature], now_ns: Clock = time.time_ns
     ) -> bool:
-        """Look again behind signatures that have not changed; say whether the content has not, either."""
+        """Compare content under an unchanged signature; return whether it is unchanged too."""
         if zlib.crc32(data or b"") != self.checksum:
             return False
         self.settled = is_settled(signatures, now_ns)
@@ -67,75 +70,75 @@ class FileState:
 
 
 def is_settled(signatures: Iterable[FileSignature], now_ns: Clock = time.time_ns) -> bool:
-    """Whether files are old enough for their signatures to tell of every later change."""
+    """Whether files are old enough for their signatures to show every later change."""
     return all(now_ns() - each.modified_ns > RACY_NS for each in signatures)
 
 
 def file_signature(path: Path) -> FileSignature | None:
-    """Return the signature of the regular file at `path`; None when nothing is there.
+    """Return the signature of the regular file at `path`; None if there is none.
 
     Raises:
-        UnreadableFile: Something else is there, or it cannot be examined.
+        UnreadableFile: It is not a regular file or cannot be examined.
     """
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _read_error(path, error) from error
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableFile(
             f"{path.name} is not a regular file",
-            hint="move it away; a file is expected in its place",
+            hint="move it away: expected a file",
         )
     return FileSignature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading, without ever waiting for a pipe's other end.
+    """Open a regular file for reading; never waits for the other end of a pipe.
 
     Raises:
-        UnreadableFile: It is gone, no regular file, or may not be read.
+        UnreadableFile: It does not exist, is not a regular file or may not be read.
     """
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _read_error(path, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnreadableFile(
             f"{path.name} is not a regular file",
-            hint="move it away; a file is expected in its place",
+            hint="move it away: expected a file",
         )
     return os.fdopen(descriptor, "rb")
 
 
 def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
-    """Return a file's bytes; None when nothing is there.
+    """Return a file's bytes; None if there is none.
 
     Raises:
-        UnreadableFile: It is no regular file, may not be read, or is larger than `limit` bytes.
+        UnreadableFile: It is not a regular file, may not be read or is larger than `limit` bytes.
     """
     found = file_signature(path)
     if found is None:
         return None
     if found.size > limit:
         raise UnreadableFile(
-            f"{path.name} has {found.size:,} bytes, more than the {limit:,} that are read"
+            f"{path.name} is too large: {found.size:,} bytes, expected at most {limit:,}"
         )
     try:
         with open_file(path) as file:
             return file.read()
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _read_error(path, error) from error
 
 
 def create_file(path: Path, data: bytes) -> bool:
-    """Create a file with this content unless something is there; say whether it was created.
+    """Create a file with this content unless one exists; return whether it was created.
 
     Raises:
-        RefusedWrite: The folder does not allow it.
+        RefusedWrite: The folder is not writable.
     """
     try:
         with path.open("xb") as file:
@@ -152,10 +155,10 @@ def create_file(path: Path, data: bytes) -> bool:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether `path` lies in `folder` once all links are resolved."""
+    """Whether `path` is in `folder` after resolving all links."""
     if is_too_long(str(path)):
         return False
-    if _is_reached_without_links(os.fspath(path), os.fspath(folder)):
+    if _has_no_links(os.fspath(path), os.fspath(folder)):
         return True
     try:
         return path.resolve().is_relative_to(folder.resolve())
@@ -163,8 +166,8 @@ def is_inside(path: Path, folder: Path) -> bool:
         return False
 
 
-def _is_reached_without_links(path: str, folder: str) -> bool:
-    """Whether nothing on the way from a folder to a path below it is a link; said in a third of the time that resolving both takes."""
+def _has_no_links(path: str, folder: str) -> bool:
+    """Whether no part of a path below a folder is a link; a third of the time of resolving both."""
     start = folder.rstrip(os.sep) + os.sep
     if not path.startswith(start) or f"{os.sep}..{os.sep}" in f"{path}{os.sep}":
         return False
@@ -173,9 +176,8 @@ def _is_reached_without_links(path: str, folder: str) -> bool:
         while end < len(path):
             end = (path.find(os.sep, end + 1) + 1 or len(path) + 1) - 1
             status = os.lstat(path[:end])
-            if stat.S_ISLNK(status.st_mode) or getattr(
-                status, "st_reparse_tag", None
-            ):  # Windows has other links besides
+            # Windows has other kinds of links as well.
+            if stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", None):
                 return False
     except (OSError, ValueError):
         return False
@@ -183,7 +185,7 @@ def _is_reached_without_links(path: str, folder: str) -> bool:
 
 
 def is_circular(path: Path) -> bool:
-    """Whether links on the way to `path` lead back to where they began."""
+    """Whether the links in `path` form a loop."""
     try:
         path.stat()
     except OSError as error:
@@ -193,11 +195,11 @@ def is_circular(path: Path) -> bool:
     return False
 
 
-def _unreadable(path: Path, error: OSError) -> UnreadableFile:
+def _read_error(path: Path, error: OSError) -> UnreadableFile:
     if error.errno == errno.ELOOP:
         return UnreadableFile(
-            f"{path.name} cannot be read: links lead back to themselves",
-            hint="let them lead to a file of the project",
+            f"{path.name} cannot be read: its links form a loop",
+            hint="point the link at a file of the project",
         )
     reason = error.strerror or str(error)
     return UnreadableFile(
@@ -206,21 +208,21 @@ def _unreadable(path: Path, error: OSError) -> UnreadableFile:
 
 
 TEMPORARY_SUFFIX: Final = ".tmp"
-"""How the names of temporary files end; each is unique."""
-_LINK: Final = "it is a link"
-_TRIES: Final = 10
-"""How often a file is replaced while readers keep it open, which only Windows minds."""
+"""The end of the unique names of temporary files."""
+_LINK: Final = "it is a symbolic link"
+_REPLACE_ATTEMPTS: Final = 10
+"""Attempts to replace a file that readers keep open, which fails on Windows only."""
 
 
 def open_for_writing(path: Path, flags: int = 0) -> int:
-    """Open a regular file for reading and writing; a link is refused, for it could lead out of the project.
+    """Open a regular file for reading and writing, but no link: it could lead out of the project.
 
     Args:
         path: The file.
         flags: Further flags of `os.open`.
 
     Raises:
-        OSError: It is no regular file, or the system refuses.
+        OSError: It is not a regular file, or the system refuses.
     """
     no_link = getattr(os, "O_NOFOLLOW", 0)
     if not no_link and path.is_symlink():
@@ -236,7 +238,7 @@ def open_for_writing(path: Path, flags: int = 0) -> int:
 
 
 def flush_to_disk(descriptor: int) -> None:
-    """Bring an open file to the disk; on macOS past the drive's own cache, which `fsync` does not empty.
+    """Flush an open file to the disk; on macOS the drive's cache too, which `fsync` does not.
 
     Raises:
         OSError: The disk is full or fails.
@@ -244,14 +246,14 @@ def flush_to_disk(descriptor: int) -> None:
     fcntl = importlib.import_module("fcntl") if os.name == "posix" else None
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if fcntl is not None and full is not None:
-        with suppress(OSError):  # network file systems do not know it
+        with suppress(OSError):  # not supported on network file systems
             fcntl.fcntl(descriptor, full)
             return
     os.fsync(descriptor)
 
 
 def flush_file(path: Path) -> None:
-    """Bring a file to the disk; nothing happens when it is not there.
+    """Flush a file to the disk if it exists.
 
     Raises:
         RefusedWrite: The disk is full or fails.
@@ -271,7 +273,7 @@ def flush_file(path: Path) -> None:
 
 
 def flush_folder(path: Path) -> None:
-    """Bring the names in a folder to the disk, where folders can be opened at all; elsewhere the system sees to it."""
+    """Flush the names in a folder to the disk; Windows does that itself."""
     if os.name == "nt":
         return
     with suppress(OSError):
@@ -285,16 +287,16 @@ def flush_folder(path: Path) -> None:
 def write_temporary(
     folder: Path, data: bytes, *, like: Path | None = None, durable: bool = True
 ) -> Path:
-    """Write a new file of a unique name and return its path; nothing is left when that fails.
+    """Write a new file with a unique name and return its path; nothing stays if that fails.
 
     Args:
-        folder: Where; it is created when it is missing. It must be on the file system of the file that is to be replaced.
+        folder: Its folder, created if missing; on the same file system as the file to replace.
         data: The content.
-        like: A file whose permissions it gets.
-        durable: Whether to flush it.
+        like: A file to copy the permissions from.
+        durable: Whether to flush it to the disk.
 
     Raises:
-        RefusedWrite: The folder does not allow it, or the disk is full.
+        RefusedWrite: The folder is not writable or the disk is full.
     """
     path = folder / f"{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
     try:
@@ -316,16 +318,16 @@ def write_temporary(
 def replace_file(
     temporary: Path, path: Path, *, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Put a temporary file in the place of another one, in one step; it is removed when that fails.
+    """Replace a file by a temporary one in one step; the temporary one is removed if that fails.
 
     Raises:
-        RefusedWrite: The folder does not allow it, or a reader on Windows keeps the old file open.
+        RefusedWrite: The folder is not writable, or a reader on Windows keeps the old file open.
     """
-    for attempt in range(_TRIES):
+    for attempt in range(_REPLACE_ATTEMPTS):
         try:
             temporary.replace(path)
         except PermissionError as error:
-            if os.name == "nt" and attempt < _TRIES - 1:
+            if os.name == "nt" and attempt < _REPLACE_ATTEMPTS - 1:
                 sleep(0.01 * (attempt + 1))
                 continue
             temporary.unlink(missing_ok=True)
@@ -337,7 +339,7 @@ def replace_file(
 
 
 def temporary_files(folder: Path) -> list[Path]:
-    """Return the temporary files in a folder: those being written, and those that a dead program left."""
+    """Return the temporary files in a folder, both being written and left by dead programs."""
     try:
         return [path for path in folder.iterdir() if path.name.endswith(TEMPORARY_SUFFIX)]
     except OSError:
@@ -345,21 +347,21 @@ def temporary_files(folder: Path) -> list[Path]:
 
 
 def write_error(path: Path, error: OSError) -> RefusedWrite:
-    """Return the error for the user when writing to `path` failed."""
+    """Return the error for the user after writing to `path` failed."""
     return RefusedWrite(
         f"cannot write {path}: {error.strerror or error}",
-        hint="nothing of it was kept; check the space on the disk and the permissions of the folder",
+        hint="nothing was written; check the free disk space and the permissions of the folder",
     )
 
 
-_ALL: Final = b"*\n"
+_IGNORE_ALL: Final = b"*\n"
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder of the audit directory unless it is there.
+    """Create a folder of the audit directory if it is missing.
 
     Raises:
-        RefusedWrite: The audit directory does not allow it, or something else, such as a link, is in its place.
+        RefusedWrite: The audit directory is not writable, or the name is taken by a file or link.
     """
     try:
         if stat.S_ISDIR(folder.lstat().st_mode):
@@ -374,15 +376,17 @@ def make_folder(folder: Path) -> None:
         raise write_error(folder, error) from error
     raise RefusedWrite(
         f"{folder} is not a folder",
-        hint="move it away; a folder is expected in its place, and a link could lead elsewhere",
+        hint="move it away: expected a folder, and no link, which could lead elsewhere",
     )
 
 
 def make_ignored_folder(folder: Path) -> None:
-    """Create a folder of temporary files unless it is there, and hide its content from git.
+    """Create a folder of temporary files if it is missing, with a `.gitignore` for all of it.
+
+    So no lock, journal or spool file shows in `git status`, with any ignore rules of the project.
 
     Raises:
         RefusedWrite: As for `make_folder`.
     """
     make_folder(folder)
-    create_file(folder / ".gitignore", _ALL)
+    create_file(folder / ".gitignore", _IGNORE_ALL)

@@ -1,4 +1,4 @@
-"""Create an audit directory (`vibes init`), and what git must know about it (RFC 4.2, R13). Existing files are kept."""
+"""Create an audit directory, new (`vibes init`) or from an export, and its git files (R13)."""
 
 from __future__ import annotations
 
@@ -35,42 +35,42 @@ from vibes_lsp.store.manifest_format import new_manifest
 from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD, unsupported_versions
 
 IGNORE_LINES: Final = ("audit.db*", "*.lock", "wal/", "spool/")
-"""Derived and temporary files."""
+"""Patterns for derived and temporary files."""
 ATTRIBUTE_LINES: Final = (
     "annotations.jsonl merge=union -text linguist-generated",
     "manifest.json merge=union -text linguist-generated",
 )
-"""Both growing files merge by union, keep their line ends, and are folded by hosts in diffs."""
+"""Both growing files merge by union, keep their line ends and are collapsed in diffs."""
 REQUIRED_ATTRIBUTES: Final = {"merge": "union", "text": "unset"}
-"""Values of git's attributes, as `git check-attr` prints them, that both growing files must have."""
+"""The attributes that both growing files need, with values as `git check-attr` prints them."""
 
-_EXAMPLES: Final = {
+_IGNORED_FILES: Final = {
     "audit.db*": ("audit.db", "audit.db-journal", "audit.db-shm", "audit.db-wal"),
     "*.lock": ("append.lock", "fold.lock"),
     "wal/": ("wal/entries.jsonl",),
     "spool/": ("spool/requests.lock",),
 }
-"""Names that each pattern is written for: it is missing where one of them is not ignored."""
+"""The files that each pattern must ignore; it is missing if one of them is not ignored."""
 
 
 def missing_ignores(directory: AuditDir) -> list[str]:
-    """Return the ignore patterns of ours that the directory's own `.gitignore` has no equal for."""
-    own = _own_ignores(directory)
-    return [pattern for pattern in IGNORE_LINES if any(map(own.tracks, _EXAMPLES[pattern]))]
+    """Return the patterns of `IGNORE_LINES` that the directory's `.gitignore` does not cover."""
+    own = _gitignore_of(directory)
+    return [pattern for pattern in IGNORE_LINES if any(map(own.tracks, _IGNORED_FILES[pattern]))]
 
 
 def ignores_database(directory: AuditDir) -> bool:
-    """Whether the directory's own `.gitignore` covers the derived database, as it must (RFC 7.8)."""
-    return not _own_ignores(directory).tracks(directory.database.name)
+    """Whether the directory's `.gitignore` covers the derived database, as RFC 7.8 requires."""
+    return not _gitignore_of(directory).tracks(directory.database.name)
 
 
 def missing_attributes(directory: AuditDir) -> list[str]:
-    """Return the attribute lines of ours that the directory's own `.gitattributes` has no equal for; the last match counts."""
+    """Return the `ATTRIBUTE_LINES` that the directory's `.gitattributes` does not cover."""
     present = [line.split() for line in _lines(directory, directory.gitattributes.name)]
-    return [line for line in ATTRIBUTE_LINES if not _has_needed(line.split()[0], present)]
+    return [line for line in ATTRIBUTE_LINES if not _has_required(line.split()[0], present)]
 
 
-def _has_needed(name: str, lines: list[list[str]]) -> bool:
+def _has_required(name: str, lines: list[list[str]]) -> bool:
     found: dict[str, str] = {}
     for words in lines:
         if words and fnmatchcase(name, words[0].removeprefix("/")):
@@ -80,15 +80,15 @@ def _has_needed(name: str, lines: list[list[str]]) -> bool:
 
 
 def _attributes(word: str) -> dict[str, str]:
-    """Return the attributes that one word of a line sets."""
+    """Return the attributes that one word of a `.gitattributes` line sets."""
     if word == "binary":
         return {"diff": "unset", "merge": "unset", "text": "unset"}
     name, _, value = word.lstrip("-!").partition("=")
     return {name: {"-": "unset", "!": "unspecified"}.get(word[:1]) or value or "set"}
 
 
-def _own_ignores(directory: AuditDir) -> Tracking:
-    """Return what the directory's `.gitignore` leaves to git: what it ignores is not tracked."""
+def _gitignore_of(directory: AuditDir) -> Tracking:
+    """Return the directory's `.gitignore` as tracking rules."""
     return Tracking(None, _lines(directory, directory.gitignore.name))
 
 
@@ -106,13 +106,13 @@ REVIEWER_TOOL: Final = "vibes-lsp"
 
 @dataclass(frozen=True, slots=True)
 class InitResult:
-    """What `initialise` found and did: file names within the directory.
+    """The result of `initialise`, as file names in the directory.
 
     Attributes:
         directory: The trail.
         created: Files that were missing.
-        completed: Files that lacked lines, which were added behind those that are there.
-        unchanged: Files that are as they were.
+        completed: Files that lacked lines; these were appended.
+        unchanged: Files that needed no change.
     """
 
     directory: AuditDir
@@ -130,38 +130,38 @@ def initialise(
     tool_version: str,
     now: datetime,
 ) -> InitResult:
-    """Create `.ai-audit/` in `project` with its files, each only where nothing is, and add the lines for git that are missing.
+    """Create the missing files of `.ai-audit/` and append missing lines to its git files.
 
     Args:
-        project: The project's root, an existing folder.
+        project: The project root, an existing folder.
         project_name: For `config.json`.
-        level: How much will be recorded.
+        level: The assurance level.
         extensions: `tracked_extensions`; None tracks all files.
-        tool_version: Our own version, for the reviewer's environment.
-        now: The instant to note on the first entry.
+        tool_version: The version of this program, for the reviewer's environment.
+        now: The time of the first entry.
 
     Raises:
-        RefusedWrite: The folder does not exist or does not allow it.
-        UnsupportedVersion: A file of the directory declares a major version that is not ours to add to.
+        RefusedWrite: The folder does not exist or is not writable.
+        UnsupportedVersion: A file of the directory has an unsupported major version.
     """
     directory = AuditDir(project.absolute() / AUDIT_DIR_NAME)
     unsupported = unsupported_versions(load_config(directory), read_manifest(directory))
     if unsupported:
         raise UnsupportedVersion(
             unsupported[0],
-            hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+            hint="nothing was changed; upgrade vibes, or correct the version",
         )
     if not is_inside(directory.path, project):
         raise RefusedWrite(
-            f"{directory.path} is a link out of the project",
-            hint="remove it, or run init where it leads",
+            f"{directory.path} links to a folder outside the project",
+            hint="remove the link, or run `vibes init` in that project",
         )
     try:
         directory.path.mkdir(exist_ok=True)
     except OSError as error:
         raise RefusedWrite(
             f"cannot create {directory.path}: {error.strerror}",
-            hint="init needs a folder it may write to",
+            hint="check the permissions of the folder",
         ) from error
     config: Members = {
         "standard": STANDARD,
@@ -173,7 +173,7 @@ def initialise(
         config["tracked_extensions"] = list(extensions)
     files = {
         directory.config: json.dumps(config, indent=2, ensure_ascii=False).encode() + b"\n",
-        directory.manifest: new_manifest({**_reviewer(tool_version, now)}),
+        directory.manifest: new_manifest({**_reviewer_environment(tool_version, now)}),
         directory.log: b"",
         directory.gitignore: "".join(f"{line}\n" for line in IGNORE_LINES).encode(),
         directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTE_LINES).encode(),
@@ -183,16 +183,18 @@ def initialise(
         directory.gitignore: missing_ignores(directory),
         directory.gitattributes: missing_attributes(directory),
     }
-    completed = [path.name for path, lines in lacking.items() if lines and _add_lines(path, lines)]
+    completed = [
+        path.name for path, lines in lacking.items() if lines and _append_missing_lines(path, lines)
+    ]
     unchanged = [path.name for path in files if path.name not in {*created, *completed}]
     return InitResult(directory, tuple(created), tuple(completed), tuple(unchanged))
 
 
-def _add_lines(path: Path, lines: Sequence[str]) -> bool:
-    """Add lines behind those that a file has, with its line ends; False where that would not be a regular file of the project.
+def _append_missing_lines(path: Path, lines: Sequence[str]) -> bool:
+    """Append lines to a file, with its line ends; return False if it is a link or not a file.
 
     Raises:
-        RefusedWrite: The file system does not allow it; the file is as it was.
+        RefusedWrite: The file cannot be written; it is unchanged.
     """
     if path.is_symlink() or not path.is_file():
         return False
@@ -207,7 +209,7 @@ def _add_lines(path: Path, lines: Sequence[str]) -> bool:
     return True
 
 
-def _reviewer(tool_version: str, now: datetime) -> dict[str, Members]:
+def _reviewer_environment(tool_version: str, now: datetime) -> dict[str, Members]:
     entry: Members = {
         "type": ContextType.ENVIRONMENT.value,
         "tool_name": REVIEWER_TOOL,
@@ -220,15 +222,15 @@ def _reviewer(tool_version: str, now: datetime) -> dict[str, Members]:
 
 
 def export_trail(folder: Path, files: Mapping[str, bytes], *, source: AuditDir) -> AuditDir:
-    """Write a new trail into `.ai-audit/` of a folder, with what git must know about it (R13).
+    """Write a whole trail into `.ai-audit/` of a folder in one step, all files or none (R13).
 
     Args:
-        folder: Empty, or not there yet.
-        files: The content of each file by its path below the audit directory.
-        source: The trail that it was made of.
+        folder: An empty or missing folder.
+        files: File contents by path in the audit directory.
+        source: The exported trail.
 
     Raises:
-        RefusedWrite: Something is in the folder, it lies in the trail itself, or it cannot be written; nothing was.
+        RefusedWrite: The folder is not empty, is inside the exported trail or is not writable.
     """
     check_export_folder(folder, source)
     made = {
@@ -257,23 +259,23 @@ def export_trail(folder: Path, files: Mapping[str, bytes], *, source: AuditDir) 
 
 
 def check_export_folder(folder: Path, source: AuditDir) -> None:
-    """Refuse a folder that a trail must not be written into.
+    """Reject a folder that a trail must not be written to.
 
     Raises:
-        RefusedWrite: Something is in it, it is none, or it lies in the trail itself.
+        RefusedWrite: It is not empty, not a folder, or inside the exported trail.
     """
     if is_inside(folder, source.path):
         raise RefusedWrite(
-            f"{folder} lies in the trail that is exported",
-            hint="give a folder elsewhere; nothing was written",
+            f"{folder} is inside the exported trail",
+            hint="nothing was written; choose a folder elsewhere",
         )
     try:
         occupied = folder.exists() and any(folder.iterdir())
     except OSError as error:
         raise RefusedWrite(
-            f"{folder} cannot be written to: {error.strerror}", hint="give an empty or a new folder"
+            f"cannot write to {folder}: {error.strerror}", hint="choose an empty or a new folder"
         ) from error
     if occupied:
         raise RefusedWrite(
-            f"{folder} is not empty", hint="give an empty or a new folder; nothing was written"
+            f"{folder} is not empty", hint="nothing was written; choose an empty or a new folder"
         )

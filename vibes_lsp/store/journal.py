@@ -1,4 +1,4 @@
-"""The journal (RFC 9.3, R10): entries in `wal/` that wait to be folded into the manifest, one JSON object per line."""
+"""The journal (RFC 9.3, R10): entries in `wal/` that are not in the manifest yet, one per line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _V = TypeVar("_V")
 
 
 class LayeredMap(Mapping[str, _V], Generic[_V]):
-    """Items in the order in which they were added; a layer is merged into the one below once it is half as large."""
+    """An immutable mapping that grows cheaply, in insertion order.
+
+    A layer is merged into the one below when it has at least half its size.
+    """
 
     __slots__ = ("_layers",)
 
@@ -42,7 +45,7 @@ class LayeredMap(Mapping[str, _V], Generic[_V]):
         self._layers = layers
 
     def plus(self, items: Mapping[str, _V]) -> LayeredMap[_V]:
-        """Return this with more items; of those with a key that is here, the first stays."""
+        """Return the mapping with more items; existing keys keep their values."""
         new = {key: value for key, value in items.items() if key not in self}
         if not new:
             return self
@@ -74,19 +77,19 @@ class LayeredMap(Mapping[str, _V], Generic[_V]):
 
 
 ENTRIES_NAME: Final = "entries.jsonl"
-"""The file that our writers share; it is gone when nothing waits."""
-_TAIL: Final = 4 << 10
-"""Bytes by which our file is known again: it ends with the entries that were read last, or another one is in its place."""
+"""The journal file that all writers of this program share; missing when the journal is empty."""
+_TAIL_BYTES: Final = 4 << 10
+"""Bytes at the end of the known content that must be unchanged; otherwise the file was replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What waits.
+    """The content of the journal.
 
     Attributes:
-        entries: The entries' bytes by key.
-        problems: Files that could not be read, or not all of them, and why.
-        own: What our own file holds; None when it is not there.
+        entries: The entries as stored, by key.
+        problems: Files that could not be read completely, and why.
+        entries_file: The shared file of this program; None if missing.
     """
 
     entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
@@ -95,36 +98,36 @@ class Journal:
 
     @property
     def entries_file_size(self) -> int | None:
-        """Bytes of our own file; None when it is not there."""
+        """Size of the shared file in bytes; None if missing."""
         return None if self.entries_file is None else self.entries_file.size
 
 
 @dataclass(frozen=True, slots=True)
 class EntriesFile:
-    """The file that our writers share, as it was read.
+    """The shared journal file as of the last read.
 
     Attributes:
-        size: Its bytes.
-        whole: How many of them are whole lines.
-        tail: The last of those.
-        entries: What is in them.
-        strays: How many of them are no entry.
+        size: Its size in bytes.
+        whole: Bytes of complete lines.
+        tail: The last of those bytes.
+        entries: The entries of the complete lines.
+        invalid: Number of lines that are not entries.
     """
 
     size: int = 0
     whole: int = 0
     tail: bytes = b""
     entries: LayeredMap[msgspec.Raw] = field(default_factory=LayeredMap)
-    strays: int = 0
+    invalid: int = 0
 
 
 def entries_file(directory: AuditDir) -> Path:
-    """Return the path of the file that our writers share."""
+    """Return the path of the shared journal file."""
     return directory.journal / ENTRIES_NAME
 
 
 def journal_files(directory: AuditDir) -> list[Path]:
-    """Return the journal's files, ours and others', in the order in which they are read."""
+    """Return all journal files, those of other tools included, in reading order."""
     try:
         with os.scandir(directory.journal) as found:
             return sorted(
@@ -135,97 +138,101 @@ def journal_files(directory: AuditDir) -> list[Path]:
 
 
 def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journal:
-    """Return all that waits; an unfinished last line waits for its end. Of our own file, only what came since the previous one is read. Never raises."""
+    """Return the journal; only the new part of the shared file is read. Never raises.
+
+    A partial last line is left for a later read.
+    """
     others: dict[str, msgspec.Raw] = {}
     problems: list[tuple[str, VibesError]] = []
     own = None
     for path in journal_files(directory):
         try:
             if path.name == ENTRIES_NAME:
-                own = _read_own(path, None if previous is None else previous.entries_file)
-                strays = own.strays
+                own = _read_entries_file(path, None if previous is None else previous.entries_file)
+                invalid = own.invalid
             else:
-                found, strays = parse_entry_lines((read_file(path) or b"").rpartition(b"\n")[0])
+                found, invalid = parse_entry_lines((read_file(path) or b"").rpartition(b"\n")[0])
                 others.update(found)
         except UnreadableFile as error:
             problems.append((path.name, error))
             continue
-        if strays:
+        if invalid:
             reason = (
-                f"{strays} line is no context entry"
-                if strays == 1
-                else f"{strays} lines are no context entries"
+                f"{invalid} line is not a context entry"
+                if invalid == 1
+                else f"{invalid} lines are not context entries"
             )
             problems.append((path.name, MalformedJson(reason)))
     waiting = {} if own is None else own.entries
     return Journal({**waiting, **others} if others else waiting, tuple(problems), own)
 
 
-def _read_own(path: Path, previous: EntriesFile | None) -> EntriesFile:
-    """Take our file apart, from where the previous one ends if it only grew.
+def _read_entries_file(path: Path, previous: EntriesFile | None) -> EntriesFile:
+    """Read the shared file, starting after the previous content if it only grew.
 
     Raises:
-        UnreadableFile: It cannot be read, or is too large.
+        UnreadableFile: It cannot be read or is too large.
     """
     found = file_signature(path)
     if found is not None and found.size > MAX_FILE:
         raise UnreadableFile(
-            f"{path.name} has {found.size:,} bytes, more than the {MAX_FILE:,} that are read"
+            f"{path.name} is too large: {found.size:,} bytes, expected at most {MAX_FILE:,}"
         )
-    begun = previous or EntriesFile()
+    known = previous or EntriesFile()
     try:
         with open_file(path) as file:
-            file.seek(begun.whole - len(begun.tail))
+            file.seek(known.whole - len(known.tail))
             data = file.read()
-            if begun.whole and not data.startswith(begun.tail):
-                begun = EntriesFile()
+            if known.whole and not data.startswith(known.tail):
+                known = EntriesFile()
                 file.seek(0)
                 data = file.read()
     except OSError as error:
         raise UnreadableFile(f"{path.name} cannot be read: {error.strerror or error}") from error
-    added = data[len(begun.tail) :]
+    added = data[len(known.tail) :]
     whole = added[: added.rfind(b"\n") + 1]
-    entries, strays = parse_entry_lines(whole)
+    entries, invalid = parse_entry_lines(whole)
     return EntriesFile(
-        begun.whole + len(added),
-        begun.whole + len(whole),
-        (begun.tail + whole)[-_TAIL:],
-        begun.entries.plus(entries),
-        begun.strays + strays,
+        known.whole + len(added),
+        known.whole + len(whole),
+        (known.tail + whole)[-_TAIL_BYTES:],
+        known.entries.plus(entries),
+        known.invalid + invalid,
     )
 
 
 def append_entries(
-    own: Path, entries: Mapping[str, bytes], held: LockHandle, *, durable: bool = False
+    own: Path, entries: Mapping[str, bytes], lock: LockHandle, *, durable: bool = False
 ) -> Extent:
-    """Append entries, given as JSON on one line each, to our file, and return how far it reaches then.
+    """Append entries, each JSON on one line, to the journal file; return its new size.
 
     Raises:
-        RefusedWrite: The folder does not allow it, or the disk is full; the journal is as it was.
+        RefusedWrite: The file cannot be written or the disk is full; it is unchanged.
     """
     make_ignored_folder(own.parent)
     lines = b"".join(b'{"%s":%s}\n' % (key.encode(), entry) for key, entry in entries.items())
-    return append_lines(own, lines, held, durable=durable)
+    return append_lines(own, lines, lock, durable=durable)
 
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
 def parse_entry_lines(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
-    """Return the entries that stand on one line each, and how many other lines there are.
+    """Return the entries that have a line each, and the number of other lines.
 
-    A line may be `{"<hash>": {…}}`, the same without its braces (as a manifest is laid out, R10), or a bare entry.
+    A line is `{"<hash>": {…}}`, the same without outer braces (as in a manifest, R10), or a bare
+    entry. Used for the journal and for manifests in JSONL form (RFC 9.3).
     """
     entries: dict[str, msgspec.Raw] = {}
-    strays = 0
+    invalid = 0
     for line in data.splitlines():
         text = line.strip().strip(b",")
         if not text:
             continue
         found = _entries_in(text if text.startswith(b"{") else b"{" + text + b"}")
-        strays += found is None
+        invalid += found is None
         entries.update(found or {})
-    return entries, strays
+    return entries, invalid
 
 
 def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:
@@ -233,7 +240,7 @@ def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:
     if members is None:
         return None
     if members and all(map(_HASH.match, members)):
-        return members if all(map(_is_strict, members.values())) else None
+        return members if all(map(_is_valid, members.values())) else None
     if "entries" not in members and "type" in members:
         try:
             return {context_hash(parse_object(text)): msgspec.Raw(text)}
@@ -242,8 +249,8 @@ def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:
     return {} if set(members) == {"standard", "version"} else None
 
 
-def _is_strict(raw: msgspec.Raw) -> bool:
-    """Whether the value can be hashed (R1): msgspec does not look into what it skips."""
+def _is_valid(raw: msgspec.Raw) -> bool:
+    """Whether the value is valid (R1); msgspec does not check the values that it skips."""
     try:
         parse_json(bytes(raw))
     except MalformedJson:

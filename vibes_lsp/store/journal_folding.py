@@ -1,8 +1,9 @@
-"""Folding the journal into the manifest (RFC 9.3, R10), by whoever gets the lock, for all whose entries wait (group commit).
+"""Fold the journal into the manifest (RFC 9.3, R10).
 
-Lock, read, merge, write a temporary file, flush, rename; then the journal goes, unless it grew meanwhile. A program that dies
-in between leaves the journal, whose entries are found in the manifest next time. Locks and temporary files lie in the journal's
-folder, which is hidden from git, so that no commit takes one along.
+The program that gets the lock folds the entries of all programs (group commit): read, merge, write
+a temporary file, flush, rename; then remove the journal unless it grew meanwhile. If the program
+dies in between, the journal stays and the next fold finds its entries in the manifest. Locks and
+temporary files are in the journal's folder, which git ignores.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from vibes_lsp.store.manifest import ManifestCache, ManifestForm, parse_manifest
 from vibes_lsp.store.manifest_format import add_entries, has_duplicates
 from vibes_lsp.store.versions import unsupported_versions
 
-_ROUNDS: Final = 8
-"""How often the journal is folded while others go on writing; what comes then waits for the next call."""
+_MAX_ROUNDS: Final = 8
+"""Folds per call while other programs keep writing; the rest stays for the next call."""
 
 
 def fold_journal(
@@ -46,35 +47,37 @@ def fold_journal(
     timeout: float = LOCK_TIMEOUT,
     manifest_cache: ManifestCache | None = None,
 ) -> int:
-    """Fold all that waits, and clear away what dead programs left; return how many entries the manifest gained.
+    """Fold the journal, remove what dead programs left, and return the number of new entries.
 
-    Nothing is written, not even a lock file, when nothing waits.
+    With an empty journal nothing is written, not even a lock file.
 
     Args:
         directory: The trail.
-        wait: Whether to wait while another program folds. Without that, it folds ours as well, and we return at once.
+        wait: Whether to wait while another program folds; otherwise return at once, since it
+            folds these entries as well.
         timeout: Seconds to wait for a lock.
-        last: Told of the new manifest, so that nobody in this program need read it.
+        manifest_cache: Receives the new manifest.
 
     Raises:
-        RefusedWrite: The manifest cannot be parsed, locked or written; it is as it was, and the journal still holds the entries.
-        UnsupportedVersion: Manifest or config are of a version that is not ours to change (R11).
+        RefusedWrite: The manifest cannot be parsed, locked or written; it is unchanged and the
+            journal keeps the entries.
+        UnsupportedVersion: Manifest or config have an unsupported version (R11).
     """
     gained = 0
-    for number in range(_ROUNDS):
-        if not _anything_waits(directory, others=number == 0):
+    for number in range(_MAX_ROUNDS):
+        if not _has_work(directory, others=number == 0):
             break
-        lock = fold_lock(directory, timeout)
-        held = lock.acquire() if wait and number == 0 else lock.try_acquire()
-        if held is None:
+        lock_file = fold_lock(directory, timeout)
+        lock = lock_file.acquire() if wait and number == 0 else lock_file.try_acquire()
+        if lock is None:
             break
-        with held:
-            gained += _fold_once(directory, held, timeout, manifest_cache or ManifestCache())
+        with lock:
+            gained += _fold_once(directory, lock, timeout, manifest_cache or ManifestCache())
     return gained
 
 
-def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
-    """Whether there is anything of ours in the journal, left behind, or, if `others`, anything of another tool."""
+def _has_work(directory: AuditDir, *, others: bool) -> bool:
+    """Whether there are entries, remains of dead programs or, if `others`, files of other tools."""
     if (
         entries_file(directory).exists()
         or temporary_files(directory.journal)
@@ -85,35 +88,37 @@ def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
 
 
 def _fold_once(
-    directory: AuditDir, folding: LockHandle, timeout: float, manifest_cache: ManifestCache
+    directory: AuditDir, lock: LockHandle, timeout: float, manifest_cache: ManifestCache
 ) -> int:
     journal = read_journal(directory)
-    gained = _merge(directory, journal, folding, manifest_cache) if journal.entries else 0
-    with append_lock(directory, timeout).acquire() as held:
-        _clear(directory, journal if gained is not None else Journal(), held)
+    gained = (
+        _merge_into_manifest(directory, journal, lock, manifest_cache) if journal.entries else 0
+    )
+    with append_lock(directory, timeout).acquire() as append:
+        _clean_up(directory, journal if gained is not None else Journal(), append)
     return gained or 0
 
 
-def _merge(
-    directory: AuditDir, journal: Journal, folding: LockHandle, manifest_cache: ManifestCache
+def _merge_into_manifest(
+    directory: AuditDir, journal: Journal, lock: LockHandle, manifest_cache: ManifestCache
 ) -> int | None:
-    """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
+    """Merge the journal into the manifest; return the number of new entries, None if it changed."""
     path = directory.manifest
     if path.is_symlink():
         raise RefusedWrite(
-            f"{path} is a link",
-            hint="put the file itself there; a manifest is replaced whole, and the link would go",
+            f"{path} is a symbolic link",
+            hint="put the file itself there: folding replaces the manifest, not its target",
         )
     try:
         before = file_signature(path)
         manifest = manifest_cache.get(before) or parse_manifest(read_file(path))
     except UnreadableFile as error:
-        raise RefusedWrite(error.message, hint="new entries wait in the journal") from error
+        raise RefusedWrite(error.message, hint="new entries stay in the journal") from error
     unsupported = unsupported_versions(load_config(directory), manifest)
     if unsupported:
         raise UnsupportedVersion(
             unsupported[0],
-            hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+            hint="nothing was changed; upgrade vibes, or correct the version",
         )
     new = {key: bytes(raw) for key, raw in journal.entries.items() if key not in manifest.stored}
     if not new and not has_duplicates(manifest):
@@ -121,13 +126,13 @@ def _merge(
     text = add_entries(manifest, new)
     if len(text) > MAX_FILE:
         raise RefusedWrite(
-            f"manifest.json would have {len(text):,} bytes, more than the {MAX_FILE:,} that are read"
+            f"manifest.json would be too large: {len(text):,} bytes, expected at most {MAX_FILE:,}"
         )
     make_ignored_folder(directory.journal)
     temporary = write_temporary(directory.journal, text, like=path)
     if file_signature(path) != before:
         temporary.unlink(missing_ok=True)
-        return None  # git or another tool wrote it; the next round begins with what it is now
+        return None  # git or another tool replaced it; the next round reads it again
     written = file_signature(temporary)
     replace_file(temporary, path)
     if manifest.form is ManifestForm.OBJECT and written is not None:
@@ -143,14 +148,14 @@ def _merge(
                 file_state=state,
             )
         )
-    folding.record_size(len(text))
+    lock.record_size(len(text))
     flush_folder(directory.path)
     return len(new)
 
 
-def _clear(directory: AuditDir, folded: Journal, held: LockHandle) -> None:
-    """Remove what is folded and what was left behind; under both locks no temporary file is in use."""
-    repair_partial_line((directory.log, entries_file(directory)), held)
+def _clean_up(directory: AuditDir, folded: Journal, lock: LockHandle) -> None:
+    """Remove the folded journal and temporary files, which are unused under both locks."""
+    repair_partial_line((directory.log, entries_file(directory)), lock)
     try:
         for path in temporary_files(directory.journal):
             path.unlink(missing_ok=True)
@@ -159,13 +164,11 @@ def _clear(directory: AuditDir, folded: Journal, held: LockHandle) -> None:
         if found is None or found.size != folded.entries_file_size:
             return
         if any(name == own.name for name, _ in folded.problems):
-            own.replace(
-                own.with_name(f"broken-{found.inode}-{found.size}.jsonl")
-            )  # for someone to look at: its entries are folded
+            # Its entries are folded; the invalid lines stay for a person to look at.
+            own.replace(own.with_name(f"broken-{found.inode}-{found.size}.jsonl"))
         else:
-            with suppress(
-                PermissionError
-            ):  # Windows, while a reader has it open: what it holds is folded, and it goes next time
+            # On Windows a reader may have it open; the next fold removes it.
+            with suppress(PermissionError):
                 own.unlink()
     except (OSError, UnreadableFile) as error:
         raise (

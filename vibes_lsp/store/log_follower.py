@@ -1,8 +1,8 @@
-"""Following the annotation log: what was appended since the last look, in whole lines, and whether the rest still stands.
+"""Follow the annotation log: deliver appended lines, and detect when delivered ones changed.
 
-Other processes append while we read, and git, editors and other tools replace, truncate or rewrite the file. Whatever has
-been delivered is remembered by checksums of fixed blocks, so that only a log whose delivered part is unchanged counts as
-appended to; everything else is a reset and is delivered from the start.
+Other processes append to the file, and git, editors and other tools replace, truncate or rewrite
+it. Checksums of fixed blocks cover what was delivered. A log counts as appended to only if those
+still match; otherwise it is reset and delivered from the start.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_LINE: Final = 8 << 20
 
 _CHUNK: Final = 1 << 18
 _BLOCK: Final = 1 << 16
-_QUICK: Final = 1 << 20
-"""A delivered part up to this many bytes is verified whole whenever the log has grown; it takes a fraction of a millisecond."""
-_CHEAP: Final = 8 << 20
-"""One up to this many bytes is verified whole as soon as the log is left alone; of a larger one the last blocks."""
+_ALWAYS_VERIFIED: Final = 1 << 20
+"""Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
+_VERIFIED_WHEN_SETTLED: Final = 8 << 20
+"""Parts up to this many bytes are verified once the log is settled; of larger ones, the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class LineBatch:
     """Consecutive lines of the log.
 
     Attributes:
-        first: Number of the first line, from 1.
-        lines: The lines without their newline; one beyond `MAX_LINE` comes alone, cut to its beginning.
-        oversized: Length in bytes of such a line; None for all others.
+        first: Number of the first line, 1-based.
+        lines: The lines without newline; one longer than `MAX_LINE` comes alone and truncated.
+        oversized: Length in bytes of such a line; None otherwise.
     """
 
     first: int
@@ -46,15 +46,15 @@ class LineBatch:
 
 @dataclass(frozen=True, slots=True)
 class LogUpdate:
-    """What happened to the log: `reset` says that all lines delivered before are void; `batches` must be consumed."""
+    """A change of the log; after a `reset` all earlier lines are void. Consume `batches`."""
 
     reset: bool
     batches: Iterator[LineBatch]
 
 
 @dataclass(slots=True)
-class _Delivered:
-    """How far the log was delivered, and what the delivered bytes were."""
+class _DeliveredPart:
+    """The position up to which the log was delivered, and the checksums of its blocks."""
 
     end: int = 0
     lines: int = 0
@@ -74,17 +74,17 @@ class _Delivered:
 
 
 class LogFollower:
-    """Delivers a log once, then what is appended to it, and starts over when the delivered part has changed.
+    """Delivers a log, then appended lines, and starts over when the delivered part changed.
 
     Args:
-        path: The log; it may be absent, and appear or vanish later.
+        path: The log; it may be missing, and appear or disappear later.
         now_ns: The clock that file times are compared with.
     """
 
     def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
         self._path = path
         self._now_ns = now_ns
-        self._delivered = _Delivered()
+        self._delivered = _DeliveredPart()
         self._seen: FileSignature | None = None
         self._settled = False
 
@@ -94,13 +94,13 @@ class LogFollower:
         return self._delivered.end
 
     def poll(self, *, thorough: bool = False) -> LogUpdate | None:
-        """Return what changed since the last poll; None when nothing did.
+        """Return the change since the last poll; None if there is none.
 
         Args:
-            thorough: Verify the whole delivered part, also of a large log that merely grew.
+            thorough: Verify all of the delivered part, even of a large log that grew.
 
         Raises:
-            UnreadableFile: The log is there and cannot be read; what was delivered stays as it was.
+            UnreadableFile: The log exists but cannot be read; the delivered lines stay valid.
         """
         found = file_signature(self._path)
         if found is None:
@@ -110,19 +110,18 @@ class LogFollower:
             return None
         file = open_file(self._path)
         settled = self._now_ns() - found.modified_ns > RACY_NS
-        stands = self._stands(
-            file, found, whole_up_to=None if thorough else _CHEAP if settled else _QUICK
-        )
+        limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
+        unchanged = self._is_unchanged(file, found, whole_up_to=None if thorough else limit)
         self._seen, self._settled = found, settled
-        if stands and found.size == self._delivered.end:
+        if unchanged and found.size == self._delivered.end:
             file.close()
             return None
-        if not stands:
-            self._delivered = _Delivered()
-        return LogUpdate(reset=not stands, batches=self._read(file))
+        if not unchanged:
+            self._delivered = _DeliveredPart()
+        return LogUpdate(reset=not unchanged, batches=self._read(file))
 
     def unfinished_line(self) -> bytes:
-        """Return the beginning of an unfinished last line, cut to 200 bytes; empty when the log ends in a newline."""
+        """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
         found = file_signature(self._path)
         if found is None or found.size <= self._delivered.end:
             return b""
@@ -132,20 +131,25 @@ class LogFollower:
 
     @property
     def unterminated(self) -> bool:
-        """Whether the last line delivered was complete but for its newline (RFC 7.10)."""
+        """Whether the last delivered line lacks its newline but is complete (RFC 7.10)."""
         return self._delivered.unterminated
 
     def _restart(self) -> LogUpdate:
-        self._delivered = _Delivered()
+        self._delivered = _DeliveredPart()
         return LogUpdate(reset=True, batches=iter(()))
 
-    def _stands(self, file: BinaryIO, found: FileSignature, *, whole_up_to: int | None) -> bool:
-        """Whether the delivered part is still there, unchanged; one of more bytes is believed from its end if the log merely seems to have grown."""
+    def _is_unchanged(
+        self, file: BinaryIO, found: FileSignature, *, whole_up_to: int | None
+    ) -> bool:
+        """Whether the delivered part is unchanged.
+
+        If it is longer than `whole_up_to` and the log seems to have grown, only its end is checked.
+        """
         delivered = self._delivered
         if found.size < delivered.end or (delivered.unterminated and found.size != delivered.end):
             return False
         whole = (
-            whole_up_to is None or delivered.end <= whole_up_to or not self._looks_appended(found)
+            whole_up_to is None or delivered.end <= whole_up_to or not self._seems_appended(found)
         )
         first = 0 if whole else max(0, len(delivered.blocks) - 2)
         file.seek(first * _BLOCK)
@@ -155,7 +159,7 @@ class LogFollower:
                 return False
         return True
 
-    def _looks_appended(self, found: FileSignature) -> bool:
+    def _seems_appended(self, found: FileSignature) -> bool:
         seen = self._seen
         if seen is None or (seen.device, seen.inode) != (found.device, found.inode):
             return False
@@ -164,58 +168,57 @@ class LogFollower:
     def _read(self, file: BinaryIO) -> Iterator[LineBatch]:
         with file:
             file.seek(self._delivered.end)
-            begun = b""  # the beginning of a line whose end was not read yet
+            partial = b""  # the start of a line whose end was not read yet
             while chunk := file.read(_CHUNK):
                 lines = chunk.split(b"\n")
-                if (
-                    len(begun) + len(lines[0]) > MAX_LINE
-                ):  # a chunk is shorter, so no other line in it can be too long
-                    oversized = self._skip(file)
+                # Chunks are shorter than MAX_LINE: only the first line can be too long.
+                if len(partial) + len(lines[0]) > MAX_LINE:
+                    oversized = self._skip_oversized(file)
                     if oversized is None:
                         return
                     yield oversized
-                    begun = b""
+                    partial = b""
                     continue
-                lines[0] = begun + lines[0]
+                lines[0] = partial + lines[0]
                 rest = lines.pop()
                 if lines:
                     yield self._batch(
-                        lines, len(begun), memoryview(chunk)[: len(chunk) - len(rest)]
+                        lines, len(partial), memoryview(chunk)[: len(chunk) - len(rest)]
                     )
-                begun = rest
-            if begun.rstrip().endswith(b"}") and _is_object(begun):
-                yield self._unfinished(begun)
+                partial = rest
+            if partial.rstrip().endswith(b"}") and _is_object(partial):
+                yield self._deliver_unterminated(partial)
 
-    def _unfinished(self, line: bytes) -> LineBatch:
-        """Deliver a last record that lacks its newline; whatever is written after it resets the follower."""
+    def _deliver_unterminated(self, line: bytes) -> LineBatch:
+        """Deliver a last record that lacks its newline; any text after it resets the follower."""
         delivered = self._delivered
         delivered.add(line)
         delivered.lines += 1
         delivered.unterminated = True
         return LineBatch(delivered.lines, [line])
 
-    def _batch(self, lines: list[bytes], begun: int, chunk: memoryview) -> LineBatch:
-        """Account for whole lines: `begun` bytes of the first were read before, all the rest is in `chunk`."""
+    def _batch(self, lines: list[bytes], partial: int, chunk: memoryview) -> LineBatch:
+        """Deliver lines; `partial` bytes of the first were read before, the rest is `chunk`."""
         delivered = self._delivered
-        delivered.add(lines[0][:begun])
+        delivered.add(lines[0][:partial])
         delivered.add(chunk)
         delivered.lines += len(lines)
         return LineBatch(delivered.lines - len(lines) + 1, lines)
 
-    def _skip(self, file: BinaryIO) -> LineBatch | None:
-        """Pass over the next line, which is too long, and go on after it; None when its end has not been written yet."""
+    def _skip_oversized(self, file: BinaryIO) -> LineBatch | None:
+        """Skip the next line, which is too long; None if its end is not written yet."""
         delivered = self._delivered
-        passed = _Delivered(delivered.end, delivered.lines + 1, list(delivered.blocks))
+        after = _DeliveredPart(delivered.end, delivered.lines + 1, list(delivered.blocks))
         file.seek(delivered.end)
         head = b""
         while chunk := file.read(_CHUNK):
             head = head or chunk[:200]
             end = chunk.find(b"\n") + 1
-            passed.add(chunk[:end] if end else chunk)
+            after.add(chunk[:end] if end else chunk)
             if end:
-                self._delivered = passed
-                file.seek(passed.end)
-                return LineBatch(passed.lines, [head], passed.end - delivered.end - 1)
+                self._delivered = after
+                file.seek(after.end)
+                return LineBatch(after.lines, [head], after.end - delivered.end - 1)
         return None
 
 
@@ -228,7 +231,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def read_lines(path: Path, places: list[tuple[int, int]]) -> list[bytes]:
-    """Return the bytes at `(offset, length)` places of the log, in the order asked; short where the file is shorter.
+    """Return the bytes at each `(offset, length)`, in this order; fewer at the end of the file.
 
     Raises:
         UnreadableFile: The log cannot be read.

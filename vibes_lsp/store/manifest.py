@@ -1,4 +1,4 @@
-"""Reading the manifest (RFC 6, R10): the whole file or its interim JSONL form, entries of the journal, decoded on use."""
+"""Read the manifest and its journal (RFC 6, R10); entries are decoded on use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from vibes_lsp.store.journal import Journal, journal_files, parse_entry_lines, r
 
 
 class ManifestForm(StrEnum):
-    """How the manifest was found on disk."""
+    """The form of the manifest on disk; `JSONL` is the interim form of RFC 9.3."""
 
     OBJECT = "object"
     JSONL = "jsonl"
@@ -46,12 +46,15 @@ class ManifestForm(StrEnum):
 
 
 _KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:')
-_MAX_ENTRY: Final = 16 << 20
-"""Bytes of an entry that are compared with another one of the same key."""
+_MAX_COMPARED: Final = 16 << 20
+"""Bytes of an entry that are compared with a duplicate."""
 
 
-_QUICK: Final = 1 << 20
-"""A manifest of more bytes is believed to be what its signature says until that is old enough to be sure, and then looked at once more."""
+_TRUSTED_WHILE_RACY: Final = 1 << 20
+"""Larger manifests, in bytes, count as unchanged while their signature is too recent to be sure.
+
+They are read again once the signature is settled.
+"""
 
 
 class _Frame(msgspec.Struct):
@@ -65,18 +68,18 @@ _DECODER: Final = FastDecoder(_Frame)
 
 @dataclass(frozen=True)
 class Manifest:
-    """The context entries of a trail as they were at one moment.
+    """The context entries of a trail as of the last read.
 
     Attributes:
-        form: How the file was found.
-        standard: Its `standard` member, whatever it is.
-        version: Its `version` member, whatever it is.
-        problem: Why the file could not be read as the RFC writes it; the entries are then those that could be saved.
-        journal: What waits to be folded into it.
-        data: The file's bytes, to find places in.
-        stored: Its entries' bytes by key.
-        signatures: The files that this was read from, the manifest first; None when one of them could not be read.
-        look: The last look at the manifest itself.
+        form: The form of the file.
+        standard: Its `standard` member as stored.
+        version: Its `version` member as stored.
+        problem: Why the file is not a valid manifest; entries are those that could still be read.
+        journal: Entries that are not folded yet.
+        data: The file's bytes, to find lines in.
+        stored: The entries of the file as stored, by key.
+        signatures: The files that were read, the manifest first; None if one is unreadable.
+        file_state: The last check of the manifest for changes.
     """
 
     form: ManifestForm
@@ -96,21 +99,21 @@ class Manifest:
         return len(self.stored) + len(self.pending)
 
     def __iter__(self) -> Iterator[str]:
-        """All keys in the order of the file, the journal's last."""
+        """Iterate over all keys in file order, those of the journal last."""
         return chain(self.stored, (key for key in self.journal.entries if key not in self.stored))
 
     @property
     def journal_problems(self) -> tuple[tuple[str, VibesError], ...]:
-        """Files of the journal that could not be read, and why."""
+        """Journal files that could not be read, and why."""
         return self.journal.problems
 
     @property
     def pending(self) -> frozenset[str]:
-        """Keys that only the journal holds."""
+        """Keys that only the journal has."""
         return frozenset(key for key in self.journal.entries if key not in self.stored)
 
     def entry(self, key: str) -> Members | None:
-        """Return the entry exactly as stored; None when there is none or it is not a JSON object."""
+        """Return the entry exactly as stored; None if there is none or it is not an object."""
         if key not in self:
             return None
         try:
@@ -119,7 +122,7 @@ class Manifest:
             return None
 
     def type_of(self, key: str) -> str | None:
-        """Return the entry's `type`; None when there is no such entry or it has none."""
+        """Return the entry's `type`; None if the entry or its type is missing."""
         entry = self.entry(key)
         kind = entry.get("type") if entry else None
         return kind if isinstance(kind, str) else None
@@ -133,7 +136,7 @@ class Manifest:
         return bytes(self.stored[key] if key in self.stored else self.journal.entries[key])
 
     def line_of(self, key: str) -> int | None:
-        """Return the 1-based line of the manifest on which the entry starts; None for one of the journal."""
+        """Return the 1-based line of an entry in the manifest; None if it is in the journal."""
         return self._lines.get(key)
 
     @cached_property
@@ -148,17 +151,17 @@ class Manifest:
 
 
 class ManifestCache:
-    """The manifest as somebody in this program has read or written it last: several who follow one trail take it from here."""
+    """The manifest as last read or written in this process, shared by all users of a trail."""
 
     def __init__(self) -> None:
         self._manifest: Manifest | None = None
 
     def put(self, manifest: Manifest) -> None:
-        """Take a manifest in; its signature was taken before its content was read, or is that of the file that was written."""
+        """Store a manifest with the signature from before it was read, or of the written file."""
         self._manifest = manifest
 
     def get(self, found: FileSignature | None) -> Manifest | None:
-        """Return the manifest that a file with this signature holds; None when another one was told of."""
+        """Return the stored manifest if it has this signature, else None."""
         manifest = self._manifest
         if found is None or manifest is None or not manifest.signatures:
             return None
@@ -172,15 +175,15 @@ def read_manifest(
     manifest_cache: ManifestCache | None = None,
     now_ns: Clock = time.time_ns,
 ) -> Manifest:
-    """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises.
+    """Return the manifest with its journal, or the previous one if nothing changed. Never raises.
 
-    The journal is read first, because entries move from there into the manifest; while only it grows, the manifest that was
-    read before stays as it is.
+    The journal is read first, because entries move from there into the manifest. While only the
+    journal grows, the manifest is not read again.
 
     Args:
         directory: The trail.
-        previous: What was returned last.
-        last: What others have read; told what is read here.
+        previous: The last result.
+        manifest_cache: The manifest shared in this process; updated.
         now_ns: The clock that file times are compared with.
     """
     try:
@@ -211,36 +214,39 @@ def read_manifest(
 def _read_file(
     directory: AuditDir,
     previous: Manifest | None,
-    signed: tuple[str, FileSignature | None],
+    named_signature: tuple[str, FileSignature | None],
     manifest_cache: ManifestCache,
     now_ns: Clock,
 ) -> Manifest:
-    """Return the manifest without its journal, or the one that was read before when the file itself has not changed."""
-    times = [found for found in signed[1:] if found is not None]
+    """Return the manifest without its journal; the previous or cached one if it is unchanged."""
+    times = [found for found in named_signature[1:] if found is not None]
     same = (
         previous
         if previous is not None
         and previous.signatures is not None
-        and previous.signatures[:1] == (signed,)
+        and previous.signatures[:1] == (named_signature,)
         else None
     )
-    same = same or manifest_cache.get(signed[1])
+    same = same or manifest_cache.get(named_signature[1])
     if same is not None and (
-        same.file_state.settled or (len(same.data) > _QUICK and not is_settled(times, now_ns))
+        same.file_state.settled
+        or (len(same.data) > _TRUSTED_WHILE_RACY and not is_settled(times, now_ns))
     ):
         return same
     data = read_file(directory.manifest)
     if same is not None and same.file_state.recheck(data, times, now_ns):
         return same
     read = replace(
-        parse_manifest(data), file_state=FileState.of(data, times, now_ns), signatures=(signed,)
+        parse_manifest(data),
+        file_state=FileState.of(data, times, now_ns),
+        signatures=(named_signature,),
     )
     manifest_cache.put(read)
     return read
 
 
 def _signatures(directory: AuditDir) -> Iterator[tuple[str, FileSignature | None]]:
-    """Give the signature of the manifest, None when it is not there, and then those of the journal's files."""
+    """Yield name and signature of the manifest, None if missing, then of the journal files."""
     yield directory.manifest.name, file_signature(directory.manifest)
     for path in journal_files(directory):
         found = file_signature(path)
@@ -249,22 +255,22 @@ def _signatures(directory: AuditDir) -> Iterator[tuple[str, FileSignature | None
 
 
 def parse_manifest(data: bytes | None) -> Manifest:
-    """Return the manifest that these bytes are, from wherever they come; None is an absent file. Never raises."""
+    """Return the manifest in these bytes; None means a missing file. Never raises."""
     if data is None:
         return Manifest(ManifestForm.ABSENT)
     data = data.removeprefix(b"\xef\xbb\xbf")
     frame = _DECODER.decode(data)
     if frame is None:
-        return _read_otherwise(data)
+        return _parse_unusual(data)
     return Manifest(
         ManifestForm.OBJECT, frame.standard, frame.version, data=data, stored=frame.entries
     )
 
 
-def _read_otherwise(data: bytes) -> Manifest:
-    """Read what is not the RFC's object: its JSONL form, else whatever entries stand on lines of their own."""
-    entries, strays = parse_entry_lines(data)
-    if entries and not strays:
+def _parse_unusual(data: bytes) -> Manifest:
+    """Parse other forms: JSONL, or the entries on separate lines of an invalid file."""
+    entries, invalid = parse_entry_lines(data)
+    if entries and not invalid:
         return Manifest(ManifestForm.JSONL, "VIBES", "1.0", data=data, stored=entries)
     try:
         value = parse_json(data)
@@ -274,7 +280,7 @@ def _read_otherwise(data: bytes) -> Manifest:
         reason = f"expected an object, found a JSON {json_type(value)}"
         return Manifest(ManifestForm.BROKEN, problem=MalformedJson(reason), data=data)
     standard, version, members = value.get("standard"), value.get("version"), value.get("entries")
-    if isinstance(members, dict):  # only a lone surrogate makes it unusual
+    if isinstance(members, dict):  # unusual only because of a lone surrogate
         stored = {key: msgspec.Raw(canonical_json(entry)) for key, entry in members.items()}
         return Manifest(ManifestForm.OBJECT, standard, version, data=data, stored=stored)
     reason = (
@@ -286,18 +292,18 @@ def _read_otherwise(data: bytes) -> Manifest:
 
 
 def conflicting_keys(data: bytes) -> list[tuple[str, int]]:
-    """Return the keys that stand more than once with different entries, each with the line where it stands again."""
+    """Return the keys that occur twice with different entries, and the line of the second one."""
     first: dict[bytes, re.Match[bytes]] = {}
-    again: list[tuple[str, int]] = []
+    duplicates: list[tuple[str, int]] = []
     for match in _KEY.finditer(data):
         before = first.setdefault(match[1], match)
         if before is not match and not _same_entry(data, before.end(), match.end()):
-            again.append((match[1].decode(), data.count(b"\n", 0, match.start()) + 1))
-    return again
+            duplicates.append((match[1].decode(), data.count(b"\n", 0, match.start()) + 1))
+    return duplicates
 
 
 def _same_entry(data: bytes, one: int, other: int) -> bool:
-    """Whether two entries are one but for the time at which they were recorded, which no hash covers (RFC 5.2)."""
+    """Whether two entries are equal except for `created_at`."""
     try:
         return equal_except_time(
             *(parse_json_prefix(_text_at(data, start)) for start in (one, other))
@@ -307,15 +313,15 @@ def _same_entry(data: bytes, one: int, other: int) -> bool:
 
 
 def _text_at(data: bytes, start: int) -> str:
-    return data[start : start + _MAX_ENTRY].decode("utf-8", "replace")
+    return data[start : start + _MAX_COMPARED].decode("utf-8", "replace")
 
 
 def equal_except_time(one: JsonValue, other: JsonValue) -> bool:
-    """Whether two entries differ in nothing but `created_at`, which no hash covers (RFC 5.2)."""
-    return same_value(_without_time(one), _without_time(other))
+    """Whether two entries are equal except for `created_at`, which is not hashed (RFC 5.2)."""
+    return same_value(_without_created_at(one), _without_created_at(other))
 
 
-def _without_time(value: JsonValue) -> JsonValue:
+def _without_created_at(value: JsonValue) -> JsonValue:
     return (
         {name: each for name, each in value.items() if name != "created_at"}
         if isinstance(value, dict)

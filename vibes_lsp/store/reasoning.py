@@ -1,4 +1,4 @@
-"""Reasoning text in its three forms (RFC 6.7, R8): inline, compressed, in a blob; always within bounds."""
+"""Read and store reasoning in its three forms (RFC 6.7, R8): inline, compressed or in a blob."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file
 
 MAX_TEXT: Final = 16 << 20
-"""Largest reasoning text that is unpacked, in bytes."""
+"""Largest reasoning text, in bytes, that is decompressed or stored."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _DIGEST_NAME: Final = re.compile(r"([0-9a-f]{16,64})\.")
 
 
 def inline_entry(entry: Members, directory: AuditDir) -> Members:
-    """Return a reasoning entry in its inline form, whichever form it is stored in.
+    """Return a reasoning entry in its inline form.
 
     Raises:
-        BrokenBlob: It has no text, or the text cannot be decoded within the bounds.
-        MissingBlob: Its blob is not there.
-        EscapingBlob: Its blob path leaves the audit directory.
+        BrokenBlob: It has no text, or the text cannot be decoded within the limits.
+        MissingBlob: Its blob does not exist.
+        EscapingBlob: Its blob is outside the audit directory.
     """
     if text(entry, "reasoning_text") is not None:
         return entry
@@ -49,7 +49,7 @@ def inline_entry(entry: Members, directory: AuditDir) -> Members:
             data = base64.b64decode(packed, validate=True)
         except (binascii.Error, ValueError):
             raise BrokenBlob("reasoning_text_compressed is not base64") from None
-        body = _decode(_unzip(data, "reasoning_text_compressed"), "reasoning_text_compressed")
+        body = _decode(_decompress(data, "reasoning_text_compressed"), "reasoning_text_compressed")
         kept = {
             name: value
             for name, value in entry.items()
@@ -63,14 +63,14 @@ def inline_entry(entry: Members, directory: AuditDir) -> Members:
 
 
 def reasoning_text(entry: Members, directory: AuditDir) -> str:
-    """Return the text of a reasoning entry, whichever form it is stored in.
+    """Return the text of a reasoning entry.
 
     Raises:
-        BrokenBlob: As `inline_entry`, its two special cases included.
+        BrokenBlob: As `inline_entry`, its two subclasses included.
     """
     body = text(inline_entry(entry, directory), "reasoning_text")
     if body is None:
-        raise BrokenBlob("the blob holds no reasoning_text")
+        raise BrokenBlob("the blob has no reasoning_text")
     return body
 
 
@@ -78,7 +78,7 @@ def blob_file(path: str, directory: AuditDir) -> Path:
     """Return the file that a `blob_path` names.
 
     Raises:
-        EscapingBlob: It leaves the audit directory, as written or through a link.
+        EscapingBlob: It is outside the audit directory, directly or through a link.
     """
     target = directory.path / path.replace("\\", "/")
     if "\0" in path or not is_inside(target, directory.path):
@@ -87,12 +87,12 @@ def blob_file(path: str, directory: AuditDir) -> Path:
 
 
 def read_blob(path: str, directory: AuditDir) -> bytes:
-    """Return a blob's content, unzipped when it is gzip.
+    """Return a blob's content, decompressed if it is gzip.
 
     Raises:
-        MissingBlob: It is not there.
-        EscapingBlob: Its path leaves the audit directory.
-        BrokenBlob: It cannot be read or unpacked within the bounds.
+        MissingBlob: It does not exist.
+        EscapingBlob: It is outside the audit directory.
+        BrokenBlob: It cannot be read or decompressed within the limits.
     """
     target = blob_file(path, directory)
     try:
@@ -100,15 +100,17 @@ def read_blob(path: str, directory: AuditDir) -> bytes:
     except UnreadableFile as error:
         raise BrokenBlob(f"blob {path}: {error.message}") from None
     if data is None:
-        raise MissingBlob(f"blob {path} is not there")
-    return _unzip(data, path) if data.startswith(_GZIP_MAGIC) else data
+        raise MissingBlob(f"blob {path} does not exist")
+    return _decompress(data, path) if data.startswith(_GZIP_MAGIC) else data
 
 
 def blob_name_matches(path: str, content: bytes, entry: Members) -> bool:
-    """Whether a digest in a blob's file name verifies it (R8): that of the inline entry, or of the text; no digest passes.
+    """Whether the digest in a blob's file name matches the inline entry or the text (R8).
+
+    A name without digest matches.
 
     Raises:
-        BrokenBlob: The content is neither what the name says nor text.
+        BrokenBlob: The digest does not match the content, which is not text either.
     """
     match = _DIGEST_NAME.match(Path(path).name)
     if match is None or sha256(content).startswith(match[1]):
@@ -122,7 +124,7 @@ def blob_name_matches(path: str, content: bytes, entry: Members) -> bool:
 
 
 def _from_blob(entry: Members, path: str, content: bytes) -> Members:
-    """A blob holds the inline entry as JSON; some tools write the bare text (R8)."""
+    """Return the inline entry in a blob; some tools store the bare text (R8)."""
     if content.lstrip()[:1] == b"{":
         try:
             stored = parse_object(content)
@@ -134,7 +136,7 @@ def _from_blob(entry: Members, path: str, content: bytes) -> Members:
     return {**kept, "reasoning_text": _decode(content, path)}
 
 
-def _unzip(data: bytes, where: str) -> bytes:
+def _decompress(data: bytes, where: str) -> bytes:
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         content = unpacker.decompress(data, MAX_TEXT)
@@ -143,7 +145,7 @@ def _unzip(data: bytes, where: str) -> bytes:
     if unpacker.unconsumed_tail:
         raise BrokenBlob(f"{where}: unpacks to more than {MAX_TEXT:,} bytes")
     if not unpacker.eof:
-        raise BrokenBlob(f"{where}: the gzip data ends early")
+        raise BrokenBlob(f"{where}: truncated gzip data")
     return content
 
 
@@ -154,18 +156,18 @@ def _decode(content: bytes, where: str) -> str:
         raise BrokenBlob(f"{where}: not UTF-8 at byte {error.start}") from None
 
 
-_GZIP_HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
-"""Of a gzip file that says neither when nor on which system it was made (R8): best compression, time 0, system 255."""
+_GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+"""A gzip header without time and system (R8): best compression, time 0, system 255."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedEntry:
-    """An entry as it is stored.
+    """An entry in its stored form.
 
     Attributes:
         key: Its hash.
         entry: Its members.
-        blob: Name and content of its external file; None when it has none.
+        blob: Name and content of its blob; None if it has none.
     """
 
     key: str
@@ -174,26 +176,26 @@ class PackedEntry:
 
 
 def pack_entry(members: Members, config: Config) -> PackedEntry:
-    """Return an entry, given in its inline form, as the project's thresholds want it stored.
+    """Return an inline entry in its stored form, which depends on the config's thresholds.
 
-    The thresholds are of the reasoning text in UTF-8; an entry of exactly that many bytes is not above them.
+    The thresholds apply to the reasoning text in UTF-8; a text of exactly that size stays below.
 
     Raises:
-        RefusedWrite: The text is longer than a reader would unpack, or a number is not finite.
+        RefusedWrite: The text is too long, or the entry is not valid JSON.
     """
     inline = portable(members)
     body = text(inline, "reasoning_text") if inline.get("type") == ContextType.REASONING else None
     size = 0 if body is None else len(body.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:
         raise RefusedWrite(
-            f"a reasoning text of {size:,} bytes is longer than the {MAX_TEXT:,} that are read",
+            f"reasoning text is too long: {size:,} bytes, expected at most {MAX_TEXT:,}",
             hint="shorten it",
         )
     if (
         body is None
         or size
         <= min(config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes)
-        or not _is_text(body)
+        or not _is_encodable(body)
     ):
         return PackedEntry(context_hash(inline), inline)
     kept = {name: value for name, value in inline.items() if name != "reasoning_text"}
@@ -207,14 +209,14 @@ def pack_entry(members: Members, config: Config) -> PackedEntry:
 
 
 def gzip_bytes(data: bytes) -> bytes:
-    """Return gzip data that depends on nothing but the content and the compressor (R8)."""
+    """Return gzip data that depends only on the content and the compressor (R8)."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     tail = zlib.crc32(data).to_bytes(4, "little") + (len(data) & 0xFFFFFFFF).to_bytes(4, "little")
-    return _GZIP_HEAD + packer.compress(data) + packer.flush() + tail
+    return _GZIP_HEADER + packer.compress(data) + packer.flush() + tail
 
 
-def _is_text(body: str) -> bool:
-    """Whether it can be written as UTF-8; a lone surrogate can only be escaped, inline."""
+def _is_encodable(body: str) -> bool:
+    """Whether the text can be encoded as UTF-8; lone surrogates can only be escaped, inline."""
     try:
         body.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,7 @@
-"""Merge two versions of the trail's files (R13): pure functions over bytes that refuse what they cannot parse."""
+"""Three-way merges of log, manifest and config after a git conflict (R13).
+
+Pure functions over bytes; they reject versions that they cannot parse.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD
 
 
 class _Missing:
-    """Stands for a member that is not there."""
+    """The type of `MISSING`, the value of a missing member."""
 
 
 MISSING: Final = _Missing()
@@ -31,10 +34,10 @@ Version: TypeAlias = "JsonValue | _Missing"
 
 
 class MergeConflict(ValueError):
-    """Both sides changed one value, each in its own way.
+    """Both sides changed a value in different ways.
 
     Args:
-        where: The names of the members that lead to it.
+        where: The path of the member.
     """
 
     def __init__(self, where: tuple[str, ...]) -> None:
@@ -45,20 +48,22 @@ class MergeConflict(ValueError):
 def merge_members(
     base: Members | None, ours: Members, theirs: Members, where: tuple[str, ...] = ()
 ) -> Members:
-    """Return an object with what either side changed, in our order, their new members last.
+    """Return an object with the changes of both sides, in our order, their new members last.
+
+    Arrays of strings merge by added and removed items.
 
     Args:
-        base: The version that both come from; None where there was none.
-        ours: One side.
-        theirs: The other one.
-        where: The names of the members that lead to it.
+        base: The common ancestor; None if there is none.
+        ours: Our version.
+        theirs: Their version.
+        where: The path of the object.
 
     Raises:
-        Contradiction: Both changed one value differently. Lists of strings are merged by what was added and what was taken out.
+        MergeConflict: Both sides changed a value in different ways.
     """
     merged: Members = {}
     for name in dict.fromkeys((*ours, *theirs)):
-        value = _merge(
+        value = _merge_value(
             (base or {}).get(name, MISSING),
             ours.get(name, MISSING),
             theirs.get(name, MISSING),
@@ -69,7 +74,7 @@ def merge_members(
     return merged
 
 
-def _merge(base: Version, ours: Version, theirs: Version, where: tuple[str, ...]) -> Version:
+def _merge_value(base: Version, ours: Version, theirs: Version, where: tuple[str, ...]) -> Version:
     if _same(ours, theirs) or _same(base, theirs):
         return ours
     if _same(base, ours):
@@ -102,13 +107,13 @@ _MARKER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MergeSides:
-    """The versions of one file; None where it is not there.
+    """The versions of one file; None where it does not exist.
 
     Attributes:
-        base: What both sides come from.
-        ours: One side.
-        theirs: The other one.
-        standing: What is on disk now.
+        base: The common ancestor.
+        ours: Our version.
+        theirs: Their version.
+        current: The file in the work tree.
     """
 
     base: bytes | None
@@ -118,30 +123,32 @@ class MergeSides:
 
 
 def has_conflict_markers(data: bytes | None) -> bool:
-    """Whether git, or a person, left conflict markers in a text."""
+    """Whether a text contains conflict markers."""
     return data is not None and _MARKER.search(data) is not None
 
 
 def remove_conflict_markers(data: bytes) -> bytes:
-    """Return a text without the lines that are conflict markers; what stands between them stays."""
+    """Return a text without its conflict marker lines; the lines between them stay."""
     return _MARKER.sub(b"", data)
 
 
 def merge_log(sides: MergeSides) -> bytes:
-    """Return the log with every record that either side has, ours first; no line is changed.
+    """Return the log with the lines of all versions, ours first; no line is changed.
 
     Raises:
-        RefusedWrite: What is on disk has a line that neither side has, and that is no record.
+        RefusedWrite: The work tree has a line that is on no side and is not a record.
     """
     text = remove_conflict_markers(sides.ours or b"")
-    seen = {line.strip() for line in _lines(text)}
-    known = seen | {line.strip() for side in (sides.base, sides.theirs) for line in _lines(side)}
+    seen = {line.strip() for line in _lines_without_markers(text)}
+    known = seen | {
+        line.strip() for side in (sides.base, sides.theirs) for line in _lines_without_markers(side)
+    }
     for number, line in enumerate((sides.current or b"").split(b"\n"), start=1):
         if line.strip() and line.strip() not in known and not _MARKER.match(line):
-            _refuse_no_record(line, number)
+            _require_record(line, number)
     added: dict[bytes, bytes] = {}
     for side in (sides.base, sides.theirs, sides.current):
-        for line in _lines(side):
+        for line in _lines_without_markers(side):
             if line.strip() not in seen:
                 added.setdefault(line.strip(), line + b"\n")
     joint = b"\n" if added and text and not text.endswith(b"\n") else b""
@@ -149,15 +156,15 @@ def merge_log(sides: MergeSides) -> bytes:
 
 
 def merge_manifest(sides: MergeSides) -> bytes:
-    """Return the manifest with every entry that either side has, value for value.
+    """Return the manifest with the entries of both sides.
 
     Raises:
-        RefusedWrite: A side cannot be parsed, or both say different things about one name.
+        RefusedWrite: A version cannot be parsed, or both sides have different entries for one key.
     """
     base, ours, theirs = (
-        _manifest(sides.base, "the common one"),
-        _manifest(sides.ours, "ours"),
-        _manifest(sides.theirs, "theirs"),
+        _parse_version(sides.base, "base"),
+        _parse_version(sides.ours, "ours"),
+        _parse_version(sides.theirs, "theirs"),
     )
     if ManifestForm.ABSENT in (ours.form, theirs.form):
         return sides.ours or sides.theirs or b""
@@ -165,14 +172,14 @@ def merge_manifest(sides: MergeSides) -> bytes:
     for key, raw in theirs.stored.items():
         mine = ours.stored.get(key)
         if mine is not None and bytes(mine) != bytes(raw):
-            one = _entry(base, ours, theirs, key)
+            one = _merge_entry(base, ours, theirs, key)
             if one is not None:
                 changed[key] = one
     new = {
         key: to_one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored
     }
-    frame = _merged(_frame(base), _frame(ours), _frame(theirs), MANIFEST_NAME)
-    if not changed and canonical_json(frame) == canonical_json(_frame(ours)):
+    frame = _merge_or_refuse(_frame_of(base), _frame_of(ours), _frame_of(theirs), MANIFEST_NAME)
+    if not changed and canonical_json(frame) == canonical_json(_frame_of(ours)):
         return add_entries(ours, new) if new else (sides.ours or b"")
     kept = {key: changed.get(key) or to_one_line(bytes(raw)) for key, raw in ours.stored.items()}
     return format_manifest(
@@ -181,16 +188,16 @@ def merge_manifest(sides: MergeSides) -> bytes:
 
 
 def merge_config(sides: MergeSides) -> bytes:
-    """Return the policy with what either side changed.
+    """Return the config with the changes of both sides.
 
     Raises:
-        RefusedWrite: A side cannot be parsed, or both changed one member differently.
+        RefusedWrite: A version cannot be parsed, or both sides changed a member in different ways.
     """
     if sides.ours is None or sides.theirs is None:
         return sides.ours or sides.theirs or b""
-    base = None if sides.base is None else _object(sides.base, "the common one")
-    ours, theirs = _object(sides.ours, "ours"), _object(sides.theirs, "theirs")
-    merged = _merged(base, ours, theirs, CONFIG_NAME)
+    base = None if sides.base is None else _parse_config(sides.base, "base")
+    ours, theirs = _parse_config(sides.ours, "ours"), _parse_config(sides.theirs, "theirs")
+    merged = _merge_or_refuse(base, ours, theirs, CONFIG_NAME)
     for data, value in ((sides.ours, ours), (sides.theirs, theirs)):
         if canonical_json(merged) == canonical_json(value):
             return data
@@ -200,11 +207,14 @@ def merge_config(sides: MergeSides) -> bytes:
 
 
 def merge_lines(sides: MergeSides) -> bytes:
-    """Return our lines, and those that only they have."""
-    ours = list(_lines(sides.ours))
+    """Return our lines, then those that only they have."""
+    ours = list(_lines_without_markers(sides.ours))
     return b"".join(
         line + b"\n"
-        for line in (*ours, *(line for line in _lines(sides.theirs) if line not in ours))
+        for line in (
+            *ours,
+            *(line for line in _lines_without_markers(sides.theirs) if line not in ours),
+        )
     )
 
 
@@ -215,57 +225,60 @@ MERGE_FUNCTIONS: Final[Mapping[str, Callable[[MergeSides], bytes]]] = {
     ".gitignore": merge_lines,
     ".gitattributes": merge_lines,
 }
-"""How each file of a trail is merged."""
+"""The merge function of each file of a trail."""
 
 
-def _lines(data: bytes | None) -> Iterator[bytes]:
+def _lines_without_markers(data: bytes | None) -> Iterator[bytes]:
     for line in (data or b"").split(b"\n"):
         if line.strip() and not _MARKER.match(line):
             yield line
 
 
-def _refuse_no_record(line: bytes, number: int) -> None:
+def _require_record(line: bytes, number: int) -> None:
     try:
         parse_object(line)
     except MalformedJson as error:
         raise RefusedWrite(
-            f"{LOG_NAME} line {number} is no record: {error.reason}",
-            hint="the file is left as it is; repair or remove that line by hand",
+            f"{LOG_NAME} line {number} is not a record: {error.reason}",
+            hint="the file is unchanged; repair or remove that line",
         ) from None
 
 
-def _manifest(data: bytes | None, whose: str) -> Manifest:
+def _parse_version(data: bytes | None, side: str) -> Manifest:
     manifest = parse_manifest(data)
     if manifest.form is ManifestForm.BROKEN:
-        why = manifest.problem.message if manifest.problem else "no manifest"
+        why = manifest.problem.message if manifest.problem else "not a manifest"
         raise RefusedWrite(
-            f"{MANIFEST_NAME} ({whose}) cannot be parsed: {why}",
-            hint="the file is left as it is; take a good version of it from git",
+            f"{MANIFEST_NAME} ({side}) cannot be parsed: {why}",
+            hint="the file is unchanged; restore a valid version from git",
         )
     twice = conflicting_keys(manifest.data)
     if not twice:
-        _refuse_loose(manifest, whose)
+        _require_strict(manifest, side)
     else:
         key, line = twice[0]
         raise RefusedWrite(
-            f"{MANIFEST_NAME} ({whose}) says different things about entry {key[:16]} (line {line})",
-            hint="the file is left as it is; take one of the two out by hand",
+            f"{MANIFEST_NAME} ({side}) has two different entries {key[:16]} (line {line})",
+            hint="the file is unchanged; remove one of the two",
         )
     return manifest
 
 
-def _refuse_loose(manifest: Manifest, whose: str) -> None:
+def _require_strict(manifest: Manifest, side: str) -> None:
     try:
         check_strict(manifest)
     except MalformedJson as error:
         raise RefusedWrite(
-            f"{MANIFEST_NAME} ({whose}) cannot be parsed: {error.message}",
-            hint="the file is left as it is; take a good version of it from git",
+            f"{MANIFEST_NAME} ({side}) cannot be parsed: {error.message}",
+            hint="the file is unchanged; restore a valid version from git",
         ) from None
 
 
-def _entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes | None:
-    """Return an entry that the sides have differently; None when ours stays: entries that differ in their time alone are one (RFC 5.2)."""
+def _merge_entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes | None:
+    """Return the entry to use where the sides differ; None for ours.
+
+    Entries that differ in `created_at` alone are equal (RFC 5.2).
+    """
     versions = [
         {name: value for name, value in (each.entry(key) or {}).items() if name != "created_at"}
         for each in (base, ours, theirs)
@@ -276,12 +289,12 @@ def _entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes 
     if mine == before:
         return to_one_line(bytes(theirs.stored[key]))
     raise RefusedWrite(
-        f"{MANIFEST_NAME}: both sides have an entry {key[:16]}, and it is not the same",
-        hint="the file is left as it is; `vibes check` on either side says which of them fits its hash",
+        f"{MANIFEST_NAME}: both sides changed entry {key[:16]} differently",
+        hint="the file is unchanged; `vibes check` on each side shows which one matches its hash",
     )
 
 
-def _frame(manifest: Manifest) -> Members:
+def _frame_of(manifest: Manifest) -> Members:
     if manifest.form is ManifestForm.ABSENT:
         return {}
     if manifest.form is ManifestForm.JSONL:
@@ -289,21 +302,21 @@ def _frame(manifest: Manifest) -> Members:
     return {name: value for name, value in parse_object(manifest.data).items() if name != "entries"}
 
 
-def _object(data: bytes, whose: str) -> Members:
+def _parse_config(data: bytes, side: str) -> Members:
     try:
         return parse_object(data)
     except MalformedJson as error:
         raise RefusedWrite(
-            f"{CONFIG_NAME} ({whose}) cannot be parsed: {error.message}",
-            hint="the file is left as it is; repair it by hand",
+            f"{CONFIG_NAME} ({side}) cannot be parsed: {error.message}",
+            hint="the file is unchanged; repair it",
         ) from None
 
 
-def _merged(base: Members | None, ours: Members, theirs: Members, name: str) -> Members:
+def _merge_or_refuse(base: Members | None, ours: Members, theirs: Members, name: str) -> Members:
     try:
         return merge_members(base, ours, theirs)
     except MergeConflict as error:
         raise RefusedWrite(
-            f"{name}: both sides changed {error.where}, each in its own way",
-            hint="the file is left as it is; decide by hand",
+            f"{name}: both sides changed {error.where} differently",
+            hint="the file is unchanged; set the member by hand",
         ) from None

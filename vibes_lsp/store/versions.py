@@ -1,4 +1,4 @@
-"""The version gate (RFC 12.1, R11): what may be done with a file that declares some version of the standard."""
+"""The version gate (RFC 12.1, R11): files of an unknown major version are read, never written."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _VERSION: Final = re.compile(r"(\d{1,9})(?:\.\d+)*(?:[-+].*)?\Z")
 
 
 def major_version(declared: str) -> int | None:
-    """Return the major version, or None when the text is not a version."""
+    """Return the major version; None if the text is not a version."""
     match = _VERSION.match(declared.strip())
     return int(match[1]) if match else None
 
 
 def may_write(declared: str) -> bool:
-    """Whether data of this version may be modified: only a known major version (any minor is fine)."""
+    """Whether data of this version may be changed: the major version is known, the minor is any."""
     return major_version(declared) == SUPPORTED_MAJOR
 
 
 def unsupported_versions(config: LoadedConfig, manifest: Manifest) -> list[str]:
-    """Return, for each file that declares a version we do not know, a sentence about it."""
+    """Return a message for each file that declares an unsupported version."""
     declared = (
         ("config.json", text(config.members, "standard_version")),
         ("manifest.json", manifest.version if isinstance(manifest.version, str) else None),
     )
     return [
-        f"{name} declares version {version[:40]!r} of the standard, which this program does not know"
+        f"unsupported version {version[:40]!r} in {name}: expected {SUPPORTED_MAJOR}.x"
         for name, version in declared
         if version is not None and not may_write(version)
     ]

@@ -1,4 +1,4 @@
-"""Write a trail: the interface for all layers above. Entries and records that are acknowledged survive `kill -9`."""
+"""Write a trail: the interface for the layers above. Acknowledged writes survive `kill -9`."""
 
 from __future__ import annotations
 
@@ -39,40 +39,40 @@ from vibes_lsp.store.versions import unsupported_versions
 
 
 class KnownEntries:
-    """The keys of the entries that are there; the caller holds the lock of the journal.
+    """The keys of the stored entries; the caller holds the append lock.
 
     Args:
         directory: The trail.
-        last: What others in this program have read of the manifest.
+        manifest_cache: The manifest shared in this process.
     """
 
     def __init__(self, directory: AuditDir, manifest_cache: ManifestCache) -> None:
         self._manifest_path = directory.manifest
         self._journal_path = entries_file(directory)
         self._manifest_cache = manifest_cache
-        self._seen: FileSignature | None = None
-        self._keys: Collection[str] = frozenset()
+        self._manifest_signature: FileSignature | None = None
+        self._manifest_keys: Collection[str] = frozenset()
         self._frame = Manifest(ManifestForm.ABSENT)
         self._journal = Extent(0, 0)
-        self._waiting: set[str] = set()
+        self._journal_keys: set[str] = set()
 
     def __contains__(self, key: str) -> bool:
-        return key in self._keys or key in self._waiting
+        return key in self._manifest_keys or key in self._journal_keys
 
     @property
     def frame(self) -> Manifest:
-        """The manifest without its entries: its form and its version."""
+        """The manifest without its entries: its form and version."""
         return self._frame
 
     def refresh(self) -> None:
-        """Take in what changed on disk; a manifest that cannot be read holds nothing."""
+        """Read what changed on disk; an unreadable manifest has no entries."""
         try:
             found = file_signature(self._manifest_path)
-            if found is None or found != self._seen:
+            if found is None or found != self._manifest_signature:
                 shared = self._manifest_cache.get(found)
                 manifest = shared or parse_manifest(read_file(self._manifest_path))
                 broken = manifest.form is ManifestForm.BROKEN
-                self._keys = (
+                self._manifest_keys = (
                     frozenset()
                     if broken
                     else manifest.stored
@@ -80,29 +80,34 @@ class KnownEntries:
                     else frozenset(manifest.stored)
                 )
                 self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
-                self._seen = found
-                self._forget_journal()  # it may have been folded, and the one that is there now may bear the old one's inode
+                self._manifest_signature = found
+                # It may have been folded, and a new one may have the same inode.
+                self._reset_journal()
         except UnreadableFile:
-            self._keys, self._frame, self._seen = frozenset(), Manifest(ManifestForm.BROKEN), None
-            self._forget_journal()
+            self._manifest_keys, self._frame, self._manifest_signature = (
+                frozenset(),
+                Manifest(ManifestForm.BROKEN),
+                None,
+            )
+            self._reset_journal()
         self._refresh_journal(self._journal_path)
 
     def added(self, keys: set[str], journal: Extent) -> None:
-        """Take note of what the caller appended itself: the journal reaches so far then."""
-        self._waiting |= keys
+        """Add keys that the caller appended, and the new size of the journal."""
+        self._journal_keys |= keys
         self._journal = journal
 
-    def _forget_journal(self) -> None:
-        self._waiting, self._journal = set(), Extent(0, 0)
+    def _reset_journal(self) -> None:
+        self._journal_keys, self._journal = set(), Extent(0, 0)
 
     def _refresh_journal(self, path: Path) -> None:
         try:
             found = file_signature(path)
             if found is None:
-                self._forget_journal()
+                self._reset_journal()
                 return
             if found.inode != self._journal.inode or found.size < self._journal.size:
-                self._forget_journal()
+                self._reset_journal()
             if found.size == self._journal.size:
                 return
             with open_file(path) as file:
@@ -110,19 +115,19 @@ class KnownEntries:
                 added, _ = parse_entry_lines(file.read().rpartition(b"\n")[0])
         except (UnreadableFile, OSError):
             return
-        self._waiting |= set(added)
+        self._journal_keys |= set(added)
         self._journal = Extent(found.inode, found.size)
 
 
 class AuditWriter:
-    """Writes one trail; threads may share it, and any number of programs may have one.
+    """Writes a trail; threads may share a writer, and many programs may write at once.
 
-    It holds nothing open, and makes nothing until something is written. The config is read again whenever it changes.
+    It keeps no file open and creates none before the first write. A changed config is read again.
 
     Args:
         directory: The trail.
-        timeout: Seconds to wait for another program that holds a lock.
-        last: What others in this program have read of the manifest, and are told of it.
+        timeout: Seconds to wait for a lock.
+        manifest_cache: The manifest shared in this process; updated.
     """
 
     def __init__(
@@ -134,13 +139,13 @@ class AuditWriter:
     ) -> None:
         self._directory: Final = directory
         self._timeout: Final = timeout
-        self._lock: Final = append_lock(directory, timeout)
+        self._append_lock: Final = append_lock(directory, timeout)
         self._log: Final = directory.log
         self._journal: Final = entries_file(directory)
         self._manifest_cache: Final = manifest_cache or ManifestCache()
         self._known: Final = KnownEntries(directory, self._manifest_cache)
         self._config: LoadedConfig | None = None
-        self._threads: Final = threading.Lock()
+        self._thread_lock: Final = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -154,44 +159,47 @@ class AuditWriter:
         self.close()
 
     def entry(self, members: Members) -> str:
-        """Write a context entry unless it is there, and return its hash; see `entries`."""
+        """Write a context entry if it is new, and return its hash; see `entries`."""
         return self.entries([members])[0]
 
     def entries(self, items: Iterable[Members]) -> list[str]:
-        """Write context entries, each unless it is there, and return their hashes as stored (R1, R8).
+        """Write the new ones of these context entries; return the hashes of all as stored (R1, R8).
 
         Args:
-            items: Entries in their inline form, with `type` and `created_at`. A long reasoning is compressed, or put into a blob.
+            items: Inline entries with `type` and `created_at`; long reasoning is compressed or
+                stored in a blob.
 
         Raises:
-            RefusedWrite: The trail cannot be locked or written, or an entry cannot be stored; nothing was added.
-            UnsupportedVersion: The trail is of a version that is not ours to change (R11).
+            RefusedWrite: The trail cannot be locked or written, or an entry is invalid; nothing
+                was added.
+            UnsupportedVersion: The trail has an unsupported version (R11).
         """
-        with self._threads:
-            config = self._load()
+        with self._thread_lock:
+            config = self._load_config()
             packed = [pack_entry(members, config.config) for members in items]
-            with self._lock.acquire() as held:
-                self._prepare(config, held)
+            with self._append_lock.acquire() as lock:
+                self._prepare(config, lock)
                 new = {each.key: each for each in packed if each.key not in self._known}
                 if new:
-                    self._add(list(new.values()), held, durable=_durable(config))
+                    self._append_entries(list(new.values()), lock, durable=_is_durable(config))
             return [each.key for each in packed]
 
     def append(
         self, records: Iterable[Members], *, known: Callable[[str], bool] | None = None
     ) -> list[str]:
-        """Append records to the log by one write, all or none, and return their ids (R3).
+        """Append records to the log in one write, all or none, and return their ids (R3).
 
-        Whatever they name must have been written before. A record that stands there already, with the same id, is no harm: both
-        lines are one record.
+        Write the entries that they name first. Two lines with one id count as one record, so a
+        duplicate does no harm.
 
         Args:
-            records: Without `annotation_id`; one that is given is computed anew.
-            known: Says of an id whether the log has it; such a record is not written again.
+            records: The records; `annotation_id` is computed.
+            known: Whether the log has an id; those records are not written again.
 
         Raises:
-            RefusedWrite: The log cannot be locked or written, or a record is not JSON or too long; nothing was added.
-            UnsupportedVersion: The trail is of a version that is not ours to change (R11).
+            RefusedWrite: The log cannot be locked or written, or a record is invalid or too long;
+                nothing was added.
+            UnsupportedVersion: The trail has an unsupported version (R11).
         """
         lines: dict[str, bytes] = {}
         ids: list[str] = []
@@ -201,29 +209,30 @@ class AuditWriter:
             lines[identifier] = canonical_json({**record, "annotation_id": identifier}) + b"\n"
             if len(lines[identifier]) > MAX_LINE:
                 raise RefusedWrite(
-                    f"a record of {len(lines[identifier]):,} bytes is longer than the {MAX_LINE:,} that are read"
+                    f"record is too long: {len(lines[identifier]):,} bytes,"
+                    f" expected at most {MAX_LINE:,}"
                 )
         new = b"".join(
             line for identifier, line in lines.items() if known is None or not known(identifier)
         )
-        with self._threads:
-            config = self._load()
+        with self._thread_lock:
+            config = self._load_config()
             if new:
-                with self._lock.acquire() as held:
-                    self._prepare(config, held)
-                    held.record_size(
-                        append_lines(self._log, new, held, durable=_durable(config)).size
+                with self._append_lock.acquire() as lock:
+                    self._prepare(config, lock)
+                    lock.record_size(
+                        append_lines(self._log, new, lock, durable=_is_durable(config)).size
                     )
         return ids
 
     def fold(self, *, wait: bool = True) -> int:
-        """Bring the manifest up to date and clear away what dead programs left; see `folding.fold`."""
+        """Fold the journal into the manifest; see `fold_journal`."""
         return fold_journal(
             self._directory, wait=wait, timeout=self._timeout, manifest_cache=self._manifest_cache
         )
 
     def sync(self) -> None:
-        """Bring to the disk whatever has been written so far, by anyone.
+        """Flush all files of the trail to the disk.
 
         Raises:
             RefusedWrite: The disk is full or fails.
@@ -234,35 +243,37 @@ class AuditWriter:
             flush_folder(folder)
 
     def close(self, *, wait: bool = True) -> None:
-        """Fold, and bring everything to the disk; see `fold`."""
+        """Fold the journal and flush everything to the disk; see `fold`."""
         self.fold(wait=wait)
         self.sync()
 
-    def _load(self) -> LoadedConfig:
+    def _load_config(self) -> LoadedConfig:
         self._config = load_config(self._directory, self._config)
         return self._config
 
-    def _prepare(self, config: LoadedConfig, held: LockHandle) -> None:
-        """Look at what is there now, and refuse what is not ours to add to."""
+    def _prepare(self, config: LoadedConfig, lock: LockHandle) -> None:
+        """Read what changed, reject unsupported versions and repair a partial line."""
         self._known.refresh()
         unsupported = unsupported_versions(config, self._known.frame)
         if unsupported:
             raise UnsupportedVersion(
                 unsupported[0],
-                hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+                hint="nothing was changed; upgrade vibes, or correct the version",
             )
-        repair_partial_line((self._log, self._journal), held)
+        repair_partial_line((self._log, self._journal), lock)
 
-    def _add(self, new: Sequence[PackedEntry], held: LockHandle, *, durable: bool) -> None:
+    def _append_entries(
+        self, new: Sequence[PackedEntry], lock: LockHandle, *, durable: bool
+    ) -> None:
         for each in new:
             if each.blob is not None:
                 self._write_blob(*each.blob, durable=durable)
         lines = {each.key: canonical_json(each.entry) for each in new}
-        reached = append_entries(self._journal, lines, held, durable=durable)
+        reached = append_entries(self._journal, lines, lock, durable=durable)
         self._known.added(set(lines), reached)
 
     def _write_blob(self, name: str, content: bytes, *, durable: bool) -> None:
-        """Write an external file; its name says what it holds (R8), so one that is there stays."""
+        """Write a blob unless it exists; its name is the hash of its content (R8)."""
         path: Path = self._directory.blobs / name
         if path.is_file():
             return
@@ -274,16 +285,16 @@ class AuditWriter:
 
 
 def is_truncated(directory: AuditDir) -> bool:
-    """Whether log or manifest are shorter than this program left them, as while another one has put aside what is not staged."""
+    """Whether log or manifest are shorter than last written, as in a stash of unstaged changes."""
     locks = {directory.log: append_lock(directory), directory.manifest: fold_lock(directory)}
-    return any(_size(path) < lock.recorded_size() for path, lock in locks.items())
+    return any(_size_of(path) < lock.recorded_size() for path, lock in locks.items())
 
 
-def _size(path: Path) -> int:
+def _size_of(path: Path) -> int:
     found = file_signature(path)
     return 0 if found is None else found.size
 
 
-def _durable(config: LoadedConfig) -> bool:
-    """Whether every acknowledged batch shall be on the disk, and not only with the system (R9)."""
+def _is_durable(config: LoadedConfig) -> bool:
+    """Whether to flush every acknowledged batch to the disk (R9)."""
     return config.config.durability == "full"

@@ -168,7 +168,7 @@ def test_blob_missing(reasoned: Project) -> None:
             MANIFEST,
             line,
             "blob_path",
-            f"blob blobs/{blob.name} is not there",
+            f"blob blobs/{blob.name} does not exist",
         )
     ]
 
@@ -209,7 +209,7 @@ def test_a_blob_behind_a_link_that_leaves_the_directory_is_not_opened(reasoned: 
         (base64.b64encode(b"no gzip").decode(), "reasoning_text_compressed: not gzip data"),
         (
             base64.b64encode(gzipped(b"whole")[:-9]).decode(),
-            "reasoning_text_compressed: the gzip data ends early",
+            "reasoning_text_compressed: truncated gzip data",
         ),
         (
             base64.b64encode(gzipped(b"\xff\xfe")).decode(),

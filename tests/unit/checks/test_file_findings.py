@@ -176,7 +176,7 @@ def test_journal_broken(project: Project) -> None:
             ".ai-audit/wal/one.jsonl",
             None,
             None,
-            "2 lines are no context entries",
+            "2 lines are not context entries",
         )
     ]
 

@@ -57,7 +57,7 @@ def test_who_does_not_wait_leaves_it_to_the_one_who_folds(
     writer.entry(prompt("a"))
     with fold_lock(directory).acquire():
         assert writer.fold(wait=False) == 0
-        with pytest.raises(RefusedWrite, match=r"fold\.lock is held"):
+        with pytest.raises(RefusedWrite, match=r"fold\.lock: held"):
             fold_journal(directory, timeout=0.01)
         key = writer.entry(prompt("b"))
     assert writer.fold(wait=False) == 2
@@ -102,7 +102,7 @@ def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
         return journal
 
     monkeypatch.setattr(journal_folding, "read_journal", read_then_write)
-    monkeypatch.setattr(journal_folding, "_ROUNDS", 1)
+    monkeypatch.setattr(journal_folding, "_MAX_ROUNDS", 1)
     writer.entry(prompt("a"))
     assert writer.fold() == 1
     assert told[0] not in read_strictly(directory).entries

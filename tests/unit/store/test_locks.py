@@ -57,8 +57,8 @@ class Bytes:
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "windows":
         monkeypatch.setitem(__import__("sys").modules, "msvcrt", Bytes())
-        monkeypatch.setattr(locks, "_take_posix", locks._take_windows)
-        monkeypatch.setattr(locks, "_release_posix", locks._release_windows)
+        monkeypatch.setattr(locks, "_try_lock_posix", locks._try_lock_windows)
+        monkeypatch.setattr(locks, "_unlock_posix", locks._unlock_windows)
     return str(request.param)
 
 
@@ -159,7 +159,7 @@ def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(
 ) -> None:
     """The one that was opened is taken, and nobody else will ever meet it: the new one has to be taken instead."""
     path = tmp_path / "a.lock"
-    real = locks._take
+    real = locks._try_lock
     removed: list[bool] = []
 
     def remove_then_take(descriptor: int) -> bool:
@@ -168,7 +168,7 @@ def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(
             removed.append(True)
         return real(descriptor)
 
-    monkeypatch.setattr(locks, "_take", remove_then_take)
+    monkeypatch.setattr(locks, "_try_lock", remove_then_take)
     with FileLock(path).acquire():
         monkeypatch.undo()
         assert FileLock(path).try_acquire() is None

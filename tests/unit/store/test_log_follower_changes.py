@@ -136,8 +136,8 @@ def test_thorough_reads_the_whole_of_a_large_log(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_QUICK", 64)
-    monkeypatch.setattr(log_module, "_CHEAP", 64)
+    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
+    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
     log.write_bytes(OLD * 20)
     followed = FollowedLog(log)
     followed.poll()
@@ -154,7 +154,7 @@ def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_QUICK", 64)
+    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
     log.write_bytes(OLD * 20)
     clock = FixedClock(log.stat().st_mtime_ns + 1)
     followed = FollowedLog(log, clock)
@@ -172,8 +172,8 @@ def test_a_large_log_whose_last_blocks_changed_starts_over(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_QUICK", 64)
-    monkeypatch.setattr(log_module, "_CHEAP", 64)
+    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
+    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
     log.write_bytes(OLD * 20)
     followed = FollowedLog(log)
     followed.poll()
@@ -185,8 +185,8 @@ def test_a_large_log_that_was_replaced_is_verified_whole(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_QUICK", 64)
-    monkeypatch.setattr(log_module, "_CHEAP", 64)
+    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
+    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
     log.write_bytes(OLD * 20)
     followed = FollowedLog(log)
     followed.poll()

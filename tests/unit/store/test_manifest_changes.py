@@ -72,7 +72,7 @@ def test_a_broken_line_of_a_journal_is_told_and_hides_nothing(directory: AuditDi
     assert set(manifest) == {KEY_ONE, KEY_TWO}
     ((name, problem),) = manifest.journal_problems
     assert name == "a.jsonl"
-    assert "2 lines are no context entries" in str(problem)
+    assert "2 lines are not context entries" in str(problem)
 
 
 def test_the_manifest_wins_over_the_journal(directory: AuditDir) -> None:

@@ -76,10 +76,10 @@ def packed(data: bytes) -> Members:
         ({"type": "reasoning", "reasoning_text_compressed": "not base64!"}, "not base64"),
         ({"type": "reasoning", "reasoning_text_compressed": "größe"}, "not base64"),
         ({"type": "reasoning", "reasoning_text_compressed": "AAA"}, "not base64"),
-        (packed(b""), "ends early"),
+        (packed(b""), "truncated gzip data"),
         (packed(b"plain text, which is no gzip"), "not gzip data"),
-        (packed(gzipped(b"x" * 100)[:-12]), "ends early"),
-        (packed(gzipped(b"x" * 100)[:-4]), "ends early"),
+        (packed(gzipped(b"x" * 100)[:-12]), "truncated gzip data"),
+        (packed(gzipped(b"x" * 100)[:-4]), "truncated gzip data"),
         (packed(gzipped(b"x" * 100)[:-8] + bytes(8)), "not gzip data"),
         (packed(zlib.compress(b"no gzip header")), "not gzip data"),
         (packed(gzipped(b"\xff\xfe")), "not UTF-8 at byte 0"),
@@ -113,7 +113,7 @@ def test_a_blob_that_is_itself_too_large_is_not_read(
 ) -> None:
     monkeypatch.setattr(reasoning_module, "MAX_TEXT", 10)
     writer.files.write("blobs/raw.txt", b"x" * 11)
-    with pytest.raises(BrokenBlob, match="has 11 bytes, more than the 10"):
+    with pytest.raises(BrokenBlob, match="is too large: 11 bytes, expected at most 10"):
         read_blob("blobs/raw.txt", directory(writer))
 
 
@@ -163,7 +163,7 @@ def test_a_link_that_stays_inside_is_followed(writer: TrailWriter) -> None:
 
 
 def test_a_missing_blob_is_told_apart(writer: TrailWriter) -> None:
-    with pytest.raises(MissingBlob, match=r"blob blobs/none\.json\.gz is not there"):
+    with pytest.raises(MissingBlob, match=r"blob blobs/none\.json\.gz does not exist"):
         read_blob("blobs/none.json.gz", directory(writer))
 
 
@@ -201,7 +201,7 @@ def test_text_that_begins_like_json_is_text(writer: TrailWriter, content: bytes)
 
 def test_a_blob_whose_text_is_none_is_broken(writer: TrailWriter) -> None:
     writer.files.write("blobs/x.json.gz", gzip.compress(b'{"reasoning_text": 5}'))
-    with pytest.raises(BrokenBlob, match="holds no reasoning_text"):
+    with pytest.raises(BrokenBlob, match="has no reasoning_text"):
         reasoning_text(
             {"type": "reasoning", "external": True, "blob_path": "blobs/x.json.gz"},
             directory(writer),

@@ -94,7 +94,7 @@ def test_what_is_no_unicode_text_stays_inline() -> None:
 
 
 def test_more_than_a_reader_unpacks_is_refused() -> None:
-    with pytest.raises(RefusedWrite, match="longer than"):
+    with pytest.raises(RefusedWrite, match="too long"):
         pack_entry(reasoning("x" * (MAX_TEXT + 1)), CONFIG)
 
 
