@@ -176,7 +176,7 @@ def test_a_line_of_50_megabytes(project: Project, run_vibes: RunVibes, end: byte
         assert count_logged(found) == 8
     else:
         assert (
-            f"{LOG}:26: warning[log-end] the last record was never finished; it is not read"
+            f"{LOG}:26: warning[log-end] the last record is incomplete and not read"
             in found.check.lines
         )
         assert count_logged(found) == 7

@@ -63,7 +63,7 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
         b'{"standard":"VIBES","standard":"OTHER","entries":{}}\n',
         {
             CONFIG: f"{CONFIG}:1: error[config-json] duplicate member 'standard' with different values",
-            MANIFEST: f"{MANIFEST}:1: error[manifest-frame] standard is 'OTHER'",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-frame] invalid standard 'OTHER': expected 'VIBES'",
             LOG: f"{LOG}:1: error[log-line] duplicate member 'standard' with different values (column 21)",
         },
     ),

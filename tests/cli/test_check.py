@@ -51,7 +51,7 @@ def test_a_changed_entry_fails_hash_integrity_and_the_result(project: Project) -
     assert done.lines[4:7] == ["Hash integrity: FAIL", "Schema compliance: PASS", "Result: FAIL"]
     key = project.trail.prompt or ""
     line = project.place(key)
-    message = f"entry {key[:16]} does not have this hash, in any known variant"
+    message = f"entry {key[:16]} does not match its key in any known variant"
     assert f".ai-audit/manifest.json:{line}: error[hash-mismatch] {message}" in done.lines
     assert done.lines[-1] == "1 error, 0 warnings, 0 notes"
 
@@ -238,7 +238,7 @@ def test_a_record_that_the_base_had_is_missed(project: Project) -> None:
     )
     done = vibes("check", "--base", "HEAD", cwd=project.root)
     assert done.code == 1
-    message = f"record {gone[:16]} (line 6 at {project.head[:12]}) is gone, or was changed together with its id"
+    message = f"record {gone[:16]} (line 6 of commit {project.head[:12]}) was removed, or changed together with its id"
     assert f".ai-audit/annotations.jsonl: error[base-record] {message}" in done.lines
 
 
@@ -274,7 +274,7 @@ def test_an_entry_that_the_base_had_is_missed(project: Project, run_vibes: RunVi
     project.writer.files.manifest.write_bytes(before)
     done = run_vibes("check", "--base", "HEAD", cwd=project.root)
     assert (
-        f".ai-audit/manifest.json: error[base-entry] entry {key[:16]} of {project.repository.head()[:12]} is gone"
+        f".ai-audit/manifest.json: error[base-entry] entry {key[:16]} of commit {project.repository.head()[:12]} was removed"
         in done.lines
     )
 
@@ -292,4 +292,4 @@ def test_a_base_without_a_repository_is_wrong_use(project: Project, run_vibes: R
     (project.root / ".git").rename(project.root / "not-git")
     done = run_vibes("check", "--base", "HEAD", cwd=project.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: --base needs a git repository; run it inside the work tree\n"
+    assert done.err == "vibes: --base requires a git repository; run it in a work tree\n"

@@ -32,9 +32,9 @@ def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
         "ok      config.json: level high, PRISM off",
         "ok      manifest.json: 11 context entries",
         "ok      annotations.jsonl: 25 lines",
-        "ok      git: the trail's files merge by union, derived files are ignored",
+        "ok      git: union merge is configured and derived files are ignored",
         "note    git hook: no pre-commit hook updates the trail",
-        "ok      annotations: 7 annotations of 3 files, 0 of which are not in this checkout",
+        "ok      annotations: 7 annotations in 3 files",
     ]
 
 
@@ -61,7 +61,7 @@ def test_without_git_it_says_what_is_lost(tmp_path: Path, run_vibes: RunVibes) -
     assert done.code == 0
     assert steps(done)["git"] == (
         "note",
-        "the project is in no git work tree, or git is not installed",
+        "the project is not in a git work tree, or git is not installed",
     )
 
 
@@ -71,7 +71,7 @@ def test_git_that_mistreats_the_trail_is_a_problem(project: Project, run_vibes: 
     assert done.code == 1
     assert steps(done)["git"] == (
         "problem",
-        ".ai-audit/.gitattributes: no sufficient line for annotations.jsonl, manifest.json",
+        ".ai-audit/.gitattributes: missing attributes for annotations.jsonl, manifest.json",
     )
 
 
@@ -84,7 +84,7 @@ def test_on_the_wrong_branch_the_trail_speaks_of_other_files(
     assert done.code == 1
     assert steps(done)["annotations"] == (
         "problem",
-        "7 annotations of 3 files, 3 of which are not in this checkout",
+        "7 annotations in 3 files; 3 files are not in this checkout",
     )
 
 
@@ -92,7 +92,7 @@ def test_a_trail_without_annotations_is_a_note(tmp_path: Path, run_vibes: RunVib
     run_vibes("init", cwd=tmp_path)
     done = run_vibes("doctor", "--json", cwd=tmp_path)
     assert done.code == 0
-    assert steps(done)["annotations"] == ("note", "the log has no annotation yet")
+    assert steps(done)["annotations"] == ("note", "the log has no annotations yet")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_file_that_is_annotated(sound: CompleteTrail, run_vibes: RunVibes, fil
     assert done.code == 0
     about, health, message, _ = done.json["steps"][-1].values()
     assert about.endswith("auth.py")
-    assert (health, message) == ("ok", "3 annotations, 0 of them history")
+    assert (health, message) == ("ok", "3 annotations, 0 of them superseded")
 
 
 def test_a_file_is_named_from_where_one_stands(sound: CompleteTrail, run_vibes: RunVibes) -> None:
@@ -148,7 +148,10 @@ def test_an_untracked_file(project: Project, run_vibes: RunVibes) -> None:
         "note",
         "the project does not track this file",
     )
-    assert (unnamed["health"], unnamed["message"]) == ("note", "no annotation names this file")
+    assert (unnamed["health"], unnamed["message"]) == (
+        "note",
+        "the log has no annotation of this file",
+    )
 
 
 def test_a_file_that_no_record_names_and_one_that_moved(
@@ -161,8 +164,8 @@ def test_a_file_that_no_record_names_and_one_that_moved(
         for file in ("lib/auth.py", "lib/new.py")
     )
     assert moved.code == unnamed.code == 1
-    assert moved.json["steps"][-1]["hint"] == "the log names src/auth.py"
-    assert unnamed.json["steps"][-1]["hint"] == "no record names a file of this name"
+    assert moved.json["steps"][-1]["hint"] == "the log has annotations of src/auth.py"
+    assert unnamed.json["steps"][-1]["hint"] == "no record has a file of this name"
 
 
 @pytest.mark.parametrize("file", ["../outside.py", "src/../../outside.py", "/outside.py"])

@@ -1,8 +1,9 @@
-"""Compare the trail on disk with a base revision and with HEAD: the `base-*` findings.
+"""Detect tampering: compare the trail on disk with a base revision and with HEAD (`base-*`).
 
-The log is append-only and manifest entries are immutable (RFC 12.2, 12.3). A branch can break that in
-three places: what the base has, what an earlier commit of the branch added, and what HEAD holds but the
-disk does not show. Git's objects are compared, since attributes and filters can change a file on checkout.
+The log is append-only and manifest entries are immutable (RFC 12.2, 12.3). A branch can violate
+this for what the base has, for what its own earlier commits added, and by a HEAD that differs from
+the disk. Both commits are read from git's objects, since attributes and filters change files on
+checkout.
 """
 
 from __future__ import annotations
@@ -45,16 +46,14 @@ class Revisions:
 
 
 def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
-    """Yield a finding for each record, entry, policy or file of the trail that differs from the base.
+    """Yield findings about records, entries, policy and files that differ from the base.
 
     Raises:
         HistoryUnavailable: There is no repository, or the revision names no commit.
     """
     repository = context.repository
     if repository is None:
-        raise HistoryUnavailable(
-            "--base needs a git repository", hint="run it inside the work tree"
-        )
+        raise HistoryUnavailable("--base requires a git repository", hint="run it in a work tree")
     revisions = Revisions(repository, repository.resolve(revision), repository.resolve("HEAD"))
     yield from _symbolic_links(context)
     before = policy_at(repository, context.directory, revisions.base)
@@ -95,7 +94,7 @@ def read_audit_file(
 
 
 def _split_lines(data: bytes | None) -> list[bytes]:
-    """Return the lines of a log without line ends, LF or CRLF: a checkout may have converted them."""
+    """Return the lines of a log without line ends, which a checkout may have converted."""
     return [line.rstrip(b"\r") for line in (data or b"").split(b"\n")]
 
 
@@ -119,7 +118,7 @@ def _parse(line: bytes) -> Members | None:
 
 
 def _same_entry(one: Members | None, other: Members | None) -> bool:
-    """Whether two entries are equal but for `created_at`, which no key covers (RFC 5.2) and merges choose."""
+    """Whether two entries are equal except `created_at`, which keys do not cover (RFC 5.2)."""
     if one is None or other is None:
         return False
     return same_value({**one, "created_at": None}, {**other, "created_at": None})
@@ -139,11 +138,15 @@ def _committed_policy(context: CheckContext, revisions: Revisions) -> LoadedConf
 def _symbolic_links(context: CheckContext) -> Iterator[Finding]:
     if context.directory.path.is_symlink():
         yield Finding(
-            catalogue.BASE_FILE, "the audit directory is a link", context.directory.path.name
+            catalogue.BASE_FILE,
+            "the audit directory is a symbolic link",
+            context.directory.path.name,
         )
     for name in _AUDIT_FILES:
         if (context.directory.path / name).is_symlink():
-            yield Finding(catalogue.BASE_FILE, f"{name} is a link", context.relative_name(name))
+            yield Finding(
+                catalogue.BASE_FILE, f"{name} is a symbolic link", context.relative_name(name)
+            )
 
 
 def _base_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
@@ -155,10 +158,10 @@ def _base_records(context: CheckContext, revisions: Revisions) -> Iterator[Findi
             continue
         identifier = text(record, "annotation_id") or annotation_id(record)
         now = context.trail.log.by_id(identifier)
-        where = f"record {identifier[:16]} (line {number} at {revisions.base[:12]})"
+        where = f"record {identifier[:16]} (line {number} of commit {revisions.base[:12]})"
         if now is None:
             yield context.in_log(
-                catalogue.BASE_RECORD, f"{where} is gone, or was changed together with its id"
+                catalogue.BASE_RECORD, f"{where} was removed, or changed together with its id"
             )
         elif not same_value(now.members, record):
             yield context.in_log(catalogue.BASE_RECORD, f"{where} was changed", now.line)
@@ -176,12 +179,12 @@ def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Findi
         if key not in manifest:
             yield Finding(
                 catalogue.BASE_ENTRY,
-                f"entry {key[:16]} of {base[:12]} is gone",
+                f"entry {key[:16]} of commit {base[:12]} was removed",
                 context.manifest_name,
             )
         elif entry is not None and not _same_entry(entry, manifest.entry(key)):
             yield context.in_entry(
-                catalogue.BASE_ENTRY, f"entry {key[:16]} was changed since {base[:12]}", key
+                catalogue.BASE_ENTRY, f"entry {key[:16]} of commit {base[:12]} was changed", key
             )
 
 
@@ -220,28 +223,28 @@ def _file_modes(
         if path.startswith(journal) and base.get(path) != entry:
             yield Finding(
                 catalogue.BASE_FILE,
-                "the journal is part of the change: only programs of this machine write it",
+                "the branch changes the journal, which must not be committed",
                 path,
             )
 
 
 def _mode_name(entry: TreeEntry) -> str:
-    return "a submodule" if entry.is_submodule else "no regular file"
+    return "a submodule" if entry.is_submodule else "not a regular file"
 
 
 def _nested_trails(
     context: CheckContext, base: Mapping[str, TreeEntry], head: Mapping[str, TreeEntry]
 ) -> Iterator[Finding]:
-    """Yield trails in subfolders: records for files below go to the nearest trail, not to this one."""
+    """Yield trails in subfolders: files below them belong to the nearest trail, not to this one."""
     own = context.directory.path.name
     before, now = _trails_below(base, own), _trails_below(head, own)
     for folder, files in now.items():
         if folder not in before:
             yield Finding(
-                catalogue.BASE_TRAIL, "the change brings a trail of its own for this folder", folder
+                catalogue.BASE_TRAIL, "the branch adds an audit trail for this folder", folder
             )
         elif before[folder] != files:
-            message = "the change adds to this trail, which is judged by a run in its own folder"
+            message = "the branch changes this trail; run the gate in its folder too"
             yield Finding(catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
 
 
@@ -267,7 +270,8 @@ def _committed_log(context: CheckContext, revisions: Revisions) -> Iterator[Find
         bool(line.strip()) and line not in on_disk and line not in base for line in committed
     )
     if missing:
-        message = f"{pluralize(missing, 'line', 'lines')} of the log in HEAD {'does' if missing == 1 else 'do'} not stand on disk"
+        lines_are = pluralize(missing, "log line of HEAD is", "log lines of HEAD are")
+        message = f"{lines_are} missing on disk"
         yield context.in_log(catalogue.BASE_CHECKOUT, message)
 
 
@@ -282,7 +286,7 @@ def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator
     )
     if committed.form == ManifestForm.BROKEN:
         yield Finding(
-            catalogue.BASE_CHECKOUT, "the manifest in HEAD cannot be read", context.manifest_name
+            catalogue.BASE_CHECKOUT, "the manifest of HEAD cannot be read", context.manifest_name
         )
     for key in committed:
         raw = committed.raw(key)
@@ -292,7 +296,9 @@ def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator
             continue
         if not _same_entry(committed.entry(key), manifest.entry(key)):
             yield context.in_entry(
-                catalogue.BASE_CHECKOUT, f"entry {key[:16]} in HEAD does not stand on disk", key
+                catalogue.BASE_CHECKOUT,
+                f"entry {key[:16]} of HEAD is missing or different on disk",
+                key,
             )
 
 
@@ -310,9 +316,9 @@ def _branch_records(context: CheckContext, revisions: Revisions) -> Iterator[Fin
     for identifier, lines in sorted(missing.items()):
         records = list(context.trail.log.with_id(identifier))
         for line, commit in lines.items():
-            where = f"record {identifier[:16]}, which {commit[:12]} of this change brought,"
+            where = f"record {identifier[:16]}, added in commit {commit[:12]},"
             if not records:
-                yield context.in_log(catalogue.BASE_RECORD, f"{where} is gone")
+                yield context.in_log(catalogue.BASE_RECORD, f"{where} was removed")
                 break
             if not any(same_value(_parse(line), record.members) for record in records):
                 yield context.in_log(catalogue.BASE_RECORD, f"{where} was changed", records[0].line)
@@ -345,9 +351,9 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
             if (key in manifest and manifest.raw(key) == entry) or (key, entry) in seen:
                 continue
             seen.add((key, entry))
-            where = f"entry {key[:16]}, which {commit[:12]} of this change has,"
+            where = f"entry {key[:16]}, added in commit {commit[:12]},"
             if key not in manifest:
-                yield Finding(catalogue.BASE_ENTRY, f"{where} is gone", context.manifest_name)
+                yield Finding(catalogue.BASE_ENTRY, f"{where} was removed", context.manifest_name)
             elif not _same_entry(_parse(entry), manifest.entry(key)):
                 yield context.in_entry(catalogue.BASE_ENTRY, f"{where} was changed", key)
 
@@ -380,7 +386,5 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
         if first is record or all(lines[each.line - 1] in base for each in (first, record)):
             continue
         if not same_value(first.members, record.members):
-            message = (
-                f"record {record.id[:16]} stands on line {first.line}, too, with another content"
-            )
+            message = f"record {record.id[:16]} is on line {first.line} too, with different content"
             yield context.in_log(catalogue.BASE_RECORD, message, record.line)

@@ -1,4 +1,4 @@
-"""Everything that checks look at, gathered once: the trail, its policy, the repository, the types of all entries."""
+"""What every check reads: the trail, its policy and its repository, loaded once."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.manifest import ManifestForm
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass
 class CheckContext:
-    """What is checked.
+    """The input of all checks, with shortcuts to create findings.
 
     Attributes:
         trail: The log and the manifest, refreshed.
         config: The project's policy.
-        repository: The work tree the project lies in, if any.
-        now: The present instant.
+        repository: The git repository of the project, if any.
+        now: The current time.
+        progress: Called as the work proceeds.
     """
 
     trail: Trail
@@ -46,38 +47,38 @@ class CheckContext:
         return self.trail.directory
 
     def relative_name(self, name: str) -> str:
-        """Return a file of the audit directory as findings name it: relative to the project."""
+        """Return the path of a file of the audit directory, relative to the project."""
         return f"{self.directory.path.name}/{name}"
 
     @property
     def log_name(self) -> str:
-        """The log as findings name it."""
+        """The path of the log, relative to the project."""
         return self.relative_name(LOG_NAME)
 
     @property
     def manifest_name(self) -> str:
-        """The manifest as findings name it."""
+        """The path of the manifest, relative to the project."""
         return self.relative_name(MANIFEST_NAME)
 
     @property
     def config_name(self) -> str:
-        """The policy as findings name it."""
+        """The path of the policy, relative to the project."""
         return self.relative_name(CONFIG_NAME)
 
     @property
     def can_resolve_entries(self) -> bool:
-        """Whether a hash without an entry is dangling: not when the manifest is absent or broken, which is said once."""
+        """Whether a hash without an entry is dangling; a missing manifest is reported only once."""
         return self.trail.manifest.form in (ManifestForm.OBJECT, ManifestForm.JSONL)
 
     @cached_property
     def entry_types(self) -> dict[str, str | None]:
-        """The type of every entry; None for one that has none."""
+        """The type of each entry; None if it has none."""
         manifest = self.trail.manifest
         return {key: text(manifest.entry(key) or {}, "type") for key in manifest}
 
     @cached_property
     def entry_counts(self) -> dict[str, int]:
-        """How many entries of each type there are, `other` for all that we do not know."""
+        """The number of entries of each type; unknown types count as `other`."""
         known = Counter(
             kind if kind in set(ContextType) else "other" for kind in self.entry_types.values()
         )
@@ -108,7 +109,7 @@ class CheckContext:
         )
 
     def entry_line(self, key: str, field: str | None = None) -> int | None:
-        """Return the line of an entry, or of one of its members; None for one that only the journal holds."""
+        """Return the line of an entry or of its member; None for an entry in the journal."""
         line = self.trail.manifest.line_of(key)
         if line is None or field is None:
             return line
@@ -118,7 +119,7 @@ class CheckContext:
         return line if place is None else line + place[0] - 1
 
     def track_progress(self, what: str, total: int, every: int = 500) -> Iterator[None]:
-        """Tell the progress of a loop of `total` turns."""
+        """Report the progress of a loop with `total` iterations."""
         for done in range(total):
             if done % every == 0:
                 self.progress(what, done, total)
@@ -128,7 +129,7 @@ class CheckContext:
 def open_context(
     directory: AuditDir, now: datetime, progress: Progress | None = None
 ) -> CheckContext:
-    """Read a trail for checking; git is asked where the project lies in a work tree."""
+    """Load the trail, the policy and the repository of an audit directory."""
     repository = open_repository(directory.project)
     trail = Trail(directory, nearest_commit=repository.nearest_ancestor if repository else None)
     trail.refresh()

@@ -1,4 +1,8 @@
-"""Why nothing shows (`vibes doctor`): the way from the program to an annotation of a file, step by step."""
+"""Diagnose why no annotation is shown (`vibes doctor`).
+
+Each step between the program and an annotation of a file is tested: audit files, git, hook, trail,
+file.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ from vibes_lsp.store.initialise import REVIEWER_TOOL
 
 
 class Health(StrEnum):
-    """How a step of the diagnosis came out."""
+    """The result of a diagnosis step."""
 
     OK = "ok"
     NOTE = "note"
@@ -48,10 +52,10 @@ class Step:
     """One step of the diagnosis.
 
     Attributes:
-        about: What was looked at.
-        health: How it came out.
-        message: What was seen.
-        hint: What to do; empty when nothing is to be done.
+        about: What was tested.
+        health: The result.
+        message: What was found.
+        hint: What to do; empty if nothing.
     """
 
     about: str
@@ -60,7 +64,7 @@ class Step:
     hint: str = ""
 
     def as_json(self) -> Members:
-        """Return the step under its attributes' names."""
+        """Return the attributes by their names."""
         return {
             "about": self.about,
             "health": self.health.value,
@@ -70,25 +74,26 @@ class Step:
 
 
 def program_step() -> Step:
-    """Return what runs: this package, Python, the system."""
+    """Return the versions of this package, Python and the system."""
     system = f"{platform.system()} {platform.machine()}".strip()
     return Step(
         "program",
         Health.OK,
-        f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, {sys.executable}",
+        f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, "
+        f"{sys.executable}",
     )
 
 
 def diagnose(context: CheckContext, file: Path | None = None) -> Iterator[Step]:
-    """Give the steps for a trail, and for one file of the project when asked."""
+    """Yield the steps for a trail, and for one file of the project if given."""
     yield Step("audit directory", Health.OK, str(context.directory.path))
     yield from _files(context)
     if os.environ.get(REDACTION) == "off":
         yield Step(
             "masking",
             Health.NOTE,
-            f"{REDACTION} is off: secrets are recorded as they are",
-            "take it out of the environment",
+            f"{REDACTION}=off: secrets are recorded unmasked",
+            f"remove {REDACTION} from the environment",
         )
     yield from _git(context)
     yield from _hook(context)
@@ -128,8 +133,8 @@ def _git(context: CheckContext) -> Iterator[Step]:
         yield Step(
             "git",
             Health.NOTE,
-            "the project is in no git work tree, or git is not installed",
-            "commits cannot be derived; all else works",
+            "the project is not in a git work tree, or git is not installed",
+            "commits cannot be derived; everything else works",
         )
         return
     findings = [
@@ -138,9 +143,12 @@ def _git(context: CheckContext) -> Iterator[Step]:
     for finding in findings:
         yield Step("git", Health.PROBLEM, f"{finding.file}: {finding.message}", finding.check.fix)
     if not findings:
-        hint = "hosts ignore union merges: when a merge there conflicts in the trail, merge locally (`vibes merge`) and push"
+        hint = (
+            "git hosts ignore union merges: if a merge conflicts there, run `vibes merge` locally "
+            "and push"
+        )
         yield Step(
-            "git", Health.OK, "the trail's files merge by union, derived files are ignored", hint
+            "git", Health.OK, "union merge is configured and derived files are ignored", hint
         )
 
 
@@ -149,15 +157,15 @@ _HOOK_STEPS: Final = {
     HookStatus.OTHERS: (Health.OK, ""),
     HookStatus.NONE: (
         Health.NOTE,
-        "`vibes init --git-hooks` adds one; without it, run `vibes backfill` now and then",
+        "run `vibes init --git-hooks` to install it, or `vibes backfill` from time to time",
     ),
     HookStatus.BROKEN: (
         Health.PROBLEM,
-        "run `vibes init --git-hooks`, which repairs it or says what is in the way",
+        "run `vibes init --git-hooks`, which repairs it or says what prevents that",
     ),
     HookStatus.SHADOWED: (
         Health.PROBLEM,
-        "run `vibes init --git-hooks` again, or take core.hooksPath out of git's settings",
+        "run `vibes init --git-hooks` again, or remove core.hooksPath from git's configuration",
     ),
 }
 
@@ -166,12 +174,12 @@ def _hook(context: CheckContext) -> Iterator[Step]:
     if context.repository is None:
         return
     try:
-        look = inspect_hook(context.directory.project)
+        report = inspect_hook(context.directory.project)
     except RefusedWrite as error:
         yield Step("git hook", Health.NOTE, error.message, error.hint)
         return
-    health, hint = _HOOK_STEPS[look.status]
-    yield Step("git hook", health, look.message, hint)
+    health, hint = _HOOK_STEPS[report.status]
+    yield Step("git hook", health, report.message, hint)
 
 
 def _annotations(context: CheckContext) -> Step:
@@ -181,31 +189,36 @@ def _annotations(context: CheckContext) -> Step:
         return Step(
             "annotations",
             Health.NOTE,
-            "the log has no annotation yet",
-            "nothing was recorded: see whether the recording tool's hook fires",
+            "the log has no annotations yet",
+            "check that the hook of the recording tool runs",
         )
     paths = context.trail.annotated_paths()
     foreign = foreign_paths(paths, context.directory.project)
-    message = f"{count:,} annotations of {len(paths):,} files, {len(foreign):,} of which are not in this checkout"
+    annotations = pluralize(count, "annotation", "annotations")
+    files = pluralize(len(paths), "file", "files")
+    message = f"{annotations} in {files}"
+    if foreign:
+        missing = pluralize(len(foreign), "file is", "files are")
+        message += f"; {missing} not in this checkout"
     if len(foreign) == len(paths):
         return Step(
             "annotations",
             Health.PROBLEM,
             message,
-            "the trail speaks of another branch or another project",
+            "the trail belongs to another branch or project; check out its branch",
         )
     return Step("annotations", Health.OK, message)
 
 
 def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     about = str(file)
-    path = _recorded(file, context.directory.project)
+    path = _recorded_path(file, context.directory.project)
     if path is None:
         yield Step(
             about,
             Health.PROBLEM,
             "the file is outside the project of this audit directory",
-            "name the trail with --audit-dir",
+            "give its audit directory with --audit-dir",
         )
         return
     tracked = context.config.tracking.tracks(path)
@@ -214,62 +227,68 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
             about,
             Health.NOTE,
             "the project does not track this file",
-            "see tracked_extensions and exclude_patterns in config.json",
+            "change tracked_extensions or exclude_patterns in config.json",
         )
     shown = deduplicate(context.trail.lineages_in(path))
     placeholders = sum(1 + len(each.duplicates) for each in shown if each.is_placeholder)
     history = sum(bool(each.lineage.superseded_by) for each in shown)
     if shown:
         message = (
-            f"{pluralize(len(shown), 'annotation', 'annotations')}, {history:,} of them history"
+            f"{pluralize(len(shown), 'annotation', 'annotations')}, {history:,} of them superseded"
         )
         message += (
             f"; {pluralize(placeholders, 'record names', 'records name')} no real line"
             if placeholders
             else ""
         )
-        yield Step(about, Health.OK, message, _doubts(context.trail, path))
+        yield Step(about, Health.OK, message, _unverified_reasons(context.trail, path))
         return
     name = normal_path(path).rsplit("/", 1)[-1]
-    alike = [
+    same_name = [
         each
         for each in context.trail.annotated_paths()
         if normal_path(each).rsplit("/", 1)[-1] == name
     ]
     hint = (
-        f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
+        f"the log has annotations of {', '.join(same_name[:3])}"
+        if same_name
+        else "no record has a file of this name"
     )
     yield Step(
-        about, Health.PROBLEM if tracked else Health.NOTE, "no annotation names this file", hint
+        about,
+        Health.PROBLEM if tracked else Health.NOTE,
+        "the log has no annotation of this file",
+        hint,
     )
 
 
-def _doubts(trail: Trail, path: str) -> str:
-    """Say how many annotations of a file are not verified, why, and what would have helped; nothing where all are or it cannot be read."""
+def _unverified_reasons(trail: Trail, path: str) -> str:
+    """Describe the unverified annotations of a file; empty if none or if it is unreadable."""
     try:
         text = read_source(trail.directory.project, path)
     except UnreadableFile:
         return ""
     with ProjectLocator(trail) as locator:
-        doubtful = [
+        unverified = [
             (why, in_git_since(each))
             for each in locator.locate(path, text)
             if (why := why_unverified(each)) is not None
         ]
-    reasons = Counter(why for why, _ in doubtful)
+    reasons = Counter(why for why, _ in unverified)
     return "; ".join(
-        _reason(why, count, {when for other, when in doubtful if other == why and when})
+        _reason(why, count, {when for other, when in unverified if other == why and when})
         for why, count in reasons.items()
     )
 
 
 def _reason(why: str, count: int, times: AbstractSet[str]) -> str:
     when = f", {min(times)}" if times else ""
-    return f"{count:,} unverified: {why}{when}{f'; {RECORD_BEFORE_COMMIT}' if why == TEXT_OLDER_THAN_EDIT else ''}"
+    advice = f"; {RECORD_BEFORE_COMMIT}" if why == TEXT_OLDER_THAN_EDIT else ""
+    return f"{count:,} unverified: {why}{when}{advice}"
 
 
-def _recorded(file: Path, project: Path) -> str | None:
-    """Return a file's path as records name it, by the way it was given or else by where links lead; None outside the project."""
+def _recorded_path(file: Path, project: Path) -> str | None:
+    """Return the path of a file as records name it, following links if needed; None if outside."""
     spelled = Path(os.path.normpath(file.absolute())), Path(os.path.normpath(project.absolute()))
     if spelled[0].is_relative_to(spelled[1]):
         return spelled[0].relative_to(spelled[1]).as_posix()

@@ -1,10 +1,11 @@
-"""Checks of the three files (RFC 4.1, 6.1, 7.10, 8.1) and of what git does with them (R13)."""
+"""Check the three audit files as files (RFC 4.1, 6.1, 7.10, 8.1) and their git setup (R13)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
@@ -19,9 +20,11 @@ from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys
 from vibes_lsp.store.manifest_format import check_strict
 from vibes_lsp.store.versions import STANDARD, SUPPORTED_MAJOR, major_version, may_write
 
+_EXPECTED: Final = {"standard": repr(STANDARD), "version": "a string such as '1.0'"}
+
 
 def check_config(context: CheckContext) -> Iterator[Finding]:
-    """Findings about `config.json`."""
+    """Yield findings about `config.json`."""
     config, name = context.config, context.config_name
     if not config.present:
         yield Finding(catalogue.CONFIG_MISSING, "config.json is missing", name)
@@ -40,9 +43,8 @@ def _field(problem: Problem, source: str, name: str) -> Finding:
     character = None if problem.offset is None else find_character(source, path, problem.offset)
     place = character or find_member(source, path) or (1, None)
     message = f"{problem.field}: {problem.message}"
-    weight = (
-        Severity.WARNING if problem.kind == "unknown" else None
-    )  # the standard allows it, we do not know it
+    # the standard allows members that we do not know
+    weight = Severity.WARNING if problem.kind == "unknown" else None
     return Finding(
         catalogue.CONFIG_FIELD,
         message,
@@ -55,7 +57,7 @@ def _field(problem: Problem, source: str, name: str) -> Finding:
 
 
 def check_manifest(context: CheckContext) -> Iterator[Finding]:
-    """Findings about the frame of `manifest.json` and about the journal."""
+    """Yield findings about the top level of `manifest.json` and about the journal."""
     manifest, name = context.trail.manifest, context.manifest_name
     if manifest.form == ManifestForm.ABSENT:
         published = context.repository is None or not context.repository.is_ignored(
@@ -64,7 +66,7 @@ def check_manifest(context: CheckContext) -> Iterator[Finding]:
         words = (
             "manifest.json is missing"
             if published
-            else "manifest.json is not published: git ignores it"
+            else "manifest.json is not in the repository: git ignores it"
         )
         yield Finding(
             catalogue.MANIFEST_MISSING, words, name, override=None if published else Severity.NOTE
@@ -83,7 +85,7 @@ def check_manifest(context: CheckContext) -> Iterator[Finding]:
     for key, line in conflicting_keys(manifest.data):
         yield Finding(
             catalogue.MANIFEST_DUPLICATE,
-            f"entry {key[:16]} stands here again, with another content",
+            f"entry {key[:16]} occurs again with different content",
             name,
             line,
         )
@@ -97,13 +99,14 @@ def check_manifest(context: CheckContext) -> Iterator[Finding]:
     if manifest.pending:
         yield Finding(
             catalogue.JOURNAL_PENDING,
-            f"{pluralize(len(manifest.pending), 'entry waits', 'entries wait')} to be folded in",
+            pluralize(len(manifest.pending), "entry is", "entries are")
+            + " not in the manifest yet",
             name,
         )
 
 
 def check_log(context: CheckContext) -> Iterator[Finding]:
-    """Findings about the log as a file: its lines, its end."""
+    """Yield findings about the log as a file: invalid lines and its end."""
     log, name = context.trail.log, context.log_name
     if log.problem is not None:
         yield _broken(catalogue.FILE_UNREADABLE, log.problem, name)
@@ -119,16 +122,16 @@ def check_log(context: CheckContext) -> Iterator[Finding]:
     elif log.incomplete_tail():
         yield context.in_log(
             catalogue.LOG_END,
-            "the last record was never finished; it is not read",
+            "the last record is incomplete and not read",
             len(log.columns) + 1,
         )
 
 
 def existing_files(context: CheckContext) -> list[str]:
-    """Return the names of the three files that are there, in the order of the guide."""
+    """Return the names of the audit files that exist, in the order of the guide."""
     directory = context.directory
-    wanted: tuple[Path, ...] = (directory.config, directory.manifest, directory.log)
-    return [path.name for path in wanted if path.exists()]
+    files: tuple[Path, ...] = (directory.config, directory.manifest, directory.log)
+    return [path.name for path in files if path.exists()]
 
 
 def _frame(context: CheckContext) -> Iterator[Finding]:
@@ -141,7 +144,7 @@ def _frame(context: CheckContext) -> Iterator[Finding]:
             place = find_member(source, [field])
             yield Finding(
                 catalogue.MANIFEST_FRAME,
-                f"{field} is {str(value)[:40]!r}",
+                f"invalid {field} {repr(value)[:40]}: expected {_EXPECTED[field]}",
                 name,
                 place[0] if place else 1,
                 field,
@@ -151,7 +154,7 @@ def _frame(context: CheckContext) -> Iterator[Finding]:
 
 
 def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
-    """Say what keeps the manifest from being rewritten (R10) where no entry is at fault: those are checked one by one."""
+    """Yield what prevents rewriting the manifest (R10), except in entries, checked elsewhere."""
     try:
         check_strict(manifest)
     except MalformedJson as error:
@@ -164,12 +167,10 @@ def _version(declared: str, name: str, source: str, field: str) -> Iterator[Find
     if may_write(declared):
         return
     place = find_member(source, [field])
-    what = (
-        "is no version"
-        if major_version(declared) is None
-        else f"is not a version {SUPPORTED_MAJOR}"
+    kind = "invalid" if major_version(declared) is None else "unsupported"
+    message = (
+        f"{kind} {field} {declared[:40]!r}: expected {SUPPORTED_MAJOR}.x; the file is not written"
     )
-    message = f"{field} {declared[:40]!r} {what}: read as far as possible, never written"
     yield Finding(catalogue.VERSION_UNSUPPORTED, message, name, place[0] if place else 1, field)
 
 
@@ -183,7 +184,7 @@ def _broken(check: Check, problem: VibesError, name: str) -> Finding:
 
 
 def check_git_setup(context: CheckContext) -> Iterator[Finding]:
-    """Findings about `.gitignore`, `.gitattributes` and what is tracked."""
+    """Yield findings about `.gitignore`, `.gitattributes` and the files that git tracks."""
     if context.repository is None:
         return
     yield from _check_ignored(context, context.repository)
@@ -194,7 +195,7 @@ def check_git_setup(context: CheckContext) -> Iterator[Finding]:
         return
     for name in sorted(tracked):
         if any(fnmatch(name, pattern) or name.startswith(pattern) for pattern in IGNORE_LINES):
-            yield Finding(catalogue.GIT_DERIVED, f"{name} is tracked", context.relative_name(name))
+            yield Finding(catalogue.GIT_DERIVED, f"git tracks {name}", context.relative_name(name))
     directory = context.directory
     for path in (directory.config, directory.manifest, directory.log):
         if path.name not in tracked and path.is_file() and context.repository.is_ignored(path):
@@ -212,14 +213,15 @@ def _check_ignored(context: CheckContext, repository: Repository) -> Iterator[Fi
     folders = [folder for folder in (directory.journal, directory.spool) if folder.is_dir()]
     paths = [directory.database, *(folder / "entry" for folder in folders)]
     file = context.relative_name(directory.gitignore.name)
-    taken = [path for path in paths if not repository.is_ignored(path)]
-    if taken:
+    not_ignored = [path for path in paths if not repository.is_ignored(path)]
+    if not_ignored:
         names = ", ".join(
-            path.name if path == directory.database else f"{path.parent.name}/" for path in taken
+            path.name if path == directory.database else f"{path.parent.name}/"
+            for path in not_ignored
         )
         yield Finding(catalogue.GIT_IGNORE, f"git does not ignore {names}", file)
     elif not repository.is_ignored_in_every_clone(directory.database):
-        message = f"only settings of this machine ignore {directory.database.name}"
+        message = f"{directory.database.name} is ignored only by settings of this machine"
         yield Finding(catalogue.GIT_IGNORE, message, file)
 
 
@@ -236,10 +238,10 @@ def _check_attributes(context: CheckContext, repository: Repository) -> Iterator
     if not wrong:
         return
     own = missing_attributes(directory)
-    message = f"no sufficient line for {', '.join(wrong)}"
+    message = f"missing attributes for {', '.join(wrong)}"
     if not any(line.split()[0] in wrong for line in own):
         message = (
-            f"another attributes file, such as .git/info/attributes, overrides {', '.join(wrong)}"
+            f"attributes of {', '.join(wrong)} are overridden, for example in .git/info/attributes"
         )
     yield Finding(
         catalogue.GIT_ATTRIBUTES, message, context.relative_name(directory.gitattributes.name)

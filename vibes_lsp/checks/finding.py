@@ -1,4 +1,4 @@
-"""What a check is, and what it finds."""
+"""The types of all checks: `Check`, one entry of a catalogue, and `Finding`, one result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vibes_lsp.model.members import Members
 
 
 class Severity(StrEnum):
-    """How much a finding weighs; any error fails the check as a whole."""
+    """The severity of a finding; one error fails the whole check."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 
 def pluralize(number: int, one: str, many: str) -> str:
-    """Return a number with the words that go with it."""
+    """Return a number with its singular or plural words."""
     return f"{number:,} {one if number == 1 else many}"
 
 
@@ -27,10 +27,10 @@ class Check:
 
     Attributes:
         id: Stable name, used in output, in SARIF and in links.
-        severity: What its findings weigh, unless one says otherwise.
-        title: What a finding says in general.
-        why: What rests on it, with the rule it comes from.
-        fix: What to do about it.
+        severity: The severity of its findings, unless a finding overrides it.
+        title: What is wrong, in general.
+        why: The reason, with the rule it comes from.
+        fix: What to do.
     """
 
     id: str
@@ -42,16 +42,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One finding.
 
     Attributes:
-        check: What was checked.
-        message: What is wrong here; speaks of the place, quotes no secret.
+        check: The catalogue entry.
+        message: What is wrong here; it never quotes a secret.
         file: The file, relative to the project.
-        line: 1-based line in the file, where there is one.
+        line: 1-based line in the file; None for the whole file.
         field: The member in the object on that line, such as `risk_factors.0.value`.
-        override: What it weighs here, where that differs from the check.
-        column: 1-based character of the line, where one can be named.
+        override: The severity, if it differs from the check's.
+        column: 1-based character of the line, if known.
     """
 
     check: Check
@@ -64,19 +64,19 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """What the finding weighs."""
+        """The severity of this finding."""
         return self.override or self.check.severity
 
     @property
     def location(self) -> str:
-        """The file, with line and column where there are any."""
+        """The file with line and column, as far as they are known."""
         return ":".join(
             [self.file, *(str(number) for number in (self.line, self.column) if number is not None)]
         )
 
     @property
     def sort_key(self) -> tuple[int, str, str, int, int, str]:
-        """Errors first, then by check and place."""
+        """Errors first, then by check and location."""
         return (
             list(Severity).index(self.severity),
             self.check.id,

@@ -1,4 +1,4 @@
-"""Checks of the manifest's entries: hashes and members (RFC 5.2, 6.2-6.7), reasoning blobs (R8), secrets (RFC 13.1)."""
+"""Check manifest entries: hashes, members (RFC 5.2, 6.2-6.7), blobs (R8), privacy (RFC 13.1)."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _EXAMPLES = 3
 
 @dataclass
 class HashCounts:
-    """How many keys verify in which variant (R2), and the first keys of each."""
+    """The number of keys that match in each variant (R2), and the first key of each."""
 
     counts: Counter[ContextVariant] = field(default_factory=Counter)
     first: dict[ContextVariant, str] = field(default_factory=dict)
 
     def add(self, key: str, variants: tuple[ContextVariant, ...]) -> None:
-        """Count an entry under the last variant that it needs."""
+        """Count a key under the last of its variants."""
         self.counts[variants[-1]] += 1
         self.first.setdefault(variants[-1], key)
 
@@ -45,9 +45,9 @@ class HashCounts:
 def check_entries(
     context: CheckContext, hashes: HashCounts, only: Collection[str] | None = None
 ) -> Iterator[Finding]:
-    """Findings about each entry, or about some; fills `hashes`."""
+    """Yield findings about each entry, or about those in `only`; fill `hashes`."""
     manifest = context.trail.manifest
-    nameless: list[str] = []
+    without_model: list[str] = []
     keys = [key for key in manifest if only is None or key in only]
     for key, _ in zip(keys, context.track_progress("entries", len(keys)), strict=True):
         try:
@@ -63,7 +63,7 @@ def check_entries(
         if variants == (ContextVariant.MISMATCH,):
             yield context.in_entry(
                 catalogue.HASH_MISMATCH,
-                f"entry {key[:16]} does not have this hash, in any known variant",
+                f"entry {key[:16]} does not match its key in any known variant",
                 key,
             )
         if entry.get("type") == ContextType.PROMPT and text(entry, "prompt_text") == "":
@@ -71,21 +71,24 @@ def check_entries(
                 catalogue.PROMPT_EMPTY, "prompt_text is empty", key, "prompt_text"
             )
         if entry.get("type") == ContextType.REASONING and not text(entry, "reasoning_model"):
-            nameless.append(key)
-    if nameless:
-        message = f"{len(nameless):,} of {context.entry_counts[ContextType.REASONING]:,} reasoning entries name no model"
-        yield context.in_entry(catalogue.REASONING_MODEL, message, nameless[0], "reasoning_model")
+            without_model.append(key)
+    if without_model:
+        total = context.entry_counts[ContextType.REASONING]
+        message = f"{len(without_model):,} of {total:,} reasoning entries have no reasoning_model"
+        yield context.in_entry(
+            catalogue.REASONING_MODEL, message, without_model[0], "reasoning_model"
+        )
     for variant, count in hashes.counts.items():
         if variant not in (ContextVariant.SPEC, ContextVariant.MISMATCH):
             yield context.in_entry(
                 catalogue.HASH_VARIANT,
-                f"{count:,} of {len(manifest):,} keys verify as {variant!s}",
+                f"{count:,} of {len(manifest):,} keys match only as {variant!s}",
                 hashes.first[variant],
             )
 
 
 def check_level(context: CheckContext) -> Iterator[Finding]:
-    """Findings about what the assurance level asks the manifest to hold (guide's list)."""
+    """Yield findings about entries that the assurance level requires (guide)."""
     level, counts = context.config.config.assurance_level, context.entry_counts
     if not context.trail.log.columns.annotations or not context.can_resolve_entries:
         return
@@ -98,13 +101,13 @@ def check_level(context: CheckContext) -> Iterator[Finding]:
 def _absent(context: CheckContext, check: Check, level: AssuranceLevel, kind: str) -> Finding:
     return Finding(
         check,
-        f"the project's level is {level}, and the manifest has no {kind} entry",
+        f"level {level} requires {kind} entries, but the manifest has none",
         context.manifest_name,
     )
 
 
 def _explain(key: str, entry: Members, context: CheckContext) -> tuple[ContextVariant, ...]:
-    """Say how the key was computed; a packed entry may also be keyed by its inline form (R8)."""
+    """Return how the key was computed; a packed entry may be keyed by its inline form (R8)."""
     variants = explain_context_hash(key, entry)
     packed = "reasoning_text_compressed" in entry or "blob_path" in entry
     if variants != (ContextVariant.MISMATCH,) or not packed:
@@ -116,7 +119,7 @@ def _explain(key: str, entry: Members, context: CheckContext) -> tuple[ContextVa
 
 
 def check_blobs(context: CheckContext, only: Collection[str] | None = None) -> Iterator[Finding]:
-    """Findings about compressed and external reasoning, of all entries or of some, unpacked one at a time."""
+    """Yield findings about compressed and external reasoning, of all entries or those in `only`."""
     ignored: bool | None = None
     for key, kind in context.entry_types.items():
         if only is not None and key not in only:
@@ -149,14 +152,17 @@ def check_blobs(context: CheckContext, only: Collection[str] | None = None) -> I
 def _read(context: CheckContext, key: str, entry: Members, path: str | None) -> Iterator[Finding]:
     if path is None and text(entry, "reasoning_text_compressed") is None:
         yield context.in_entry(
-            catalogue.REASONING_EMPTY, "no text, no compressed text, no blob", key, "reasoning_text"
+            catalogue.REASONING_EMPTY,
+            "the entry has no text, no compressed text and no blob",
+            key,
+            "reasoning_text",
         )
         return
     reasoning_text(entry, context.directory)
     if path is not None and not blob_name_matches(path, read_blob(path, context.directory), entry):
         yield context.in_entry(
             catalogue.BLOB_NAME,
-            f"the name of {path} is not the digest of its content",
+            f"the name of {path} does not match the digest of its content",
             key,
             "blob_path",
         )
@@ -173,7 +179,7 @@ _MAX_TEXT: Final = 1 << 20
 
 
 def check_privacy(context: CheckContext) -> Iterator[Finding]:
-    """Findings about secrets, one for each entry and kind, and one about all home directories."""
+    """Yield one finding per entry and kind of secret, and one about all home directories."""
     manifest = context.trail.manifest
     redaction = context.config.config.redaction
     rules = MaskingRules(allow=redaction.allow)
@@ -190,29 +196,29 @@ def check_privacy(context: CheckContext) -> Iterator[Finding]:
         }
         for member, kind in sorted(kinds):
             yield context.in_entry(
-                catalogue.SECRET, f"{member} looks as if it contained a secret: {kind}", key, member
+                catalogue.SECRET, f"{member} may contain a secret: {kind}", key, member
             )
     if at_home:
         yield context.in_entry(
             catalogue.HOME_PATH,
-            f"{len(at_home):,} of {len(manifest):,} entries name a home directory",
+            f"{len(at_home):,} of {len(manifest):,} entries contain a path of a home directory",
             at_home[0],
         )
 
 
 def _unpacked(entry: Members, context: CheckContext) -> Members:
-    """Reasoning is read as its text (RFC 6.7), never as what packed text looks like."""
+    """Return an entry with its reasoning unpacked (RFC 6.7), or without it if that fails."""
     if text(entry, "reasoning_text_compressed") is None and text(entry, "blob_path") is None:
         return entry
     try:
         return inline_entry(entry, context.directory)
-    except BrokenBlob:  # a finding of its own
+    except BrokenBlob:  # it has its own finding
         return {name: value for name, value in entry.items() if name != "reasoning_text_compressed"}
 
 
 def _texts(entry: Members) -> Iterator[tuple[str, str]]:
     pending: list[tuple[str, JsonValue]] = list(entry.items())
-    for member, value in pending:  # grows while it is walked
+    for member, value in pending:  # the list grows during the loop
         if isinstance(value, str):
             yield member, value[:_MAX_TEXT]
         elif isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Compare two policies: the `base-policy` and `base-level` findings about a looser `config.json`."""
+"""Compare two policies: findings about a `config.json` that lets more pass (`base-policy`)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig
 
 _MAX_SHOWN: Final = 120
+_MAX_FIELD: Final = 90
 _LEVELS: Final = list(AssuranceLevel)
 _ACTIONS: Final = list(RuleAction)
 
@@ -43,112 +44,111 @@ def policy_changes(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyCh
         before: The policy of the base.
         now: The policy of the branch, which must be readable.
     """
-    yield from _level(before.config, now.config)
-    yield from _tracked(before.config, now.config)
-    yield from _risk(before, now)
+    yield from _assurance_level(before.config, now.config)
+    yield from _tracked_files(before.config, now.config)
+    yield from _risk_scoring(before, now)
 
 
-def _level(before: Config, now: Config) -> Iterator[PolicyChange]:
-    one, other = before.assurance_level, now.assurance_level
-    if one != other:
-        yield PolicyChange(
-            "assurance_level",
-            f"{one.value} became {other.value}",
-            _LEVELS.index(other) < _LEVELS.index(one),
+def _assurance_level(before: Config, now: Config) -> Iterator[PolicyChange]:
+    old, new = before.assurance_level, now.assurance_level
+    if old != new:
+        yield _changed(
+            "assurance_level", old.value, new.value, _LEVELS.index(new) < _LEVELS.index(old)
         )
 
 
-def _tracked(before: Config, now: Config) -> Iterator[PolicyChange]:
-    one, other = before.tracked_extensions, now.tracked_extensions
-    if one != other and (
-        one is None or other is None or set(map(str.lower, one)) != set(map(str.lower, other))
+def _tracked_files(before: Config, now: Config) -> Iterator[PolicyChange]:
+    old, new = before.tracked_extensions, now.tracked_extensions
+    if old != new and (
+        old is None or new is None or set(map(str.lower, old)) != set(map(str.lower, new))
     ):
-        gone = other is not None and (
-            one is None or bool(set(map(str.lower, one)) - set(map(str.lower, other)))
+        loosens = new is not None and (
+            old is None or bool(set(map(str.lower, old)) - set(map(str.lower, new)))
         )
-        yield PolicyChange(
-            "tracked_extensions", f"{_shown(one, 'all')} became {_shown(other, 'all')}", gone
-        )
+        yield _changed("tracked_extensions", _shown(old, "all"), _shown(new, "all"), loosens)
     if before.exclude_patterns != now.exclude_patterns:
-        yield PolicyChange(
+        yield _changed(
             "exclude_patterns",
-            f"{_shown(before.exclude_patterns)} became {_shown(now.exclude_patterns)}",
-            not _is_only_shorter(before.exclude_patterns, now.exclude_patterns),
+            _shown(before.exclude_patterns),
+            _shown(now.exclude_patterns),
+            not _only_removed(before.exclude_patterns, now.exclude_patterns),
         )
 
 
-def _is_only_shorter(before: Sequence[str], now: Sequence[str]) -> bool:
-    """Whether patterns were only removed, and none of them is a negation, which includes files."""
-    left = iter(before)
-    return all(pattern in left for pattern in now) and not any(
+def _only_removed(before: Sequence[str], now: Sequence[str]) -> bool:
+    """Whether patterns were only removed, and none is a negation, which includes files again."""
+    remaining = iter(before)
+    return all(pattern in remaining for pattern in now) and not any(
         each.startswith("!") for each in before
     )
 
 
-def _risk(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyChange]:
-    one, other = before.policy, now.policy
-    if one.enabled != other.enabled:
+def _risk_scoring(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyChange]:
+    old, new = before.policy, now.policy
+    if old.enabled != new.enabled:
         yield PolicyChange(
             "risk_scoring.enabled",
-            "PRISM was switched " + ("on" if other.enabled else "off"),
-            one.enabled,
+            f"PRISM was turned {'on' if new.enabled else 'off'}",
+            old.enabled,
         )
-    if not one.enabled or not other.enabled:
+    if not old.enabled or not new.enabled:
         return
-    if one.algorithm != other.algorithm:
-        yield PolicyChange(
-            "risk_scoring.algorithm",
-            f"{_shown(one.algorithm)} became {_shown(other.algorithm)}",
-            loosens=True,
+    if old.algorithm != new.algorithm:
+        yield _changed(
+            "risk_scoring.algorithm", _shown(old.algorithm), _shown(new.algorithm), loosens=True
         )
     for band in Band:
-        bounds = one.thresholds[band], other.thresholds[band]
-        if bounds[0] != bounds[1]:
-            yield PolicyChange(
-                f"risk_scoring.thresholds.{band.value}",
-                f"{bounds[0]} became {bounds[1]}",
-                bounds[1] > bounds[0],
+        lower, upper = old.thresholds[band], new.thresholds[band]
+        if lower != upper:
+            yield _changed(
+                f"risk_scoring.thresholds.{band.value}", str(lower), str(upper), upper > lower
             )
     for name, these, those in (
-        ("weights", one.weights, other.weights),
-        ("baselines", one.baselines, other.baselines),
-        ("capability_tiers", one.tiers, other.tiers),
+        ("weights", old.weights, new.weights),
+        ("baselines", old.baselines, new.baselines),
+        ("capability_tiers", old.tiers, new.tiers),
     ):
         for key in sorted({*these, *those}):
             if these.get(key) != those.get(key):
-                sentence = f"{_shown(these.get(key), 'nothing')} became {_shown(those.get(key), 'nothing')}"
-                yield PolicyChange(
-                    f"risk_scoring.{name}.{key}", f"{key[:60]}: {sentence}", loosens=True
+                yield _changed(
+                    f"risk_scoring.{name}.{key}",
+                    _shown(these.get(key), "unset"),
+                    _shown(those.get(key), "unset"),
+                    loosens=True,
                 )
-    yield from _rules(one, other)
+    yield from _review_rules(old, new)
 
 
-def _rules(before: Policy, now: Policy) -> Iterator[PolicyChange]:
-    asked, asks = _strongest(before), _strongest(now)
-    for condition, action in asked.items():
-        left = asks.get(condition)
-        if left is None:
+def _review_rules(before: Policy, now: Policy) -> Iterator[PolicyChange]:
+    old, new = _strictest_actions(before), _strictest_actions(now)
+    for condition, action in old.items():
+        remaining = new.get(condition)
+        if remaining is None:
             yield PolicyChange(
                 "risk_scoring.review_rules",
-                f"the rule {_shown(condition)} ({action}) is gone",
+                f"the rule {_shown(condition)} ({action}) was removed",
                 loosens=True,
             )
-        elif left != action:
-            loosens = _ACTIONS.index(left) < _ACTIONS.index(action)
+        elif remaining != action:
             yield PolicyChange(
                 "risk_scoring.review_rules",
-                f"the rule {_shown(condition)} was {action} and is {left}",
-                loosens,
+                f"the action of the rule {_shown(condition)} changed from {action} to {remaining}",
+                _ACTIONS.index(remaining) < _ACTIONS.index(action),
             )
-    for condition in asks.keys() - asked.keys():
+    for condition in new.keys() - old.keys():
         yield PolicyChange(
             "risk_scoring.review_rules",
-            f"the rule {_shown(condition)} ({asks[condition]}) is new",
+            f"the rule {_shown(condition)} ({new[condition]}) was added",
             loosens=False,
         )
 
 
-def _strongest(policy: Policy) -> Mapping[str, RuleAction]:
+def _changed(field: str, old: str, new: str, loosens: bool) -> PolicyChange:  # noqa: FBT001
+    name = field if len(field) <= _MAX_FIELD else f"{field[: _MAX_FIELD - 1]}…"
+    return PolicyChange(field, f"{name} changed from {old} to {new}", loosens)
+
+
+def _strictest_actions(policy: Policy) -> Mapping[str, RuleAction]:
     found: dict[str, RuleAction] = {}
     for rule in policy.rules:
         found[rule.condition] = max(
@@ -186,11 +186,13 @@ def check_policy(
         return
     if not now.present or now.problem is not None:
         state = (
-            "gone" if not now.present else f"broken: {now.problem.message if now.problem else ''}"
+            f"cannot be read: {now.problem.message if now.problem else ''}"
+            if now.present
+            else "was removed"
         )
         yield Finding(
             catalogue.BASE_POLICY,
-            f"the policy of {commit[:12]} is {state}{where}",
+            f"the policy of commit {commit[:12]} {state}{where}",
             context.config_name,
         )
         return

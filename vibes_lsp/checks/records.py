@@ -1,4 +1,4 @@
-"""Checks of the log's records: complete, dated, identified (RFC 5.4, 7.3-7.7); references, causes, sessions, commits and risk."""
+"""Check the records of the log: members, ids (RFC 5.4, 7.3-7.7), references, commits and risk."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _AHEAD = timedelta(days=1)
 
 
 class RecordChecks:
-    """The checks of single records, and their sums.
+    """Checks records one by one and counts their ids.
 
     Attributes:
-        ids: How many ids verify in which variant (R3).
-        rejected_lines: Lines that the scan took for records, wrongly.
+        ids: The number of ids that match in each variant (R3).
+        rejected_lines: Lines that the fast scan took for records and the strict parser rejects.
     """
 
     def __init__(self, context: CheckContext) -> None:
@@ -52,7 +52,7 @@ class RecordChecks:
         self._explained: set[tuple[int, IdVariant]] = set()
 
     def check(self, record: LogRecord) -> Iterator[Finding]:
-        """Findings about one record."""
+        """Yield findings about one record."""
         context = self._subject
         for problem in record_problems(record.members):
             check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.RECORD_FIELD
@@ -64,21 +64,20 @@ class RecordChecks:
         if moment is not None and moment > context.now + _AHEAD:
             yield context.in_log(
                 catalogue.TIMESTAMP_FUTURE,
-                f"{record.text('timestamp')} is ahead of now",
+                f"timestamp {record.text('timestamp')} is in the future",
                 record.line,
                 "timestamp",
             )
         variant = explain_annotation_id(record.members)[-1]
         explained = id_key(record.id), variant
-        self.ids[variant] += (
-            explained not in self._explained
-        )  # two records with one id are one (R3)
+        # records with the same id are one (R3)
+        self.ids[variant] += explained not in self._explained
         self._explained.add(explained)
         self._first_id.setdefault(variant, record.line)
         if variant == IdVariant.MISMATCH:
             yield context.in_log(
                 catalogue.ID_MISMATCH,
-                "annotation_id does not belong to this record, in any known variant",
+                "annotation_id does not match this record in any known variant",
                 record.line,
                 "annotation_id",
             )
@@ -86,26 +85,28 @@ class RecordChecks:
             self._below.append(record.line)
 
     def reject_line(self, line: int, problem: MalformedJson) -> Finding:
-        """The finding about a line that the scan took for a record and the strict parser does not (R1, R12)."""
+        """Return a finding about a line that the strict parser rejects (R1, R12)."""
         self.rejected_lines.add(line)
         return self._subject.in_log(catalogue.LOG_LINE, problem.reason, line)
 
     def finish(self) -> Iterator[Finding]:
-        """Findings about all records together."""
+        """Yield findings about all records together."""
         context, total = self._subject, self.ids.total()
         for variant, count in self.ids.items():
             if variant == IdVariant.ABSENT:
-                message = f"{count:,} of {total:,} records carry no annotation_id"
+                message = f"{count:,} of {total:,} records have no annotation_id"
                 yield context.in_log(
                     catalogue.ID_ABSENT, message, self._first_id[variant], "annotation_id"
                 )
             elif variant not in (IdVariant.SPEC, IdVariant.MISMATCH):
-                message = f"{count:,} of {total:,} annotation_ids verify as {variant!s}"
+                message = f"{count:,} of {total:,} annotation_ids match only as {variant!s}"
                 yield context.in_log(
                     catalogue.ID_VARIANT, message, self._first_id[variant], "annotation_id"
                 )
         if self._below:
-            message = f"{pluralize(len(self._below), 'annotation was', 'annotations were')} recorded below the project's level {context.config.config.assurance_level}"
+            below = pluralize(len(self._below), "annotation is", "annotations are")
+            level = context.config.config.assurance_level
+            message = f"{below} below the project's assurance level {level}"
             yield context.in_log(catalogue.LEVEL_BELOW, message, self._below[0], "assurance_level")
 
     def _is_below(self, record: LogRecord) -> bool:
@@ -117,7 +118,7 @@ class RecordChecks:
 
 
 def check_paths(context: CheckContext, foreign: dict[str, str]) -> Iterator[Finding]:
-    """Findings about the files that annotations name: one about those elsewhere, one about those not tracked (R19, R26)."""
+    """Yield one finding about missing files and one about untracked files (R19, R26)."""
     columns, tracking = context.trail.log.columns, context.config.tracking
     if foreign:
         count = sum(len(columns.annotations[path]) for path in foreign)
@@ -145,7 +146,9 @@ def check_paths(context: CheckContext, foreign: dict[str, str]) -> Iterator[Find
 
 
 def _of_files(annotations: int, files: int) -> str:
-    return f"{pluralize(annotations, 'annotation', 'annotations')} of {pluralize(files, 'file', 'files')}"
+    return pluralize(annotations, "annotation in ", "annotations in ") + pluralize(
+        files, "file", "files"
+    )
 
 
 _REFERENCES: Final = {
@@ -160,7 +163,7 @@ _REFERENCES: Final = {
 
 
 class ReferenceChecks:
-    """The checks of what records refer to."""
+    """Checks the hashes, edges and session ids that records refer to."""
 
     def __init__(self, context: CheckContext) -> None:
         self._subject = context
@@ -169,7 +172,7 @@ class ReferenceChecks:
         self._keys = frozenset(context.trail.log.columns.keys)
 
     def check(self, record: LogRecord) -> Iterator[Finding]:
-        """Findings about one record."""
+        """Yield findings about one record."""
         yield from self._hashes(record)
         if record.type == RecordType.EDGE:
             yield from self._ends(record)
@@ -182,15 +185,16 @@ class ReferenceChecks:
             self._unknown_sessions.setdefault(session, record.line)
 
     def finish(self) -> Iterator[Finding]:
-        """Findings about all records together."""
+        """Yield findings about all records together."""
         context = self._subject
         if self._old_names:
-            message = f"{pluralize(len(self._old_names), 'edge uses', 'edges use')} source_id and target_id"
+            edges = pluralize(len(self._old_names), "edge uses", "edges use")
+            message = f"{edges} source_id and target_id"
             yield context.in_log(catalogue.EDGE_NAMES, message, self._old_names[0])
         for session, line in self._unknown_sessions.items():
             yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
-                f"session {session[:36]} has no record of its own",
+                f"session {session[:36]} has no start record",
                 line,
                 "session_id",
             )
@@ -205,14 +209,14 @@ class ReferenceChecks:
                 if context.can_resolve_entries:
                     yield context.in_log(
                         catalogue.REFERENCE_DANGLING,
-                        f"{field} {key[:16]} names no entry",
+                        f"{field} {key[:16]} has no manifest entry",
                         record.line,
                         field,
                     )
             elif (kind := context.entry_types[key]) != wanted:
                 yield context.in_log(
                     catalogue.REFERENCE_TYPE,
-                    f"{field} names a {kind or 'typeless'} entry",
+                    f"{field} refers to an entry of type {kind or 'none'}: expected {wanted}",
                     record.line,
                     field,
                 )
@@ -229,7 +233,7 @@ class ReferenceChecks:
                 field = f"{end}_ref" if f"{end}_ref" in record.members else f"{end}_id"
                 yield self._subject.in_log(
                     catalogue.EDGE_END,
-                    f"{field} {reference[:36]} names no {kind}",
+                    f"{field} {reference[:36]} refers to no {kind}",
                     record.line,
                     field,
                 )
@@ -244,14 +248,14 @@ class ReferenceChecks:
             case NodeType.SESSION:
                 return reference in trail.log.columns.sessions
             case _:
-                return True  # a wrong type is a finding of its own
+                return True  # an unknown type has its own finding
 
 
 _REBASED = (Action.REBASE_REMAP, Action.REBASE_ORPHAN)
 
 
 def check_causes(context: CheckContext) -> Iterator[Finding]:
-    """One finding about all edits without a cause; an edge of any member of a lineage is one of all (R7)."""
+    """Yield one finding about all edits without a cause; lineage members share edges (R7)."""
     caused = _sources(context, EdgeType.CAUSED_BY)
     lines = [
         lineage.first.line
@@ -265,12 +269,12 @@ def check_causes(context: CheckContext) -> Iterator[Finding]:
 
 
 def check_remaps(context: CheckContext) -> Iterator[Finding]:
-    """Findings about remapped records that no supersedes edge ties to their original; an orphan only should have one."""
+    """Yield remapped records without a supersedes edge; for an orphan it is only recommended."""
     tied = _sources(context, EdgeType.SUPERSEDES)
     for lineage in context.lineages:
         for member in lineage.members:
             if member.text("action") in _REBASED and id_key(member.id) not in tied:
-                message = f"{member.text('action')} without a supersedes edge"
+                message = f"the {member.text('action')} record has no supersedes edge"
                 weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
                 yield Finding(
                     catalogue.REMAP_EDGE, message, context.log_name, member.line, "action", weight
@@ -287,19 +291,19 @@ def _sources(context: CheckContext, kind: EdgeType) -> frozenset[int]:
 
 
 def check_sessions(context: CheckContext) -> Iterator[Finding]:
-    """Findings about the life of sessions."""
+    """Yield findings about the start and end of sessions."""
     for session in context.trail.log.sessions():
         if session.is_open and session.start is not None:
             yield context.in_log(
                 catalogue.SESSION_OPEN,
-                f"session {session.id[:36]} was never closed",
+                f"session {session.id[:36]} has no end record",
                 session.start.line,
                 "session_id",
             )
         elif session.start is None and session.ends:
             yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
-                f"session {session.id[:36]} ends and never starts",
+                f"session {session.id[:36]} has an end record but no start record",
                 session.ends[0].line,
             )
         elif (
@@ -315,7 +319,7 @@ def check_sessions(context: CheckContext) -> Iterator[Finding]:
 
 
 def check_delegations(context: CheckContext) -> Iterator[Finding]:
-    """Findings about delegation chains: the record, the child's start, the edge."""
+    """Yield findings about delegations: the record, the child's start and the edge."""
     log = context.trail.log
     sessions = {session.id: session for session in log.sessions()}
     delegated: set[tuple[str, str]] = set()
@@ -329,7 +333,7 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
     for session in sessions.values():
         parent = session.text("parent_session_id") or ""
         if parent and (parent, session.id) not in delegated and session.start is not None:
-            message = f"session {session.id[:36]} names parent {parent[:36]}, which recorded no delegation"
+            message = f"session {session.id[:36]} has no delegation record of parent {parent[:36]}"
             yield context.in_log(
                 catalogue.DELEGATION_RECORD, message, session.start.line, "parent_session_id"
             )
@@ -346,13 +350,13 @@ def _delegation(
         if identifier and identifier not in sessions:
             yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
-                f"{field} {identifier[:36]} has no record of its own",
+                f"{field} {identifier[:36]} has no start record",
                 record.line,
                 field,
             )
     known = sessions.get(child)
     if known is not None and known.text("parent_session_id") != parent:
-        message = f"the start of session {child[:36]} does not name its parent {parent[:36]}"
+        message = f"the start record of session {child[:36]} lacks its parent {parent[:36]}"
         yield context.in_log(
             catalogue.DELEGATION_CHILD,
             message,
@@ -361,22 +365,23 @@ def _delegation(
         )
     edges = context.trail.log.edges(source=parent) if parent else []
     if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in edges):
-        message = f"no delegated_to edge leads from session {parent[:36]} to {child[:36]}"
+        message = f"there is no delegated_to edge from session {parent[:36]} to {child[:36]}"
         yield context.in_log(catalogue.DELEGATION_EDGE, message, record.line)
 
 
 def check_commits(context: CheckContext) -> Iterator[Finding]:
-    """At most two findings: about annotations newer than HEAD, and about those that no commit can be found for."""
+    """Yield a finding about annotations newer than HEAD, and one about those without any commit."""
     pending = [lineage for lineage in context.lineages if recorded_commit(lineage) is None]
     if not pending:
         return
     repository = context.repository
     head = repository.head() if repository is not None else None
     if repository is None or head is None:
-        where = (
-            "there is no git repository" if repository is None else "the repository has no commit"
+        reason = (
+            "there is no git repository" if repository is None else "the repository has no commits"
         )
-        message = f"{pluralize(len(pending), 'annotation records', 'annotations record')} no commit, and {where} to derive it from"
+        count = pluralize(len(pending), "annotation has", "annotations have")
+        message = f"{count} no commit, and it cannot be derived: {reason}"
         yield Finding(
             catalogue.COMMIT_UNKNOWN,
             message,
@@ -392,7 +397,8 @@ def check_commits(context: CheckContext) -> Iterator[Finding]:
     fresh = [lineage for lineage in unknown if lineage.first.moment >= since]
     stale = [lineage for lineage in unknown if lineage.first.moment < since]
     if fresh:
-        message = f"{pluralize(len(fresh), 'annotation is', 'annotations are')} newer than HEAD and not committed yet"
+        count = pluralize(len(fresh), "annotation is", "annotations are")
+        message = f"{count} newer than HEAD and not committed yet"
         yield Finding(
             catalogue.COMMIT_UNKNOWN,
             message,
@@ -402,18 +408,19 @@ def check_commits(context: CheckContext) -> Iterator[Finding]:
             Severity.NOTE,
         )
     if stale:
-        message = f"the commit of {pluralize(len(stale), 'annotation', 'annotations')} is neither recorded nor derivable"
+        count = pluralize(len(stale), "annotation", "annotations")
+        message = f"the commit of {count} is neither recorded nor derivable"
         yield Finding(
             catalogue.COMMIT_UNKNOWN, message, context.log_name, stale[0].first.line, "commit_hash"
         )
 
 
 _TOLERANCE: Final = 0.005001
-"""Tools round scores and values to two decimals."""
+"""Half a unit of the second decimal: tools round scores and values to two decimals."""
 
 
 def check_risk(context: CheckContext, record: LogRecord) -> Iterator[Finding]:
-    """Findings about the risk members of one record; what is wrong with their form is said elsewhere."""
+    """Yield findings about valid risk members of a record; invalid members are `record-field`."""
     factors = record.members.get("risk_factors")
     if not record.is_annotation or not isinstance(factors, list):
         return
@@ -435,7 +442,7 @@ def check_risk(context: CheckContext, record: LogRecord) -> Iterator[Finding]:
         else None
     )
     if average is not None and abs(average - score) > _TOLERANCE:
-        message = f"risk_score is {score:.4g}; its factors give {average:.4f}"
+        message = f"risk_score is {score:.4g}, but its factors give {average:.4f}"
         yield context.in_log(catalogue.RISK_SCORE, message, record.line, "risk_score")
 
 
@@ -448,12 +455,13 @@ def _signals(context: CheckContext, record: LogRecord, factors: list[Members]) -
         field = f"risk_factors.{number}.signal"
         if signal in seen:
             yield context.in_log(
-                catalogue.RISK_SIGNAL, f"{signal[:60]!r} is there twice", record.line, field
+                catalogue.RISK_SIGNAL, f"signal {signal[:60]!r} occurs twice", record.line, field
             )
         elif signal not in set(Signal) and not is_custom_signal(signal):
             yield context.in_log(
                 catalogue.RISK_SIGNAL,
-                f"{signal[:60]!r} has no namespace and is no signal of the standard",
+                f"unknown signal {signal[:60]!r}: "
+                "expected a standard signal or a name such as org:name",
                 record.line,
                 field,
             )
@@ -461,7 +469,7 @@ def _signals(context: CheckContext, record: LogRecord, factors: list[Members]) -
 
 
 def _number(value: JsonValue) -> float | None:
-    """Return a number that can be computed with; an integer may be longer than a float can be."""
+    """Return a finite number as a float; None for other values and integers too large for one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
         return None
     return float(value) if math.isfinite(value) else None

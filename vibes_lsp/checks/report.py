@@ -1,4 +1,7 @@
-"""All checks over one trail, and the sum of what they found: the guide's seven lines, the counts, the findings."""
+"""Assemble the conformance report of `vibes check`: run all checks and count what they read.
+
+`check_trail` checks a whole trail, `check_added` only what a branch adds to it.
+"""
 
 from __future__ import annotations
 
@@ -68,22 +71,22 @@ _SCHEMA = {
         catalogue.REFERENCE_TYPE,
     )
 }
-"""Checks whose errors make "Schema compliance" fail."""
+"""Checks whose errors fail the line "Schema compliance" of the report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check of a trail came to.
+    """The conformance report of a trail.
 
     Attributes:
-        project: The project's name as its policy gives it, else its folder's.
+        project: The project's name in its policy, else the name of its folder.
         level: Its assurance level.
-        files: Which of the three files are there.
+        files: The names of the audit files that exist.
         records: Number of records of each type; records with one id are one (R3).
         entries: Number of manifest entries of each type.
         context_hashes: Number of keys that verify in each variant (R2).
         annotation_ids: Number of ids that verify in each variant (R3).
-        findings: Everything found, the weightiest first.
+        findings: All findings, the most severe first.
     """
 
     project: str
@@ -102,12 +105,12 @@ class Report:
 
     @property
     def hashes_pass(self) -> bool:
-        """Whether every key is explained (guide: hash integrity)."""
+        """Whether every key matches in some variant (guide: hash integrity)."""
         return not self.context_hashes[ContextVariant.MISMATCH]
 
     @property
     def schema_passes(self) -> bool:
-        """Whether every file, record and entry has the form that the RFC gives it (guide: schema compliance)."""
+        """Whether all files, records and entries have a valid format (guide: schema compliance)."""
         return not any(
             finding.check.id in _SCHEMA and finding.severity == Severity.ERROR
             for finding in self.findings
@@ -131,7 +134,7 @@ class Report:
         }
 
 
-def pass_or_fail(passed: bool) -> str:  # noqa: FBT001  # the guide's pass_or_fail for a boolean
+def pass_or_fail(passed: bool) -> str:  # noqa: FBT001
     """Return PASS or FAIL."""
     return "PASS" if passed else "FAIL"
 
@@ -140,11 +143,11 @@ def check_trail(context: CheckContext, base: str | None = None) -> Report:
     """Run all checks.
 
     Args:
-        context: The trail and all that belongs to it.
-        base: A revision whose records must all still be there (RFC 12.2).
+        context: The trail to check.
+        base: A revision whose records must all still exist (RFC 12.2).
 
     Raises:
-        HistoryUnavailable: `base` was given and git cannot answer.
+        HistoryUnavailable: There is a base, and git cannot answer.
     """
     hashes, records = HashCounts(), RecordChecks(context)
     findings = list(_findings(context, hashes, records))
@@ -202,7 +205,7 @@ def _findings(
 
 
 def _identity(line: int, kind_and_key: tuple[int, int], refused: set[int]) -> tuple[int, int]:
-    """What counts as one record: an id, but of what is none every line."""
+    """What counts as one record: its id, or the line if it has none or is broken."""
     kind, key = kind_and_key
     return (LogLineKind.BROKEN, -line) if line in refused else (kind, key or -line)
 
@@ -219,9 +222,8 @@ def _record_findings(context: CheckContext, records: RecordChecks) -> Iterator[F
             context.progress("records", line, len(kinds))
         if isinstance(record, MalformedJson):
             yield records.reject_line(line, record)
-        elif (
-            record.type in _KNOWN or not record.type
-        ):  # those of later versions follow rules of their own (RFC 12.2, R12)
+        # record types of later versions follow their own rules (RFC 12.2, R12)
+        elif record.type in _KNOWN or not record.type:
             yield from records.check(record)
             yield from references.check(record)
             yield from check_risk(context, record)
@@ -229,7 +231,7 @@ def _record_findings(context: CheckContext, records: RecordChecks) -> Iterator[F
     yield from references.finish()
 
 
-_WANTED = {
+_REQUIRED_BY_LEVEL = {
     catalogue.PROMPTS_ABSENT.id: ContextType.PROMPT,
     catalogue.REASONING_ABSENT.id: ContextType.REASONING,
 }
@@ -238,48 +240,50 @@ _WANTED = {
 def check_added(
     context: CheckContext, repository: Repository, base: str, lines: Collection[int]
 ) -> Iterator[Finding]:
-    """Errors about what is new since a base.
+    """Yield the errors of `check_trail` in what a branch adds and the base does not have.
 
     Args:
-        context: The trail as it is.
-        repository: Where the base is.
-        base: A commit, a whole hash.
-        lines: The lines of the log that are new.
+        context: The trail on disk.
+        repository: The repository of the base.
+        base: The base commit, a whole hash.
+        lines: The added lines of the log.
     """
-    held = {
+    base_files = {
         name: read_audit_file(repository, context.directory, base, name)
         for name in (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
     }
-    before = parse_manifest(held[MANIFEST_NAME])
-    fresh = frozenset(
+    before = parse_manifest(base_files[MANIFEST_NAME])
+    added_keys = frozenset(
         key for key in context.trail.manifest if _is_new(key, context.trail.manifest, before)
     )
     known = _base_problems(
         context,
         before,
-        LoadedConfig() if held[CONFIG_NAME] is None else parse_config(held[CONFIG_NAME]),
+        LoadedConfig()
+        if base_files[CONFIG_NAME] is None
+        else parse_config(base_files[CONFIG_NAME]),
     )
-    if held[LOG_NAME] is None:
+    if base_files[LOG_NAME] is None:
         known |= {(catalogue.LOG_MISSING.id, None, "annotations.jsonl is missing")}
-    had_annotations = bool((held[LOG_NAME] or b"").strip())
-    for finding in _added_findings(context, lines, fresh):
+    had_annotations = bool((base_files[LOG_NAME] or b"").strip())
+    for finding in _added_findings(context, lines, added_keys):
         if (
             finding.severity != Severity.ERROR
             or (finding.check.id, finding.field, finding.message) in known
         ):
             continue
-        wanted = _WANTED.get(finding.check.id)
+        required = _REQUIRED_BY_LEVEL.get(finding.check.id)
         if (
-            wanted is not None
+            required is not None
             and had_annotations
-            and not any(before.type_of(key) == wanted for key in before)
+            and not any(before.type_of(key) == required for key in before)
         ):
             continue
         yield finding
 
 
 def _added_findings(
-    context: CheckContext, lines: Collection[int], fresh: Collection[str]
+    context: CheckContext, lines: Collection[int], added_keys: Collection[str]
 ) -> Iterator[Finding]:
     yield from check_config(context)
     yield from check_manifest(context)
@@ -287,27 +291,27 @@ def _added_findings(
         finding for finding in check_log(context) if finding.line is None or finding.line in lines
     )
     yield from check_level(context)
-    if fresh:
-        yield from check_entries(context, HashCounts(), fresh)
-        yield from check_blobs(context, fresh)
+    if added_keys:
+        yield from check_entries(context, HashCounts(), added_keys)
+        yield from check_blobs(context, added_keys)
     kinds = context.trail.log.columns.kinds
-    held = sorted(
+    readable = sorted(
         line
         for line in lines
         if line <= len(kinds) and kinds[line - 1] not in {LogLineKind.BLANK, LogLineKind.BROKEN}
     )
-    if not held:
+    if not readable:
         return
     records, references = RecordChecks(context), ReferenceChecks(context)
     has_remaps = False
-    for line, record in context.trail.log.decode(held):
+    for line, record in context.trail.log.decode(readable):
         if isinstance(record, MalformedJson):
             context.trail.log.undecodable[line] = record.reason
         else:
             yield from records.check(record)
             yield from references.check(record)
             has_remaps = has_remaps or (record.text("action") or "").startswith("rebase_")
-    if has_remaps:  # it decodes all annotations
+    if has_remaps:  # only then, since it decodes all annotations
         yield from (finding for finding in check_remaps(context) if finding.line in lines)
 
 
@@ -318,9 +322,9 @@ def _is_new(key: str, now: Manifest, before: Manifest) -> bool:
 def _base_problems(
     context: CheckContext, before: Manifest, config: LoadedConfig
 ) -> frozenset[tuple[str, str | None, str]]:
-    """Return what was wrong with the manifest and the policy of the base as files."""
+    """Return check, field and message of each problem in the manifest and policy of the base."""
     trail = Trail(context.directory)
     trail.manifest = before
-    then = CheckContext(trail, config, context.repository, context.now)
-    found = [*check_config(then), *check_manifest(then)]
-    return frozenset((each.check.id, each.field, each.message) for each in found)
+    base_context = CheckContext(trail, config, context.repository, context.now)
+    findings = [*check_config(base_context), *check_manifest(base_context)]
+    return frozenset((each.check.id, each.field, each.message) for each in findings)

@@ -175,9 +175,7 @@ def load_inputs(trail: Trail, base: str | None) -> GateInputs:
         return inputs
     repository = open_repository(directory.project)
     if repository is None:
-        raise HistoryUnavailable(
-            "--base needs a git repository", hint="run it inside the work tree"
-        )
+        raise HistoryUnavailable("--base requires a git repository", hint="run it in a work tree")
     tip = repository.resolve(base)
     config = policy_at(repository, directory, tip)
     _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")

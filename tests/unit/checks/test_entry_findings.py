@@ -66,7 +66,7 @@ def test_a_bad_timestamp_of_an_entry_counts_as_such(project: Project) -> None:
 def test_hash_variant(project: Project) -> None:
     key = project.writer.prompt("Go on.", variant="no-type")
     project.writer.prompt("Stop.", variant="no-type")
-    message = "2 of 10 keys verify as no-type"
+    message = "2 of 10 keys match only as no-type"
     assert project.seen() == [
         Seen("hash-variant", "warning", MANIFEST, project.place(key), None, message)
     ]
@@ -83,7 +83,7 @@ def test_hash_mismatch(project: Project) -> None:
         },
         key=DIGEST,
     )
-    message = f"entry {DIGEST[:16]} does not have this hash, in any known variant"
+    message = f"entry {DIGEST[:16]} does not match its key in any known variant"
     assert project.seen() == [
         Seen("hash-mismatch", "error", MANIFEST, project.place(DIGEST), None, message)
     ]
@@ -93,13 +93,13 @@ def test_hash_mismatch(project: Project) -> None:
 
 def test_prompts_absent(tmp_path: Path) -> None:
     smallest(tmp_path, "medium")
-    message = "the project's level is medium, and the manifest has no prompt entry"
+    message = "level medium requires prompt entries, but the manifest has none"
     assert seen(check(tmp_path)) == [Seen("prompts-absent", "error", MANIFEST, None, None, message)]
 
 
 def test_reasoning_absent(tmp_path: Path) -> None:
     smallest(tmp_path, "high").prompt("Go on.")
-    message = "the project's level is high, and the manifest has no reasoning entry"
+    message = "level high requires reasoning entries, but the manifest has none"
     assert seen(check(tmp_path)) == [
         Seen("reasoning-absent", "error", MANIFEST, None, None, message)
     ]
@@ -129,7 +129,7 @@ def test_reasoning_empty(reasoned: Project) -> None:
     key = reasoned.writer.entry(
         {"type": "reasoning", "reasoning_model": "m", "created_at": reasoned.writer.now()}
     )
-    message = "no text, no compressed text, no blob"
+    message = "the entry has no text, no compressed text and no blob"
     assert reasoned.seen() == [
         Seen("reasoning-empty", "error", MANIFEST, reasoned.place(key), "reasoning_text", message)
     ]
@@ -137,7 +137,7 @@ def test_reasoning_empty(reasoned: Project) -> None:
 
 def test_reasoning_model(reasoned: Project) -> None:
     key = reasoned.writer.reasoning("Perhaps.", reasoning_model=OMIT)
-    message = "1 of 4 reasoning entries name no model"
+    message = "1 of 4 reasoning entries have no reasoning_model"
     assert reasoned.seen() == [
         Seen(
             "reasoning-model", "warning", MANIFEST, reasoned.place(key), "reasoning_model", message
@@ -242,7 +242,7 @@ def test_blob_name(reasoned: Project) -> None:
     content = json.dumps({"type": "reasoning", "reasoning_text": "Else.", "reasoning_model": "m"})
     reasoned.writer.files.write(path, gzipped(content.encode()))
     key = external(reasoned, path)
-    message = f"the name of {path} is not the digest of its content"
+    message = f"the name of {path} does not match the digest of its content"
     assert reasoned.seen() == [
         Seen("blob-name", "warning", MANIFEST, reasoned.place(key), "blob_path", message)
     ]
@@ -253,7 +253,7 @@ def test_blob_name(reasoned: Project) -> None:
 )
 def test_home_path(project: Project, home: str) -> None:
     key = project.writer.command("make", directory=home)
-    message = "1 of 9 entries name a home directory"
+    message = "1 of 9 entries contain a path of a home directory"
     assert project.seen() == [
         Seen("home-path", "warning", MANIFEST, project.place(key), None, message)
     ]
@@ -271,7 +271,7 @@ def test_home_path(project: Project, home: str) -> None:
 )
 def test_secret(project: Project, secret: str, kind: str) -> None:
     key = project.writer.prompt(f"Use {secret} for it.")
-    message = f"prompt_text looks as if it contained a secret: {kind}"
+    message = f"prompt_text may contain a secret: {kind}"
     assert project.seen() == [
         Seen("secret", "warning", MANIFEST, project.place(key), "prompt_text", message)
     ]

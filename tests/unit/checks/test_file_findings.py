@@ -85,7 +85,7 @@ def test_a_manifest_that_git_ignores_is_absent_on_purpose(project: Project) -> N
     (project.root / MANIFEST).unlink()
     with (project.audit / ".gitignore").open("a") as file:
         file.write("manifest.json\n")
-    message = "manifest.json is not published: git ignores it"
+    message = "manifest.json is not in the repository: git ignores it"
     assert project.seen() == [Seen("manifest-missing", "note", MANIFEST, None, None, message)]
 
 
@@ -100,9 +100,19 @@ def test_manifest_json(project: Project) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "field", "message"),
     [
-        (b'"standard":"VIBES"', b'"standard":"VIBE"', "standard", "standard is 'VIBE'"),
+        (
+            b'"standard":"VIBES"',
+            b'"standard":"VIBE"',
+            "standard",
+            "invalid standard 'VIBE': expected 'VIBES'",
+        ),
         (b'"standard":"VIBES",', b"", "standard", "standard is missing"),
-        (b'"version":"1.0"', b'"version":1', "version", "version is '1'"),
+        (
+            b'"version":"1.0"',
+            b'"version":1',
+            "version",
+            "invalid version 1: expected a string such as '1.0'",
+        ),
         (b'"version":"1.0",', b"", "version", "version is missing"),
     ],
 )
@@ -120,7 +130,7 @@ def test_manifest_duplicate(project: Project) -> None:
     (project.root / MANIFEST).write_bytes(
         b"\n".join([*lines[: line - 1], wrong, *lines[line - 1 :]])
     )
-    message = f"entry {key[:16]} stands here again, with another content"
+    message = f"entry {key[:16]} occurs again with different content"
     assert project.seen() == [
         Seen("manifest-duplicate", "error", MANIFEST, line + 1, None, message)
     ]
@@ -162,7 +172,7 @@ def test_journal_pending(project: Project) -> None:
     (project.root / MANIFEST).write_bytes(before)
     journal(project, json.dumps({key: entry}) + "\n")
     assert project.seen() == [
-        Seen("journal-pending", "note", MANIFEST, None, None, "1 entry waits to be folded in")
+        Seen("journal-pending", "note", MANIFEST, None, None, "1 entry is not in the manifest yet")
     ]
     assert project.report().entries["command"] == 3
 
@@ -204,12 +214,10 @@ def test_what_is_wrong_is_said_in_words_of_json(
     assert [each.message for each in project.seen()] == [message]
 
 
-@pytest.mark.parametrize(
-    ("version", "what"), [("2.0", "is not a version 1"), ("newest", "is no version")]
-)
+@pytest.mark.parametrize(("version", "what"), [("2.0", "unsupported"), ("newest", "invalid")])
 def test_version_unsupported(project: Project, version: str, what: str) -> None:
     project.writer.config(standard_version=version)
-    message = f"standard_version '{version}' {what}: read as far as possible, never written"
+    message = f"{what} standard_version '{version}': expected 1.x; the file is not written"
     assert project.seen() == [
         Seen("version-unsupported", "warning", CONFIG, 3, "standard_version", message)
     ]
@@ -218,7 +226,7 @@ def test_version_unsupported(project: Project, version: str, what: str) -> None:
 def test_a_manifest_of_another_major_version_is_read_and_marked(project: Project) -> None:
     file = project.root / MANIFEST
     file.write_bytes(file.read_bytes().replace(b'"version":"1.0"', b'"version":"2.0"', 1))
-    message = "version '2.0' is not a version 1: read as far as possible, never written"
+    message = "unsupported version '2.0': expected 1.x; the file is not written"
     assert project.seen() == [
         Seen("version-unsupported", "warning", MANIFEST, 1, "version", message)
     ]
@@ -273,6 +281,6 @@ def test_a_torn_record_is_found_after_the_last_whole_one(project: Project) -> No
             LOG,
             26,
             None,
-            "the last record was never finished; it is not read",
+            "the last record is incomplete and not read",
         )
     ]

@@ -34,7 +34,7 @@ def test_whatever_spelling_ignores_the_database_will_do(project: Project, text: 
 def test_a_rule_of_the_project_counts_and_one_of_this_machine_does_not(project: Project) -> None:
     replace(project.root / IGNORE, None)
     (project.root / ".git/info/exclude").write_text("audit.db\n")
-    message = "only settings of this machine ignore audit.db"
+    message = "audit.db is ignored only by settings of this machine"
     assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, message)]
     (project.root / ".gitignore").write_text(".ai-audit/audit.db\n")
     assert project.seen() == []
@@ -50,7 +50,7 @@ def test_a_journal_of_another_tool_that_git_would_take_along(project: Project) -
 
 def test_attributes_that_another_file_overrides(project: Project) -> None:
     (project.root / ".git/info/attributes").write_text("manifest.json text=auto\n")
-    message = "another attributes file, such as .git/info/attributes, overrides manifest.json"
+    message = "attributes of manifest.json are overridden, for example in .git/info/attributes"
     assert project.seen() == [Seen("git-attributes", "warning", ATTRIBUTES, None, None, message)]
 
 
@@ -74,7 +74,7 @@ def test_git_attributes(project: Project, text: str | None, files: str) -> None:
     if text is None:  # git takes the one that it has staged
         project.repository.git("rm", "--cached", "--quiet", ATTRIBUTES)
     assert project.seen() == [
-        Seen("git-attributes", "warning", ATTRIBUTES, None, None, f"no sufficient line for {files}")
+        Seen("git-attributes", "warning", ATTRIBUTES, None, None, f"missing attributes for {files}")
     ]
 
 
@@ -96,7 +96,7 @@ def test_git_derived(project: Project, name: str) -> None:
     project.writer.files.write(name, b"")
     project.repository.git("add", "--force", f".ai-audit/{name}")
     assert project.seen() == [
-        Seen("git-derived", "warning", f".ai-audit/{name}", None, None, f"{name} is tracked")
+        Seen("git-derived", "warning", f".ai-audit/{name}", None, None, f"git tracks {name}")
     ]
 
 
@@ -135,14 +135,16 @@ def test_base_record(project: Project) -> None:
         if f'"annotation_id":"{removed}"'.encode() not in line
     ]
     log.write_bytes(first + b"\n" + b"".join(kept))
-    message = f"record {removed[:16]} (line 6 at {project.head[:12]}) is gone, or was changed together with its id"
+    message = f"record {removed[:16]} (line 6 of commit {project.head[:12]}) was removed, or changed together with its id"
     assert project.seen(base="HEAD") == [Seen("base-record", "error", LOG, None, None, message)]
 
 
 def test_a_record_that_was_changed_is_found_where_it_is_now(project: Project) -> None:
     rewrite(project.root / LOG, '"note":"Fine."', '"note":"Bad."')
     found = {finding.check: finding for finding in project.seen(base="HEAD")}
-    message = f"record {project.trail.review[:16]} (line 24 at {project.head[:12]}) was changed"
+    message = (
+        f"record {project.trail.review[:16]} (line 24 of commit {project.head[:12]}) was changed"
+    )
     assert found["base-record"] == Seen("base-record", "error", LOG, 24, None, message)
     assert set(found) == {"base-record", "annotation-id-mismatch"}
 
@@ -165,7 +167,7 @@ def test_base_entry(project: Project) -> None:
         project.repository.git("show", f"HEAD~1:{MANIFEST}").encode() + b"\n"
     )
     head = project.repository.head()
-    message = f"entry {key[:16]} of {head[:12]} is gone"
+    message = f"entry {key[:16]} of commit {head[:12]} was removed"
     assert project.seen(base="HEAD") == [Seen("base-entry", "error", MANIFEST, None, None, message)]
 
 
@@ -173,7 +175,7 @@ def test_an_entry_that_was_changed_is_found_where_it_is_now(project: Project) ->
     key = project.trail.command
     rewrite(project.root / MANIFEST, '"command_type":"file_write"', '"command_type":"file_read"')
     found = {finding.check: finding for finding in project.seen(base="HEAD")}
-    message = f"entry {key[:16]} was changed since {project.head[:12]}"
+    message = f"entry {key[:16]} of commit {project.head[:12]} was changed"
     assert found["base-entry"] == Seen(
         "base-entry", "error", MANIFEST, project.place(key), None, message
     )
@@ -189,7 +191,14 @@ def test_base_file(project: Project) -> None:
     config.rename(project.root / "config.json")
     config.symlink_to("../config.json")
     assert project.seen(base="HEAD") == [
-        Seen("base-file", "error", ".ai-audit/config.json", None, None, "config.json is a link")
+        Seen(
+            "base-file",
+            "error",
+            ".ai-audit/config.json",
+            None,
+            None,
+            "config.json is a symbolic link",
+        )
     ]
 
 
@@ -200,7 +209,7 @@ def test_base_checkout(project: Project) -> None:
     project.line()
     project.repository.commit("Two more lines")
     log.write_bytes(before)
-    message = "2 lines of the log in HEAD do not stand on disk"
+    message = "2 log lines of HEAD are missing on disk"
     found = [each for each in project.seen(base="HEAD~1") if each.check != "base-record"]
     assert found == [Seen("base-checkout", "error", LOG, None, None, message)]
 
@@ -208,7 +217,7 @@ def test_base_checkout(project: Project) -> None:
 def test_base_trail(project: Project) -> None:
     project.repository.write("src/.ai-audit/config.json", "{}\n")
     project.repository.commit("A trail of its own")
-    message = "the change brings a trail of its own for this folder"
+    message = "the branch adds an audit trail for this folder"
     assert project.seen(base="HEAD~1") == [
         Seen("base-trail", "error", "src/.ai-audit", None, None, message)
     ]
@@ -226,7 +235,7 @@ def test_base_level(project: Project) -> None:
             ".ai-audit/config.json",
             line,
             "assurance_level",
-            "medium became low",
+            "assurance_level changed from medium to low",
         )
     ]
 
@@ -236,7 +245,7 @@ def test_base_policy(project: Project) -> None:
     found = [each for each in project.seen(base="HEAD") if each.check.startswith("base")]
     line, message = (
         project.place('"exclude_patterns"', ".ai-audit/config.json"),
-        "**/vendor/** became **/vendor/**, src/",
+        "exclude_patterns changed from **/vendor/** to **/vendor/**, src/",
     )
     assert found == [
         Seen("base-policy", "error", ".ai-audit/config.json", line, "exclude_patterns", message)
@@ -261,5 +270,5 @@ def test_an_unknown_revision_is_no_finding_but_an_error(project: Project, revisi
 
 def test_a_base_needs_a_repository(project: Project) -> None:
     (project.root / ".git").rename(project.root / "not-git")
-    with pytest.raises(HistoryUnavailable, match="needs a git repository"):
+    with pytest.raises(HistoryUnavailable, match="requires a git repository"):
         project.report(base="HEAD")

@@ -64,7 +64,7 @@ def test_timestamp_future(project: Project) -> None:
     project.writer.informed(
         project.trail.created, project.trail.read_command, timestamp="2026-02-05T12:00:00Z"
     )
-    message = "2026-02-05T12:00:00Z is ahead of now"
+    message = "timestamp 2026-02-05T12:00:00Z is in the future"
     assert project.seen() == [Seen("timestamp-future", "warning", LOG, 26, "timestamp", message)]
 
 
@@ -81,7 +81,7 @@ def test_annotation_id_absent(project: Project) -> None:
     project.writer.edge(
         "informed_by", project.trail.modified, project.trail.command, annotation_id=OMIT
     )
-    message = "1 of 27 records carry no annotation_id"
+    message = "1 of 27 records have no annotation_id"
     assert project.seen() == [
         Seen("annotation-id-absent", "warning", LOG, 27, "annotation_id", message)
     ]
@@ -89,7 +89,7 @@ def test_annotation_id_absent(project: Project) -> None:
 
 def test_annotation_id_variant(project: Project) -> None:
     project.line(text=SOURCES["src/auth.py"], id_variant="less-anchors")
-    message = "1 of 27 annotation_ids verify as less-anchors"
+    message = "1 of 27 annotation_ids match only as less-anchors"
     assert project.seen() == [
         Seen("annotation-id-variant", "warning", LOG, 26, "annotation_id", message)
     ]
@@ -97,7 +97,7 @@ def test_annotation_id_variant(project: Project) -> None:
 
 def test_annotation_id_mismatch(project: Project) -> None:
     project.line(annotation_id="0" * 64)
-    message = "annotation_id does not belong to this record, in any known variant"
+    message = "annotation_id does not match this record in any known variant"
     assert project.seen() == [
         Seen("annotation-id-mismatch", "error", LOG, 26, "annotation_id", message)
     ]
@@ -116,14 +116,14 @@ def test_annotation_id_mismatch(project: Project) -> None:
 )
 def test_path_foreign(project: Project, path: str, reason: str) -> None:
     project.line(path)
-    message = f"not in this checkout: 1 annotation of 1 file ({reason})"
+    message = f"not in this checkout: 1 annotation in 1 file ({reason})"
     assert project.seen() == [Seen("path-foreign", "note", LOG, 26, "file_path", message)]
 
 
 def test_all_foreign_paths_are_one_finding_at_the_first(project: Project) -> None:
     for path in ("src/gone.py", "src/gone.py", "/home/someone/lib.py"):
         project.line(path)
-    message = "not in this checkout: 3 annotations of 2 files (1 absolute, 1 missing)"
+    message = "not in this checkout: 3 annotations in 2 files (1 absolute, 1 missing)"
     assert project.seen() == [Seen("path-foreign", "note", LOG, 26, "file_path", message)]
 
 
@@ -131,13 +131,13 @@ def test_all_foreign_paths_are_one_finding_at_the_first(project: Project) -> Non
 def test_path_untracked(project: Project, path: str) -> None:
     project.repository.write(path, "one\ntwo\n")
     project.line(path)
-    message = "not tracked by the project: 1 annotation of 1 file"
+    message = "not tracked by the project: 1 annotation in 1 file"
     assert project.seen() == [Seen("path-untracked", "note", LOG, 26, "file_path", message)]
 
 
 def test_level_below_policy(project: Project) -> None:
     project.line(assurance_level="low")
-    message = "1 annotation was recorded below the project's level medium"
+    message = "1 annotation is below the project's assurance level medium"
     assert project.seen() == [
         Seen("level-below-policy", "warning", LOG, 26, "assurance_level", message)
     ]
@@ -187,5 +187,5 @@ def test_a_commit_that_git_can_tell_is_no_finding(
 def test_without_a_repository_no_commit_can_be_told(project: Project) -> None:
     (project.root / ".git").rename(project.root / "not-git")
     project.line(commit_hash=None)
-    message = "1 annotation records no commit, and there is no git repository to derive it from"
+    message = "1 annotation has no commit, and it cannot be derived: there is no git repository"
     assert project.seen() == [Seen("commit-unknown", "note", LOG, 26, "commit_hash", message)]

@@ -14,20 +14,20 @@ NOTHING = "0" * 64
 )
 def test_reference_dangling(project: Project, field: str) -> None:
     project.line(**{field: NOTHING})
-    message = f"{field} {NOTHING[:16]} names no entry"
+    message = f"{field} {NOTHING[:16]} has no manifest entry"
     assert project.seen() == [Seen("reference-dangling", "error", LOG, 26, field, message)]
 
 
 def test_reference_type(project: Project) -> None:
     project.line(prompt_hash=project.trail.command)
-    message = "prompt_hash names a command entry"
+    message = "prompt_hash refers to an entry of type command: expected prompt"
     assert project.seen() == [Seen("reference-type", "error", LOG, 26, "prompt_hash", message)]
 
 
 @pytest.mark.parametrize("kind", ["annotation", "context", "session"])
 def test_edge_end(project: Project, kind: str) -> None:
     project.writer.edge("informed_by", project.trail.created, NOTHING, target_type=kind)
-    message = f"target_ref {NOTHING[:36]} names no {kind}"
+    message = f"target_ref {NOTHING[:36]} refers to no {kind}"
     assert project.seen() == [Seen("edge-end", "error", LOG, 26, "target_ref", message)]
 
 
@@ -72,27 +72,36 @@ def test_the_cause_of_any_member_is_that_of_the_lineage(project: Project) -> Non
 def test_remap_edge(project: Project, action: str, severity: str) -> None:
     project.line(action=action)
     assert project.seen() == [
-        Seen("remap-edge", severity, LOG, 26, "action", f"{action} without a supersedes edge")
+        Seen(
+            "remap-edge", severity, LOG, 26, "action", f"the {action} record has no supersedes edge"
+        )
     ]
 
 
 def test_session_open(project: Project) -> None:
     session = project.writer.session_start()
-    message = f"session {session} was never closed"
+    message = f"session {session} has no end record"
     assert project.seen() == [Seen("session-open", "warning", LOG, 26, "session_id", message)]
 
 
 def test_session_unknown(project: Project) -> None:
     for _ in range(2):
         project.line(session_id="stray")
-    message = "session stray has no record of its own"
+    message = "session stray has no start record"
     assert project.seen() == [Seen("session-unknown", "warning", LOG, 26, "session_id", message)]
 
 
 def test_a_session_that_only_ends_has_no_start(project: Project) -> None:
     project.writer.session_end("stray")
     assert project.seen() == [
-        Seen("session-unknown", "warning", LOG, 26, None, "session stray ends and never starts")
+        Seen(
+            "session-unknown",
+            "warning",
+            LOG,
+            26,
+            None,
+            "session stray has an end record but no start record",
+        )
     ]
 
 
@@ -129,7 +138,7 @@ def test_a_whole_delegation_is_no_finding(project: Project) -> None:
 
 def test_delegation_child(project: Project) -> None:
     child = delegate(project, parent=None)
-    message = f"the start of session {child} does not name its parent {project.trail.session}"
+    message = f"the start record of session {child} lacks its parent {project.trail.session}"
     assert project.seen() == [
         Seen("delegation-child", "warning", LOG, 26, "parent_session_id", message)
     ]
@@ -137,7 +146,7 @@ def test_delegation_child(project: Project) -> None:
 
 def test_delegation_record(project: Project) -> None:
     child = delegate(project, parent=project.trail.session, record=False)
-    message = f"session {child} names parent {project.trail.session}, which recorded no delegation"
+    message = f"session {child} has no delegation record of parent {project.trail.session}"
     assert project.seen() == [
         Seen("delegation-record", "warning", LOG, 26, "parent_session_id", message)
     ]
@@ -145,7 +154,7 @@ def test_delegation_record(project: Project) -> None:
 
 def test_delegation_edge(project: Project) -> None:
     child = delegate(project, parent=project.trail.session, edge=False)
-    message = f"no delegated_to edge leads from session {project.trail.session} to {child}"
+    message = f"there is no delegated_to edge from session {project.trail.session} to {child}"
     assert project.seen() == [Seen("delegation-edge", "warning", LOG, 27, None, message)]
 
 

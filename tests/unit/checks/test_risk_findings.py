@@ -19,7 +19,7 @@ RFC_EXAMPLE: list[dict[str, Any]] = [
 
 def test_risk_score(project: Project) -> None:
     project.line(risk_score=0.72, risk_factors=RFC_EXAMPLE)
-    message = "risk_score is 0.72; its factors give 0.7893"
+    message = "risk_score is 0.72, but its factors give 0.7893"
     assert project.seen() == [Seen("risk-score", "warning", LOG, 26, "risk_score", message)]
 
 
@@ -58,8 +58,12 @@ def test_a_score_of_another_algorithm_is_its_own(project: Project) -> None:
 @pytest.mark.parametrize(
     ("signals", "place", "message"),
     [
-        (["moon"], 0, "'moon' has no namespace and is no signal of the standard"),
-        (["org:moon", "org:moon"], 1, "'org:moon' is there twice"),
+        (
+            ["moon"],
+            0,
+            "unknown signal 'moon': expected a standard signal or a name such as org:name",
+        ),
+        (["org:moon", "org:moon"], 1, "signal 'org:moon' occurs twice"),
     ],
 )
 def test_risk_signal(project: Project, signals: list[str], place: int, message: str) -> None:
