@@ -57,7 +57,7 @@ class _Typed:
 
     def __init__(self, text: str, changes: Sequence[Change]) -> None:
         self._documents = Documents()
-        self._documents.opened(URI, 1, text)
+        self._documents.open(URI, 1, text)
         document = self._documents.get(URI)
         assert document is not None
         self._document = document
@@ -68,7 +68,7 @@ class _Typed:
         """Type, as after a pause."""
         self._edits = self._document.collect_edits()
         for change in self._changes:
-            self._documents.changed(URI, None, [change])
+            self._documents.change(URI, None, [change])
 
     def ask(self) -> None:
         """Ask where the ranges are now."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-MESSAGE: Final = re.compile(r"internal error [0-9a-f]{8}; the log of the server says more")
+MESSAGE: Final = re.compile(r"internal error [0-9a-f]{8}; see the log of the server")
 LOGGED: Final = re.compile(r"internal error ([0-9a-f]{8}): KeyError in \S+\.py:\d+$", re.MULTILINE)
 
 
@@ -131,7 +131,7 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
         "vibes_lsp.lsp.features.diagnostics:_risks",
         "vibes_lsp.lsp.background:_flush",
         "vibes_lsp.lsp.background:BackgroundFlush.flush_document",
-        "vibes_lsp.lsp.documents:Documents.changed",
+        "vibes_lsp.lsp.documents:Documents.change",
     ],
 )
 def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
@@ -162,7 +162,7 @@ def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
 
 
 def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol._out_of_order")
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol._lifecycle_error")
     with wire:
         for _ in range(2):
             error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]

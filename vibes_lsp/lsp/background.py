@@ -1,4 +1,4 @@
-"""Work that no request waits for: lookups in git history, refreshes after a change on disk, and flushing what was recorded.
+"""Work that no request waits for: git history lookups, refreshes, flushing what was recorded.
 
 Each piece is scheduled on the event loop and does its reading and writing in a thread.
 """
@@ -24,7 +24,10 @@ FLUSH_PAUSE: Final = 2.0
 """Seconds without a record and without a change of any document, after which a trail is flushed."""
 
 REFRESH_PAUSE: Final = 0.02
-"""Seconds after a record before the client is told to refresh: its answer goes out first, and a burst of records causes one refresh."""
+"""Seconds after a record before the client is told to refresh.
+
+The answer goes out first, and a burst of records causes one refresh.
+"""
 
 
 class Debouncer:
@@ -73,12 +76,13 @@ class Debouncer:
     async def _run_logged(self, key: str) -> None:
         try:
             await self._run(key)
-        except Exception as error:  # noqa: BLE001  # no request waits that could be answered with it
-            _logger.error("in the background: %s", report(error).message)  # noqa: TRY400  # the traceback is in the report
+        except Exception as error:  # noqa: BLE001  # no request waits for it
+            message = report(error).message  # with the traceback
+            _logger.error("in the background: %s", message)  # noqa: TRY400
 
 
 async def refresh_outdated(ls: Server) -> None:
-    """Read what changed on disk, tell the client which answers are outdated, and look up git history again."""
+    """Read what changed on disk, refresh the client, and look up git history again."""
     await refresh_documents(ls, ls.projects.outdated_documents())
     for project in ls.projects.all():
         if project.snapshot.history.is_done:
@@ -86,9 +90,10 @@ async def refresh_outdated(ls: Server) -> None:
 
 
 async def look_up_history(ls: Server, project: Project) -> None:
-    """Look up git history for the open documents of a project in a thread, and refresh the client when answers change.
+    """Look up git history for the open documents of a project, in a thread.
 
-    One lookup at a time: a change meanwhile is covered by one more lookup at the end.
+    The client is refreshed when answers change. One lookup at a time: a change meanwhile is covered
+    by one more lookup at the end.
     """
     if not project.begin_lookups():
         return
@@ -110,7 +115,9 @@ async def look_up_history(ls: Server, project: Project) -> None:
 
 
 class BackgroundFlush:
-    """Flushes what was recorded when a trail is left alone: pending completions to the log, the journal to the manifest, all to disk.
+    """Flushes what was recorded once a trail is left alone.
+
+    Pending completions go to the log, the journal to the manifest, and everything to disk.
 
     Args:
         server: The server.
@@ -123,12 +130,12 @@ class BackgroundFlush:
         self._running: set[str] = set()
 
     def schedule(self, project: Project) -> None:
-        """Flush a trail after the pause that follows a record; refresh the client once the command is answered."""
+        """Flush a trail in the next pause; refresh the client once the command is answered."""
         self._flushes.schedule(str(project.directory.path))
         self.schedule_refresh(project)
 
     def schedule_refresh(self, project: Project) -> None:
-        """Refresh the client once the request is answered: it may not watch the trail, or not yet."""
+        """Refresh the client once the request is answered: it may not watch the trail."""
         self._refreshes.schedule(str(project.directory.path))
 
     def postpone(self) -> None:
@@ -136,7 +143,7 @@ class BackgroundFlush:
         self._flushes.postpone()
 
     def schedule_pending(self, uri: str) -> None:
-        """Flush the completions that another program, which may be dead, left pending in a document's project."""
+        """Flush completions that another program left pending in a document's project."""
         found = self._server.projects.owner(uri)
         if found is not None and found[0].pending:
             self.schedule(found[0])
@@ -210,12 +217,16 @@ def open_texts(projects: Projects, project: Project) -> dict[str, str]:
 
 
 def _flush(project: Project, texts: Mapping[str, str]) -> bool:
-    """Flush what was recorded here, and what programs that ended left pending; raises a `VibesError` when that cannot be written.
+    """Flush what was recorded here, and what programs that ended left pending.
 
     Returns:
-        Whether anything is still pending, of another program whose time is not over.
+        Whether anything is pending still: of another program that may go on.
+
+    Raises:
+        VibesError: It cannot be written.
     """
-    from vibes_lsp.recording import ABANDONED_AFTER  # noqa: PLC0415  # a server that only reads starts without it
+    # Imported late: a server that only reads starts without it.
+    from vibes_lsp.recording import ABANDONED_AFTER  # noqa: PLC0415
 
     project.recorder.record_pending_completions(texts, others_after=ABANDONED_AFTER)
     project.recorder.rest()

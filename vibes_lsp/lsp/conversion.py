@@ -15,7 +15,10 @@ _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 
 
 def path_of(uri: str) -> Path | None:
-    """Return the absolute, normalized path of a URI; None for what is no file: `untitled:`, a notebook cell, nonsense."""
+    """Return the absolute, normalized path of a URI.
+
+    None for what is no file: `untitled:`, a notebook cell, an invalid URI.
+    """
     try:
         name = to_fs_path(uri)
     except ValueError:
@@ -24,7 +27,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def uri_in(project: Path, path: str) -> str | None:
-    """Return the URI of a path in a project; None for a path that no file can have, as one with half a surrogate pair."""
+    """Return the URI of a path in a project; None for one with half a surrogate pair."""
     try:
         return (project / path).as_uri()
     except ValueError:
@@ -32,7 +35,10 @@ def uri_in(project: Path, path: str) -> str | None:
 
 
 def to_characters(line: str, units: int, encoding: Encoding) -> int:
-    """Return how many characters the first `units` code units of a line are; a character that is cut does not count."""
+    """Return how many characters the first `units` code units of a line are.
+
+    A character that is cut does not count.
+    """
     if line.isascii() or encoding == types.PositionEncodingKind.Utf32:
         return min(units, len(line))
     if encoding == types.PositionEncodingKind.Utf8:
@@ -62,7 +68,7 @@ def to_utf16_column(line: str, column: int, encoding: Encoding) -> int:
 
 
 def _count_utf16(line: str, units: int) -> int:
-    """Count one by one the characters of a line that holds lone surrogates, or whose UTF-16 is cut within a character."""
+    """Count characters one by one: a pair is cut, or lone surrogates meet and form one."""
     column = 0
     for number, character in enumerate(line):
         column += 2 if character > "\uffff" else 1

@@ -1,4 +1,4 @@
-"""The state of one open document: its placements, the last snapshot, and the key that says whether both are still valid.
+"""The state of one open document: placements, the last snapshot, and the key that validates both.
 
 Only the event loop may touch it. A thread gets a `LocateRequest`, which nothing changes.
 """
@@ -109,7 +109,7 @@ class DocumentState:
         edits could not be followed.
         """
         key = self._current_key(trail, is_provisional=self._key.is_provisional)
-        is_valid = self._tracker.keeps_up and key.has_same_base(self._key)
+        is_valid = self._tracker.has_all_edits and key.has_same_base(self._key)
         return self._tracker if is_valid else None
 
     def is_outdated(self, trail: TrailSnapshot, published: int) -> bool:
@@ -117,7 +117,7 @@ class DocumentState:
         return self._key.generation > published or self._generation(trail) != self._key.generation
 
     def known(self) -> LocationsByLineage:
-        """Return where annotations are in the text as it is now, whatever was recorded since."""
+        """Return where annotations are in the current text, without those recorded since."""
         return self._tracker.known()
 
     def _current_key(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentKey:
@@ -130,7 +130,10 @@ class DocumentState:
         )
 
     def _generation(self, trail: TrailSnapshot) -> int:
-        """Return the last generation that concerns the document: that of its key, while nothing that it depends on has changed."""
+        """Return the last generation that concerns the document.
+
+        That is the one in its key until something that the placements depend on changes.
+        """
         if trail.generation != self._checked:
             if (
                 trail.shared_generation > self._key.generation
@@ -143,8 +146,8 @@ class DocumentState:
     def _place(self, trail: TrailSnapshot, before: PlacementTracker | None) -> None:
         history = trail.file_history(self.path, is_open=True)
         if before is not None and self._document.has_changes and self._is_same_save:
-            tracker = self._replaced(trail, history, before)
-        else:  # as a process that has just begun locator it
+            tracker = self._place_again(trail, history, before)
+        else:  # as a server that has just started does
             placements = trail.place(self.path, self._document.text, history)
             tracker = PlacementTracker(self._document, placements, history)
         self._tracker = tracker
@@ -164,10 +167,13 @@ class DocumentState:
     def _is_same_save(self) -> bool:
         return self._key.saved_revision == self._document.saved_revision
 
-    def _replaced(
+    def _place_again(
         self, trail: TrailSnapshot, history: FileHistory, before: PlacementTracker
     ) -> PlacementTracker:
-        """Place an unsaved text after a change of the trail: what was followed stays where it is, unless paths or the git history changed too."""
+        """Place an unsaved text after a change of the trail.
+
+        Placements stay where the edits took them, unless paths or the git history changed too.
+        """
         history = replace(
             history, original_texts=newest_texts(before.original_texts, history.original_texts)
         )
@@ -188,39 +194,38 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class LocateRequest:
-    """What it takes to locate a document anew, which may be done in a thread: nothing in it changes.
+    """A request to locate the annotations of a document in a thread. Nothing in it changes.
 
     Attributes:
-        revision: Of the document.
-        text: The document then.
-        placements: What is placed.
-        followed: Where each was taken by the edits; None where other lines stand instead of its own.
-        history: What is known of the annotations, the texts in which they were last seen whole included.
+        revision: The revision of the document.
+        text: The text at that revision.
+        placements: The placements to locate.
+        edited: Each range after the edits; None where other lines replaced its own.
+        history: The history of the file, with the texts in which annotations were last unchanged.
     """
 
     revision: int
     text: Text
     placements: Sequence[Placement]
-    followed: Sequence[LocatedRange | None]
+    edited: Sequence[LocatedRange | None]
     history: FileHistory
 
     def locate(self) -> list[Placement]:
-        """Return the placements by everything that the locator knows."""
+        """Return the placements, located in the text."""
         found = relocate(self.text, self.placements, self.history)
-        return with_locations(
-            self.placements, list(map(_settled, found, self.followed)), len(self.text.lines)
-        )
+        ranges = list(map(_choose_range, found, self.edited))
+        return with_locations(self.placements, ranges, len(self.text.lines))
 
 
 class PlacementTracker:
-    """Keeps the placements of a document up to date.
+    """Follows the edits of a document, so that placements stay right while the user types.
 
     Args:
         document: The document.
-        placements: Where its annotations are now.
-        history: What is known of them.
-        before: What followed it until the trail changed; the texts in which annotations were seen whole are remembered.
-        needs_locating: Whether the document is to be located anew, though it does not change any more.
+        placements: The placements in its current text.
+        history: The history of the file.
+        before: The tracker until the trail changed; its original texts are taken over.
+        needs_locating: Whether to locate in the next pause even if there are no more edits.
     """
 
     def __init__(
@@ -235,11 +240,15 @@ class PlacementTracker:
         self._document = document
         self._history = history
         self._location = 0
+        self._revision: int
+        self._base: tuple[Placement, ...]  # as located
+        self._placements: tuple[Placement, ...]  # after the edits
+        self._ranges: list[LocatedRange]
         self._needs_locating = needs_locating
         self._original_texts: dict[str, OriginalText] = (
             dict(before.original_texts) if before is not None else {}
         )
-        self.reset(placements)
+        self._reset(placements)
 
     @property
     def location(self) -> int:
@@ -248,13 +257,66 @@ class PlacementTracker:
 
     @property
     def original_texts(self) -> Mapping[str, OriginalText]:
-        """The texts in which annotations were last seen whole, by the id of their first record."""
+        """The texts in which annotations were last unchanged, by the id of their first record."""
         return self._original_texts
 
-    def reset(self, placements: Sequence[Placement]) -> None:
-        """Take over placements that were located in the document as it is now."""
-        self._base = self._now = tuple(placements)
-        self._where = [each.located for each in self._base]
+    @property
+    def has_all_edits(self) -> bool:
+        """Whether every edit was collected; otherwise the document has to be placed again."""
+        return self._document.edits is self._edits
+
+    def placements(self) -> tuple[Placement, ...]:
+        """Return the placements in the current text."""
+        if self._revision != self._document.revision:
+            edited = self._apply_edits()
+            ranges = [each for each in edited if each is not None]
+            # Replaced lines may be the same after all, as after a formatter: locate at once.
+            if len(ranges) < len(edited) or self._may_restore_lost(ranges):
+                self._reset(self._request(edited).locate())
+                self._needs_locating = True
+            elif ranges != self._ranges:
+                self._ranges = ranges
+                self._placements = tuple(with_locations(self._base, ranges, self._document.length))
+            self._revision = self._document.revision
+        return self._placements
+
+    def known(self) -> LocationsByLineage:
+        """Return where annotations are in the current text; nothing if edits are missing."""
+        if not self.has_all_edits:
+            return {}
+        return {each.lineage.ids: each.located for each in self.placements()}
+
+    def locate_request(self) -> LocateRequest | None:
+        """Return a request for a thread; None if nothing has changed since the last location."""
+        if not self.has_all_edits or not (self._edits or self._needs_locating):
+            return None
+        return self._request(self._apply_edits())
+
+    def accept(self, request: LocateRequest, found: Sequence[Placement]) -> bool:
+        """Use the result of a request, unless the document has changed since.
+
+        Returns:
+            Whether it changes answers.
+        """
+        if self._document.revision != request.revision or not self.has_all_edits:
+            return False
+        before, needed_locating = self._placements, self._needs_locating
+        self._reset(found)
+        self._needs_locating = False
+        return needed_locating or self._placements != before
+
+    def carry_over(self, placements: Sequence[Placement]) -> Sequence[Placement]:
+        """Return new placements, those with only recorded lines where the edits took them."""
+        if not self.has_all_edits:
+            return placements
+        edited = {each.current.id: each.located for each in self.placements()}
+        ranges = [_choose_range(each.located, edited.get(each.current.id)) for each in placements]
+        return with_locations(placements, ranges, self._document.length)
+
+    def _reset(self, placements: Sequence[Placement]) -> None:
+        """Follow placements that were located in the current text."""
+        self._base = self._placements = tuple(placements)
+        self._ranges = [each.located for each in self._base]
         self._recorded = [each.lineage.recorded_range for each in self._base]
         self._revision = self._document.revision
         self._edits = self._document.collect_edits()
@@ -262,92 +324,34 @@ class PlacementTracker:
         for each in self._base:
             start, end = each.located.start, each.located.end
             if each.located.sure and start is not None and end is not None:
-                self._original_texts[each.lineage.first.id] = OriginalText(
-                    self._document.text, start, end
-                )
+                original = OriginalText(self._document.text, start, end)
+                self._original_texts[each.lineage.first.id] = original
 
-    @property
-    def keeps_up(self) -> bool:
-        """Whether every edit was gathered; else the document has to be placed anew."""
-        return self._document.edits is self._edits
-
-    def placements(self) -> tuple[Placement, ...]:
-        """Return the placements in the document as it is now, which they have kept up with."""
-        if self._revision != self._document.revision:
-            where = self._follow()
-            settled = [each for each in where if each is not None]
-            if len(settled) < len(where) or self._may_be_back(
-                settled
-            ):  # as after a formatter: what stands there now may be theirs
-                self.reset(self._request(where).locate())
-                self._needs_locating = True
-            elif settled != self._where:
-                self._where, self._now = (
-                    settled,
-                    tuple(with_locations(self._base, settled, self._document.length)),
-                )
-            self._revision = self._document.revision
-        return self._now
-
-    def _may_be_back(self, where: Sequence[LocatedRange]) -> bool:
-        """Whether so much was put in at once, as by pasting or by undoing, that what was lost may be in it; or it was announced."""
+    def _may_restore_lost(self, ranges: Sequence[LocatedRange]) -> bool:
+        """Whether a lost annotation may be in inserted text: much was pasted, or text announced."""
         is_announced = self._document.take_expected_text()
-        return (is_announced or self._edits.largest >= CONTEXT_LINES) and any(
-            each.start is None for each in where
-        )
+        is_large = self._edits.largest >= CONTEXT_LINES
+        return (is_announced or is_large) and any(each.start is None for each in ranges)
 
-    def known(self) -> LocationsByLineage:
-        """Return where annotations are in the document as it is now, as far as that was kept up with."""
-        return (
-            {each.lineage.ids: each.located for each in self.placements()} if self.keeps_up else {}
-        )
-
-    def locate_request(self) -> LocateRequest | None:
-        """Return what it takes to locate the document anew; None when it is as it was when that was done."""
-        return (
-            self._request(self._follow())
-            if (self._edits or self._needs_locating) and self.keeps_up
-            else None
-        )
-
-    def accept(self, request: LocateRequest, found: Sequence[Placement]) -> bool:
-        """Take over what was located in a snapshot, unless the document has changed since; say whether answers are others now."""
-        if self._document.revision != request.revision or not self.keeps_up:
-            return False
-        answered, was_news = self._now, self._needs_locating
-        self.reset(found)
-        self._needs_locating = False
-        return was_news or self._now != answered
-
-    def _request(self, where: Sequence[LocatedRange | None]) -> LocateRequest:
+    def _request(self, edited: Sequence[LocatedRange | None]) -> LocateRequest:
+        texts = newest_texts(self._original_texts, self._history.original_texts)
         return LocateRequest(
             self._document.revision,
             self._document.text,
             self._base,
-            where,
-            replace(
-                self._history,
-                original_texts=newest_texts(self._original_texts, self._history.original_texts),
-            ),
+            edited,
+            replace(self._history, original_texts=texts),
         )
 
-    def carry_over(self, placements: Sequence[Placement]) -> Sequence[Placement]:
-        """Return placements that were placed anew, as after a change of the trail: what has only its recorded lines stays where it is."""
-        if not self.keeps_up:
-            return placements
-        where = {each.current.id: each.located for each in self.placements()}
-        located = [_settled(each.located, where.get(each.current.id)) for each in placements]
-        return with_locations(placements, located, self._document.length)
-
-    def _follow(self) -> list[LocatedRange | None]:
-        """Return where each annotation was taken by the edits; None where other lines stand instead of its own."""
+    def _apply_edits(self) -> list[LocatedRange | None]:
+        """Return each range after the edits; None where other lines replaced its own."""
         length = self._document.length
         return [
-            self._followed(each, recorded, length)
+            self._edited(each, recorded, length)
             for each, recorded in zip(self._base, self._recorded, strict=True)
         ]
 
-    def _followed(
+    def _edited(
         self, placement: Placement, recorded: AnchoredRange | None, length: int
     ) -> LocatedRange | None:
         base = placement.located
@@ -355,7 +359,7 @@ class PlacementTracker:
             return base
         start, end = base.start, base.end
         span = self._edits.follow(start, end)
-        if placement.lineage.action == Action.DELETE:  # a place between lines, shown at one of them
+        if placement.lineage.action == Action.DELETE:  # between two lines, shown at one of them
             line = max(1, min(span.start, length))
             return structs.replace(base, start=line, end=line)
         if span.replaced:
@@ -366,37 +370,43 @@ class PlacementTracker:
         lines = self._document.lines(span.start, span.end)
         kinds: tuple[LineKind, ...] = ()
         if base.is_proven:
-            whose = base.kinds or (LineKind.AI,) * (end - start + 1)
-            kinds = self._edits.kinds(start, end, whose)[: len(lines)]
+            before = base.kinds or (LineKind.AI,) * (end - start + 1)
+            kinds = self._edits.kinds(start, end, before)[: len(lines)]
         return apply_edits(base, recorded, span, lines, kinds)
 
 
 def newest_texts(
     seen: Mapping[str, OriginalText], committed: Mapping[str, OriginalText]
 ) -> dict[str, OriginalText]:
-    """Return the text that each annotation was last known to be whole in: in the editor rather than in a commit, unless anchors prove nothing."""
+    """Return the text in which each annotation was last unchanged.
+
+    A text of the editor comes before a committed one, unless that disproves the record.
+    """
     disproved = {
-        identifier: origin for identifier, origin in committed.items() if origin.before_edit
+        identifier: original for identifier, original in committed.items() if original.before_edit
     }
     return {**committed, **seen, **disproved}
 
 
-def _settled(found: LocatedRange, followed: LocatedRange | None) -> LocatedRange:
-    """What has nothing but its recorded lines stays where the edits took it; so do lines that a person gave, until the text is found."""
-    if followed is None:
+def _choose_range(found: LocatedRange, edited: LocatedRange | None) -> LocatedRange:
+    """Return the range that the edits led to if the locator knows only recorded lines.
+
+    So do lines that a person gave, until their text is found.
+    """
+    if edited is None:
         return found
     if found.method == Method.OLDER_THAN_EDIT and (found.start, found.end) == (
-        followed.start,
-        followed.end,
+        edited.start,
+        edited.end,
     ):
         return found
     is_given = (
-        (followed.method, followed.state) == (Method.FILE_HASH, State.EDITED)
-        and followed.start is not None
+        (edited.method, edited.state) == (Method.FILE_HASH, State.EDITED)
+        and edited.start is not None
         and not found.sure
     )
     has_recorded_lines = found.method == Method.RECORDED or (
         found.method == Method.OLDER_THAN_EDIT
-        and followed.method in {Method.RECORDED, Method.OLDER_THAN_EDIT}
+        and edited.method in {Method.RECORDED, Method.OLDER_THAN_EDIT}
     )
-    return followed if has_recorded_lines or is_given else found
+    return edited if has_recorded_lines or is_given else found

@@ -1,4 +1,4 @@
-"""Our extensions of LSP: the names of the commands, the `vibes/` messages, and what clients declare under `experimental.vibes`."""
+"""Our extensions of LSP: command names, `vibes/` messages, capabilities of clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lookups in git history: what one reads in a thread, and which changes of a project are covered by the last one.
+"""Lookups in git history, and which changes of a project the last one covers.
 
 `background.look_up_history` schedules them. No answer waits for git.
 """
@@ -44,7 +44,10 @@ class LookupRequest:
 
 
 class NearestAncestor:
-    """Answers from the last lookup which of some commits is nearest to HEAD, and notes what the next one has to find out (R7)."""
+    """Returns the commit that is nearest to HEAD (R7), from the last lookup.
+
+    What that did not answer is asked in the next one.
+    """
 
     def __init__(self) -> None:
         self._known: Mapping[tuple[str, ...], str | None] = {}
@@ -71,7 +74,7 @@ class NearestAncestor:
 
 
 class HistoryCoverage:
-    """Which changes of a project the lookups cover. An answer that rests on a later change is provisional.
+    """Which changes of a project the lookups cover; later ones make an answer provisional.
 
     Only the event loop may touch it.
 
@@ -87,7 +90,7 @@ class HistoryCoverage:
         self._phase = LookupPhase.IDLE
 
     def add_change(self) -> None:
-        """Count a change that history may answer differently for: of the trail, HEAD, a path, or by a save."""
+        """Count a change that needs a lookup: of the trail, of HEAD, of a path, or a save."""
         self._change += 1
 
     def begin(self) -> bool:
@@ -137,13 +140,13 @@ class HistoryCoverage:
         return not self.needs_lookup([(path, document)])
 
     def _covers_text(self, path: str, document: Document) -> bool:
-        """Whether the last lookup was about the saved text; of a document with changes, any of its texts will do."""
+        """Whether the last lookup was about the saved text, or about any text while unsaved."""
         text = self._covered.texts.get(path)
         return text is not None and (text is document.saved or document.has_changes)
 
 
 class HistoryLookup:
-    """Reads the git history of one project, with a trail of its own: the one that answers belongs to the event loop.
+    """Reads the git history of one project, with a trail of its own.
 
     One thread at a time may use it.
     """
@@ -178,7 +181,7 @@ class HistoryLookup:
         )
 
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
-        """Return the derived commits of the annotations of all files, by the id of their first record.
+        """Return the commits of the annotations of all files, by the id of their first record.
 
         All annotations are read again only when HEAD or the log is another one: what was recorded
         since has no commit yet.

@@ -1,4 +1,4 @@
-"""The server with all its features, from `initialize` to `exit`: capabilities, settings, workspace folders, trails that change on disk."""
+"""Create the server with all its features, and follow it from `initialize` to `exit`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _register_workspace(server: Server, watchers: FileWatchers, shown: ShownDocu
 
 
 async def _configure(ls: Server, given: object) -> None:
-    """Read settings from the client if it can be asked, else use those that came with the notification."""
+    """Ask the client for its settings; if it cannot be asked, use those of the notification."""
     workspace = ls.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
         items = [types.ConfigurationItem(section="vibes")]
@@ -129,7 +129,7 @@ async def _configure(ls: Server, given: object) -> None:
 
 
 async def _load(ls: Server, uri: str) -> None:
-    """Read a large trail before the first request, in a thread, with progress; once, however many folders it serves."""
+    """Read a large trail before the first request, once, in a thread, with progress."""
     path = path_of(uri)
     if path is None:
         return

@@ -1,4 +1,4 @@
-"""Entry point of `vibes-lsp`: what editors start. Standard output carries nothing but the protocol."""
+"""Entry point of `vibes-lsp`. Standard output carries nothing but the protocol."""
 
 from __future__ import annotations
 
@@ -21,25 +21,23 @@ _MAX_LINE: Final = 1000
 _SWITCH_INTERVAL: Final = 2e-4
 """Seconds that a thread runs while another one waits.
 
-The event loop waits for its turn after every look at the disk, of which an answer has dozens. With the default of 5 ms an
-answer that takes two milliseconds may take a hundred while a thread locates annotations or reads git history.
+The event loop waits for its turn after every file access, of which an answer has dozens. With the
+default of 5 ms an answer that takes 2 ms may take 100 ms while a thread works.
 """
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serve until the client says goodbye or goes away."""
-    parser = argparse.ArgumentParser(
-        prog="vibes-lsp", description="The VIBES language server; editors start it."
-    )
+    """Serve one client until it exits or disconnects."""
+    parser = argparse.ArgumentParser(prog="vibes-lsp", description="Run the VIBES language server.")
     parser.add_argument("--version", action="version", version=f"vibes-lsp {__version__}")
     parser.add_argument(
-        "--stdio", action="store_true", help="speak over standard input and output (the default)"
+        "--stdio", action="store_true", help="transport over standard input and output (default)"
     )
     parser.add_argument(
         "--tcp",
         metavar="HOST:PORT",
         type=_address,
-        help="listen for one client instead; port 0 takes a free one, and the log says which",
+        help="address to listen on for one client; port 0 for any free port",
     )
     options = parser.parse_args(arguments)
     _log_to_stderr()
@@ -55,25 +53,26 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             serve_tcp(server, *options.tcp)
         except OSError as error:
-            sys.exit(
-                f"vibes-lsp: cannot listen on {options.tcp[0]}:{options.tcp[1]}: {error.strerror or error}"
-            )
+            host, port = options.tcp
+            sys.exit(f"vibes-lsp: cannot listen on {host}:{port}: {error.strerror or error}")
     sys.exit(server.exit_code)
 
 
 def new_server() -> Server:
     """Set up this process for a server, and return one."""
-    from vibes_lsp.lsp.lifecycle import create_server  # noqa: PLC0415  # --version and --help need no server
+    # Imported late: --version and --help need no server.
+    from vibes_lsp.lsp.lifecycle import create_server  # noqa: PLC0415
 
     sys.setswitchinterval(_SWITCH_INTERVAL)
     return create_server(freeze_heap)
 
 
 def freeze_heap() -> None:
-    """Exclude all objects there are from garbage collection: modules, the protocol's types, the index of a trail.
+    """Exclude all current objects from garbage collection: modules, types, the index of a trail.
 
-    A collection would walk through them again and again, for some hundredths of a second each time, while a request waits.
-    Garbage since the last call is collected first; the first call looks for none, as there is little and it would take as long.
+    Each collection would walk through them, for some hundredths of a second, while a request waits.
+    Garbage since the last call is collected first. The first call collects none: there is little,
+    and it would take as long.
     """
     if gc.get_freeze_count():
         gc.collect()
@@ -83,14 +82,15 @@ def freeze_heap() -> None:
 def standard_output() -> BinaryIO:
     """Return standard output as a stream that writes all it is given.
 
-    Without a buffer (`PYTHONUNBUFFERED`, as in many containers) a write may end early: the rest of a large message would be lost.
+    Without a buffer (`PYTHONUNBUFFERED`, as in many containers) a write may end early, and the rest
+    of a large message would be lost.
     """
     stream: io.IOBase = sys.stdout.buffer  # type: ignore[assignment]  # a raw stream, then
     return io.BufferedWriter(stream) if isinstance(stream, io.RawIOBase) else sys.stdout.buffer
 
 
 class _ShortLines(logging.Formatter):
-    """Whatever a message quotes, its lines stay readable, and no client's pipe is filled by one."""
+    """Cuts long lines, which a message may quote from a trail, so that none fills a pipe."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:

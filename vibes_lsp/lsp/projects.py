@@ -52,7 +52,7 @@ class StillReading(VibesError):
 
 
 class LoadPhase(Enum):
-    """Whether a thread reads a large trail for the first time; there are no answers until it has."""
+    """Whether a thread reads a large trail for the first time; requests fail until it has."""
 
     READY = auto()
     LOADING = auto()
@@ -99,7 +99,8 @@ class Project:
     @cached_property
     def recorder(self) -> Recorder:
         """Records into the trail; made when first needed."""
-        from vibes_lsp.recording import Recorder  # noqa: PLC0415  # a server that only reads starts without it
+        # Imported late: a server that only reads starts without it.
+        from vibes_lsp.recording import Recorder  # noqa: PLC0415
 
         return Recorder(self.directory, beside=self._snapshot.trail)
 
@@ -115,7 +116,7 @@ class Project:
     # Loading
 
     def begin_loading(self) -> Trail | None:
-        """Return the trail for a thread to read; None when it was read before, or another thread reads it."""
+        """Return the trail for a thread to read; None if it was read, or is being read."""
         trail = self._snapshot.trail
         if self.is_loading or trail.log.generation:
             return None
@@ -200,7 +201,7 @@ class Project:
         return None if state is None else state.tracker(self._snapshot)
 
     def known_locations(self, document: Document) -> LocationsByLineage:
-        """Return where annotations are in an open document, whatever was recorded since."""
+        """Return where annotations are in an open document, without those recorded since."""
         state = self._state_of(document)
         return {} if state is None else state.known()
 
@@ -236,7 +237,7 @@ class Project:
         self._coverage.add_change()
 
     def begin_lookups(self) -> bool:
-        """Begin lookups in git history; return False while others run, or the trail is being read."""
+        """Begin lookups in git history; return False while others run or the trail loads."""
         return not self.is_loading and self._coverage.begin()
 
     def end_lookups(self) -> None:
@@ -297,7 +298,7 @@ class Projects:
         return list(self._projects.values())
 
     def owner(self, uri: str) -> tuple[Project, str] | None:
-        """Return a file's project, refreshed, and the file's path in it; None for what no trail owns."""
+        """Return a file's project, refreshed, and its path in it; None if no trail owns it."""
         found = _find_trail(uri)
         return None if found is None else (self.refreshed(found[0]), found[1])
 
@@ -354,9 +355,10 @@ class Projects:
         ]
 
     def snapshot(self, uri: str) -> DocumentSnapshot | None:
-        """Return a file with its placements; None for what no trail owns, is part of a trail itself, or cannot be read.
+        """Return a file with its placements.
 
-        While the user types, answers come from memory: the disk is read in the pause that follows.
+        None if no trail owns it, it is part of a trail itself, or it cannot be read. While the user
+        types, answers come from memory: the disk is read in the pause that follows.
 
         Raises:
             StillReading: Its trail is being read for the first time.
@@ -378,7 +380,7 @@ class Projects:
             return None
 
     def tracker(self, uri: str) -> PlacementTracker | None:
-        """Return the placements that follow an open document; None when it has to be placed again."""
+        """Return the placements that follow a document; None if it has to be placed again."""
         document = self._documents.get(uri)
         if document is None:
             return None
@@ -392,7 +394,7 @@ class Projects:
 
 
 def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
-    """Return the trail that owns a file, and the file's path in its project; None for what no trail owns."""
+    """Return the trail that owns a file, and the file's path; None if no trail owns it."""
     file = path_of(uri)
     if file is None:
         return None

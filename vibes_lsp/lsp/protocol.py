@@ -1,4 +1,7 @@
-"""The protocol layer of pygls, changed where it would lose documents, memory or privacy. Each change says what it is for."""
+"""The protocol layer of pygls, changed where it would lose documents, memory or privacy.
+
+The docstring of each override says what it mends.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _MAX_MESSAGE: Final = 500
 
 
 class Protocol(LanguageServerProtocol):
-    """Keeps documents in a buffer of our own, and forgets what it has handled."""
+    """Keeps documents in a buffer of our own, and releases what it has handled."""
 
     def __init__(self, *arguments: Any) -> None:
         self.documents = Documents()
@@ -47,94 +50,93 @@ class Protocol(LanguageServerProtocol):
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> None:
-        """Forget the future of every handled message: pygls 2.1 keeps those of notifications for ever."""
+        """Release the future of every handled message: pygls 2.1 keeps those of notifications."""
 
         def done(future: Any) -> None:
             self._request_futures.pop(msg_id, None)
-            with contextlib.suppress(
-                asyncio.CancelledError
-            ):  # of a part that ends with the session: nobody waits for the whole
+            with contextlib.suppress(asyncio.CancelledError):  # it ends with the session
                 callback(future)
 
         super()._execute_handler(msg_id, handler, done, args, kwargs)
 
     @override
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
-        """Answer an error that is meant for the client without a traceback in the log: nothing of ours went wrong."""
+        """Answer an error; log no traceback for one that only the client has to handle."""
         error = None if future.cancelled() else future.exception()
         if error is None:
             super()._send_handler_result(future, msg_id=msg_id)
             return
         self._request_futures.pop(msg_id, None)
-        self.refuse(msg_id, self.failure(error))
+        self.send_error(msg_id, self.to_rpc_error(error))
         self._server.report_server_error(error, FeatureRequestError)
 
     @override
     def _check_handler_result(self, future: Any) -> None:
-        """Log what went wrong with a notification, which nobody can be told about."""
+        """Log the error of a notification, which has no answer."""
         error = None if future.cancelled() else future.exception()
         if error is not None:
             self._server.report_server_error(error, FeatureNotificationError)
 
-    def failure(self, error: BaseException) -> JsonRpcException:
-        """Return an exception as the client sees it: one line, with a report id where nobody foresaw it."""
+    def to_rpc_error(self, error: BaseException) -> JsonRpcException:
+        """Return an exception for the client: one line, with a report id if it is unexpected."""
         if isinstance(error, JsonRpcException):
             return error
         found = error if isinstance(error, VibesError) else InternalError(error)
         message = (
             found.message
             if not isinstance(found, InternalError)
-            else f"internal error {found.report_id}; the log of the server says more"
+            else f"internal error {found.report_id}; see the log of the server"
         )
         return JsonRpcInternalError(message, data={"code": found.code})
 
-    def refuse(self, number: object, error: JsonRpcException) -> None:
-        """Answer a message with an error; one whose number cannot be read is answered under the number null."""
+    def send_error(self, number: object, error: JsonRpcException) -> None:
+        """Answer a message with an error, under the id null if its id cannot be read."""
         known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
         self._send_response(known, error=error.to_response_error())
 
     @override
     def _send_data(self, data: Any) -> None:
-        """Send a message; a result that cannot be written as JSON is answered by an error, for the client waits for something."""
+        """Send a message; for a result that cannot be encoded, send an error: a client waits."""
         if not data or self.writer is None:
             return
         try:
             body = _encoded(data, self._serialize_message)
-        except Exception as error:  # noqa: BLE001  # whatever the encoder thinks of it
+        except Exception as error:  # noqa: BLE001  # any error of the encoder
             self._server.report_server_error(error, JsonRpcInternalError)
             number = getattr(data, "id", None)
             if number is None or hasattr(data, "method"):
                 return
-            refused = self.failure(error)
+            refused = self.to_rpc_error(error)
             members = {"code": refused.code, "message": refused.message, "data": refused.data}
             body = json.dumps({"jsonrpc": self.VERSION, "id": number, "error": members}).encode()
-        kind = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
-        self.writer.write(kind.encode() + body)
+        kind = f"{self.CONTENT_TYPE}; charset={self.CHARSET}"
+        headers = f"Content-Length: {len(body)}\r\nContent-Type: {kind}\r\n\r\n"
+        self.writer.write(headers.encode() + body)
 
     @override
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Answer a request whose parameters cannot be read: the library would leave the client waiting."""
+        """Answer a request with invalid parameters; the library would not answer it."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
             if "id" in data and "method" in data:
                 refused = types.ResponseError(
-                    error.code, f"{error.message}: {_reason(error.__cause__)}"
+                    error.code, f"{error.message}: {_invalid_member(error.__cause__)}"
                 )
                 self._send_response(data["id"], error=refused)
             raise
 
     @override
     def handle_message(self, message: Any) -> None:
-        """Refuse what comes before `initialize`, or after `shutdown`, with the errors that LSP has for it."""
+        """Answer with LSP's errors what comes before `initialize` or after `shutdown`."""
         method, number = getattr(message, "method", None), getattr(message, "id", None)
-        refused = None if method in (None, types.EXIT) else self._out_of_order(str(method))
+        refused = None if method in (None, types.EXIT) else self._lifecycle_error(str(method))
         if refused is None:
             super().handle_message(message)
         elif number is not None:
             self._send_response(number, error=refused.to_response_error())
 
-    def _out_of_order(self, method: str) -> JsonRpcException | None:
+    def _lifecycle_error(self, method: str) -> JsonRpcException | None:
         if self._shutdown:
             return JsonRpcInvalidRequest("the server is shutting down")
         if self._workspace is None and method != types.INITIALIZE:
@@ -147,7 +149,7 @@ class Protocol(LanguageServerProtocol):
     def _send_response(
         self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None
     ) -> None:
-        """Keep tracebacks, which name paths of this machine, in the log; a message is one line, whatever it quotes."""
+        """Send no traceback, which names paths of this machine; send messages as one line."""
         if error is not None:
             data = (
                 None if isinstance(error.data, dict) and "traceback" in error.data else error.data
@@ -160,19 +162,21 @@ class Protocol(LanguageServerProtocol):
     def lsp_workspace__execute_command(
         self, params: types.ExecuteCommandParams
     ) -> Generator[Any, Any, Any]:
-        """Take no arguments for an empty object, and say which member of an argument is wrong."""
+        """Accept no arguments as an empty object; name the member of an argument that is wrong."""
         params.arguments = params.arguments or [{}]
         try:
             return (yield from super().lsp_workspace__execute_command(params))
         except JsonRpcInvalidParams as error:
             if error.__context__ is None:
                 raise
-            raise JsonRpcInvalidParams(f"{params.command}: {_reason(error.__context__)}") from None
+            raise JsonRpcInvalidParams(
+                f"{params.command}: {_invalid_member(error.__context__)}"
+            ) from None
 
     @lsp_method(types.SHUTDOWN)
     @override
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
-        """Cancel what is still running; over a copy, since a cancelled future is forgotten at once."""
+        """Cancel what still runs; over a copy, since a cancelled future is released at once."""
         handler = self.fm.features.get(types.SHUTDOWN)
         if handler is not None:
             yield handler, args, None
@@ -183,10 +187,11 @@ class Protocol(LanguageServerProtocol):
         self._shutdown = True
 
     @override
-    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # the base caches with a wrapper
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # cached
         return ProvenanceRequest if method == PROVENANCE else super().get_message_type(method)
 
-    # The library's own copy splits lines where LSP does not (form feeds, U+2028) and so applies changes in the wrong place.
+    # The library splits lines where LSP does not (form feeds, U+2028) and so applies changes in the
+    # wrong place.
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     @override
@@ -194,7 +199,7 @@ class Protocol(LanguageServerProtocol):
         self, params: types.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
         item = params.text_document
-        self.documents.opened(item.uri, item.version, item.text)
+        self.documents.open(item.uri, item.version, item.text)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_OPEN, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -202,7 +207,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_change(
         self, params: types.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        self.documents.changed(
+        self.documents.change(
             params.text_document.uri, params.text_document.version, list(params.content_changes)
         )
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_CHANGE, params)
@@ -211,8 +216,8 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_save(
         self, params: types.DidSaveTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Take note at once: the next answer, which may be wanted before any handler runs, is about the saved text."""
-        self.documents.saved(params.text_document.uri)
+        """Record the save at once: a request may be answered before any handler runs."""
+        self.documents.save(params.text_document.uri)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_SAVE, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -220,7 +225,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_close(
         self, params: types.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        self.documents.closed(params.text_document.uri)
+        self.documents.close(params.text_document.uri)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
     def _user_handler(self, method: str, params: Any) -> Generator[Any, Any, None]:
@@ -233,8 +238,8 @@ def _encoded(data: Any, default: Callable[[Any], Any]) -> bytes:
     return json.dumps(data, default=default, allow_nan=False).encode()
 
 
-def _reason(error: BaseException | None) -> str:
-    """Say which member was wrong: the library reports groups of groups of exceptions, with notes of where it was."""
+def _invalid_member(error: BaseException | None) -> str:
+    """Return which member was wrong: the library raises nested exception groups with notes."""
     names: list[str] = []
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

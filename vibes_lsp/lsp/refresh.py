@@ -1,4 +1,4 @@
-"""Have the client ask again: which trails it watches for changes, and which of its answers are outdated."""
+"""Make the client ask again: the trails that it watches, and its outdated answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AUDIT_FILES: Final = "**/.ai-audit/**"
 
 
 async def refresh_project(ls: Server, project: Project | None = None) -> None:
-    """Tell the client that all answers about a project are outdated; by default those about all projects."""
+    """Tell the client that the answers about a project, by default all, are outdated."""
     uris = (
         ls.documents.uris()
         if project is None
@@ -36,7 +36,7 @@ async def refresh_project(ls: Server, project: Project | None = None) -> None:
 
 
 async def refresh_documents(ls: Server, uris: Sequence[str]) -> None:
-    """Tell the client that all answers about some documents are outdated, in every way that it supports."""
+    """Tell the client in every way it supports that answers about documents are outdated."""
     if not uris:
         return
     for uri in uris:
@@ -72,7 +72,7 @@ class FileWatchers:
             await self.watch(folder)
 
     async def watch(self, uri: str) -> None:
-        """Watch the trail that owns a file or folder, if it lies outside the client's folders and the client can watch there."""
+        """Watch the trail that owns a file or folder outside the client's folders, if it can."""
         path = path_of(uri)
         if (
             path is None

@@ -1,4 +1,4 @@
-"""Annotations as text for hovers, code lenses, line ends and documents. All text from a trail is escaped."""
+"""Annotations as text for hovers, lenses, line ends and documents; untrusted text is escaped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vibes_lsp.reports.placements import describe_edit, describe_location, model
 from vibes_lsp.store.reasoning import reasoning_text
 
 READING: Final = "reading the audit trail …"
-"""The answer while a large trail is read for the first time: an empty one would mean that no AI wrote here."""
+"""The answer while a large trail is first read: an empty one would mean that no AI wrote here."""
 _SEPARATOR: Final = " · "
 _NAME, _PROMPT, _LONG = 60, 400, 200
 _MAX_LISTED: Final = 6

@@ -1,4 +1,4 @@
-"""The server object: documents, projects, settings, last answers, and the translation of our errors to LSP errors."""
+"""The server object: documents, projects, settings, last answers; our errors as LSP errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class CommandFailed(JsonRpcException):
-    """One of our errors as the client sees it: a message for a person, a stable code for a program."""
+    """One of our errors for the client: a message for people, a stable code for programs."""
 
     CODE = -32001
 
@@ -54,7 +54,7 @@ def run_use_case(use_case: Callable[[], _T]) -> _T:
 
 @dataclass(slots=True)
 class LastAnswers:
-    """The last `vibes/provenance` answer about each document, under an id that the client sends back."""
+    """The last `vibes/provenance` answer about each document, by a `resultId`."""
 
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _last: dict[str, tuple[str, Sequence[Members]]] = field(default_factory=dict)
@@ -64,9 +64,9 @@ class LastAnswers:
     ) -> dict[str, Any]:
         """Return placements with a `resultId`, or only what changed `since` the last answer.
 
-        Only what changed is sent if `previous` is the id of the last answer and the same annotations are there, in the
-        same order, and none has lost a member. Unchanged placements are left out then, and so are the unchanged members
-        of the others, but for `annotationId`.
+        Only changes are sent if `previous` is the id of the last answer, the same annotations are
+        there in the same order, and none has lost a member. Unchanged placements are left out then,
+        and so are the unchanged members of the others, except `annotationId`.
         """
         last_id, last = self._last.get(uri, (None, ()))
         result_id = str(next(self._numbers))
@@ -105,8 +105,8 @@ class Server(LanguageServer):
         settings: The settings of section `vibes`.
         projects: The trails.
         root: The only folder of a client without workspace folders; None for all others.
-        checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and another thread
-            reads the client's messages.
+        checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
+            another thread reads the client's messages.
         answers: The last `vibes/provenance` answer about each open document.
         has_shut_down: Whether the client sent `shutdown`.
         exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
@@ -153,7 +153,7 @@ class Server(LanguageServer):
         self.projects.preview_risk(wanted=settings.preview_risk)
 
     def begin_diagnostics(self, uri: str) -> Callable[[], bool]:
-        """Begin to compute a document's diagnostics; the function returned says whether none began later."""
+        """Begin to compute diagnostics; the returned function says whether none began later."""
         mine = self._diagnostics[uri] = object()
         return lambda: self._diagnostics.get(uri) is mine
 
@@ -162,7 +162,7 @@ class Server(LanguageServer):
         self._diagnostics.pop(uri, None)
 
     def find_project(self, uri: str | None) -> Project:
-        """Return the project that owns a document or folder; by default that of the first workspace folder that has one.
+        """Return the project that owns a document or folder; by default of a workspace folder.
 
         Raises:
             AuditDirNotFound: No audit directory is there or above.
@@ -186,7 +186,7 @@ class Server(LanguageServer):
 
     @override
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log an error in one line. The library would open a message box for every broken message."""
+        """Log an error in one line; the library would open a message box for each."""
         is_answered = isinstance(error, CommandFailed)
         level = logging.INFO if is_answered else logging.ERROR
         what = error if isinstance(error, JsonRpcException | VibesError) else report(error)

@@ -1,4 +1,7 @@
-"""Settings of section `vibes`, from `initializationOptions` and `workspace/configuration` alike; wrong values fall back, one by one."""
+"""Settings of section `vibes`, from `initializationOptions` and `workspace/configuration` alike.
+
+A wrong value falls back to its default, and leaves the others as they are.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from vibes_lsp.model.vocabulary import Band
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user may choose. Defaults are quiet.
+    """The settings of a user.
 
     Attributes:
-        hover: Whether hovers answer.
-        code_lens: Whether there are lenses.
-        diagnostics: Whether anything is said in the list of problems.
-        minimum_band: Risk from this band up is a problem.
-        show_prompts: Whether prompt text is shown.
-        use_git: Whether git's history is asked.
-        preview_risk: Whether live scores are shown also where the project has not enabled them (R27).
+        hover: Whether hovers are answered.
+        code_lens: Whether there are code lenses.
+        diagnostics: Whether there are diagnostics.
+        minimum_band: The lowest band of a risk that is a diagnostic.
+        show_prompts: Whether prompts are shown.
+        use_git: Whether git history is looked up.
+        preview_risk: Whether live scores are shown where the project has not enabled them (R27).
         code_actions: Whether there are code actions.
-        reviewer: Who reviews; None for git's user.
+        reviewer: The name for reviews; None for git's user.
     """
 
     hover: bool = True
@@ -36,20 +39,18 @@ class Settings:
     reviewer: str | None = None
 
 
-def read_settings(given: object) -> Settings:
-    """Return the settings that a client gave: the section itself, or an object that has it as `vibes`."""
-    section = _mapping(given)
+def read_settings(value: object) -> Settings:
+    """Return the settings in the section itself, or in an object that has it as `vibes`."""
+    section = _mapping(value)
     section = _mapping(section["vibes"]) if "vibes" in section else section
-    diagnostics = _mapping(section.get("diagnostics"))
-    band = diagnostics.get("minimumBand")
+    band = _mapping(section.get("diagnostics")).get("minimumBand")
+    is_band = isinstance(band, str) and band in set(Band)
     reviewer = section.get("reviewer")
     return Settings(
         hover=_enabled(section, "hover"),
         code_lens=_enabled(section, "codeLens"),
         diagnostics=_enabled(section, "diagnostics"),
-        minimum_band=Band(band)
-        if isinstance(band, str) and band in set(Band)
-        else Settings().minimum_band,
+        minimum_band=Band(str(band)) if is_band else Settings().minimum_band,
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
         use_git=_flag(_mapping(section.get("history")).get("useGit")),
         preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),
@@ -58,8 +59,8 @@ def read_settings(given: object) -> Settings:
     )
 
 
-def _enabled(section: Mapping[str, Any], surface: str) -> bool:
-    return _flag(_mapping(section.get(surface)).get("enable"))
+def _enabled(section: Mapping[str, Any], feature: str) -> bool:
+    return _flag(_mapping(section.get(feature)).get("enable"))
 
 
 def _flag(value: object, *, default: bool = True) -> bool:
@@ -67,7 +68,7 @@ def _flag(value: object, *, default: bool = True) -> bool:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON object as a mapping; pygls hands some over as tuples with names."""
+    """Return a JSON object as a mapping; pygls decodes some of them as named tuples."""
     if isinstance(value, Mapping):
         return value
     fields = getattr(value, "_asdict", None)

@@ -27,7 +27,7 @@ class HistorySnapshot:
     Attributes:
         is_done: False before the first lookup.
         has_git: Whether the project is in a git repository.
-        derived: Derived commits of the annotations in open documents, by the id of their first record.
+        derived: Commits of the annotations in open documents, by the id of their first record.
         files: The history of each open document, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
     """
@@ -55,7 +55,7 @@ class TrailSnapshot:
             whose annotations it names.
         previews_risk: Whether live scores are shown where the project has not enabled them (R27).
         history: The last lookup in git history.
-        closed_files: Derived commits of all annotations, by the id of their first record; for
+        closed_files: Commits of all annotations, by the id of their first record; for
             files that are not open.
         renamed: New paths by old ones, of files that the client renamed.
     """
@@ -104,7 +104,7 @@ class TrailSnapshot:
         return replace(self.next_generation(shared=True), renamed=renamed)
 
     def file_history(self, path: str, *, is_open: bool) -> FileHistory:
-        """Return what is known of the history of a file; that of a closed file is never looked up."""
+        """Return the known history of a file; that of a closed file is never looked up."""
         found = self.history.files.get(path, NO_HISTORY) if is_open else NO_HISTORY
         former = (old for old, new in self.renamed.items() if new == path)
         return replace(found, former_paths=tuple(dict.fromkeys((*found.former_paths, *former))))

@@ -1,4 +1,4 @@
-"""Text document synchronization: what happens when a document is opened, changed, saved, closed or renamed.
+"""What happens when a document is opened, changed, saved, closed or renamed.
 
 The protocol layer has applied the notification to `Documents` before a handler here runs.
 """
@@ -89,7 +89,7 @@ async def _look_up_history(ls: Server, uri: str) -> None:
 
 
 async def _relocate(ls: Server, uri: str) -> None:
-    """In the pause after typing: locate a document's annotations in a thread, and publish what has changed."""
+    """In the pause after typing: locate annotations in a thread, and publish changes."""
     ls.documents.set_typing(uri, now=False)
     ls.projects.owner(uri)  # reads the disk, as no answer did while the user typed
     tracker = ls.projects.tracker(uri)

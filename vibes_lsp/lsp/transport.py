@@ -1,4 +1,4 @@
-"""Read messages from streams, and serve one client over TCP."""
+"""Framing and transports: read messages over standard input or TCP, and serve one client."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ _logger = logging.getLogger(__name__)
 MAX_BODY: Final = 128 << 20
 """Longest message in bytes: room for the text of the largest source file, escaped."""
 MAX_LINE: Final = 8 << 10
-"""Longest header line in bytes that is looked at as one."""
+"""Longest header line in bytes; a longer one is read in parts."""
 _LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{19}", re.IGNORECASE)
 
 
-class _Gone(Exception):
+class _StreamEndedError(Exception):
     """The client has closed its end."""
 
 
-class _Refused(Exception):
-    """The stream cannot be followed any further."""
+class _StreamInvalidError(Exception):
+    """Where the next message starts is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What is read from.
+    """The client's messages.
 
     Attributes:
-        line: Gives the next line, or a part of a long one; nothing at the end.
-        exactly: Gives so many bytes; fewer at the end.
+        read_line: Returns the next line, or a part of a long one; nothing at the end.
+        read_exactly: Returns so many bytes; fewer at the end.
     """
 
-    line: Callable[[], Awaitable[bytes]]
-    exactly: Callable[[int], Awaitable[bytes]]
+    read_line: Callable[[], Awaitable[bytes]]
+    read_exactly: Callable[[int], Awaitable[bytes]]
 
 
 def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve the client that started this program, to its end."""
+    """Serve the client that started this program."""
     server.protocol.set_writer(StdoutWriter(stdout))
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        await converse(
+        await serve_stream(
             server,
             Stream(
                 lambda: loop.run_in_executor(server.thread_pool, stdin.readline, MAX_LINE),
@@ -68,20 +68,20 @@ def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
     try:
         asyncio.run(run())
     except BrokenPipeError:
-        _logger.warning("the client went away")
+        _logger.warning("the client disconnected")
     except (KeyboardInterrupt, SystemExit):  # the latter is how the library takes `exit`
         pass
     finally:
         server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
 
 
-def stream_of(reader: asyncio.StreamReader) -> Stream:
-    """Return a connection as what is read from."""
+def tcp_stream(reader: asyncio.StreamReader) -> Stream:
+    """Return the stream of a TCP connection."""
 
     async def line() -> bytes:
         try:
             return await reader.readline()
-        except ValueError:  # longer than the reader's own bound, which has dropped it
+        except ValueError:  # longer than the reader's limit; it dropped the line
             return b"?\n"
 
     async def exactly(length: int) -> bytes:
@@ -93,26 +93,26 @@ def stream_of(reader: asyncio.StreamReader) -> Stream:
     return Stream(line, exactly)
 
 
-async def converse(server: Server, stream: Stream) -> None:
-    """Hand on each message of a stream to the server, until it ends or cannot be followed."""
+async def serve_stream(server: Server, stream: Stream) -> None:
+    """Handle the messages of a stream until it ends or has an invalid header."""
     asyncio.get_running_loop().set_exception_handler(_report_in_background)
     try:
         while True:
-            length = await _length(server, stream)
+            length = await _read_length(server, stream)
             if length is not None:
-                _take(server, await _body(stream, length))
-    except _Gone:
+                _handle(server, await _read_body(stream, length))
+    except _StreamEndedError:
         return
-    except _Refused as error:
+    except _StreamInvalidError as error:
         _logger.error("%s: the session ends", error)  # noqa: TRY400  # no fault of ours
         server.exit_code = 1
 
 
-async def _length(server: Server, stream: Stream) -> int | None:
+async def _read_length(server: Server, stream: Stream) -> int | None:
     """Return the length of the next body; None where the headers give none, or several."""
     lengths: set[int] = set()
     others = 0
-    while (line := await stream.line()).strip():
+    while (line := await stream.read_line()).strip():
         found = _LENGTH.fullmatch(line)
         if found is not None:
             lengths.add(int(found[1]))
@@ -121,30 +121,30 @@ async def _length(server: Server, stream: Stream) -> int | None:
         else:
             others += 1
     if not line:
-        raise _Gone
+        raise _StreamEndedError
     if lengths and max(lengths) > MAX_BODY:
         message = f"a message of more than {MAX_BODY:,} bytes is not read"
-        server.protocol.refuse(None, JsonRpcInvalidRequest(message))
-        raise _Refused(message)
+        server.protocol.send_error(None, JsonRpcInvalidRequest(message))
+        raise _StreamInvalidError(message)
     if len(lengths) == 1:
         return lengths.pop()
     if lengths or others:
-        server.protocol.refuse(
+        server.protocol.send_error(
             None, JsonRpcParseError("the headers do not give one Content-Length")
         )
     return None
 
 
-async def _body(stream: Stream, length: int) -> bytes:
-    body = await stream.exactly(length) if length else b""
+async def _read_body(stream: Stream, length: int) -> bytes:
+    body = await stream.read_exactly(length) if length else b""
     if len(body) < length:
-        _logger.warning("the client went away within a message")
-        raise _Gone
+        _logger.warning("the client disconnected within a message")
+        raise _StreamEndedError
     return body
 
 
-def _take(server: Server, body: bytes) -> None:
-    """Hand on one message; whatever is wrong with it, the next one is read."""
+def _handle(server: Server, body: bytes) -> None:
+    """Handle one message; an error in it does not keep the next one from being read."""
     protocol = server.protocol
     number: object = None
     try:
@@ -156,10 +156,10 @@ def _take(server: Server, body: bytes) -> None:
             raise JsonRpcInvalidRequest("member jsonrpc is not '2.0'")  # noqa: TRY301
         message = protocol.structure_message(data)
     except MalformedJson as error:
-        protocol.refuse(None, JsonRpcParseError(f"a message cannot be read: {error.message}"))
+        protocol.send_error(None, JsonRpcParseError(f"a message cannot be read: {error.message}"))
         return
     except JsonRpcInvalidRequest as error:
-        protocol.refuse(number, error)
+        protocol.send_error(number, error)
         return
     except JsonRpcException as error:  # answered where it was raised
         server.report_server_error(error, JsonRpcException)
@@ -169,7 +169,7 @@ def _take(server: Server, body: bytes) -> None:
     except Exception as error:  # noqa: BLE001  # the next message is another one
         server.report_server_error(error, JsonRpcException)
         if isinstance(number, int | str) and "method" in data:
-            protocol.refuse(number, protocol.failure(error))
+            protocol.send_error(number, protocol.to_rpc_error(error))
 
 
 def _report_in_background(_loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
@@ -181,7 +181,7 @@ def _report_in_background(_loop: asyncio.AbstractEventLoop, context: dict[str, o
 
 
 def serve_tcp(server: Server, host: str, port: int) -> None:
-    """Wait for one client and serve it to its end; log the address, whose port the system chooses when it is given as 0.
+    """Listen for one client and serve it; log the address, as port 0 is any free port.
 
     Raises:
         OSError: The address cannot be listened on.
@@ -196,7 +196,7 @@ async def _serve(server: Server, host: str, port: int) -> None:
     )
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if arrived.done():  # a second one, before we stopped listening
+        if arrived.done():  # a second client, before listening stopped
             writer.close()
         else:
             arrived.set_result((reader, writer))
@@ -208,9 +208,9 @@ async def _serve(server: Server, host: str, port: int) -> None:
     listening.close()
     server.protocol.set_writer(writer)
     try:
-        await converse(server, stream_of(reader))
+        await serve_stream(server, tcp_stream(reader))
     except ConnectionError as error:
-        _logger.warning("the client went away: %s", error)
+        _logger.warning("the client disconnected: %s", error)
     finally:
         writer.close()
         server.shutdown()  # type: ignore[no-untyped-call]  # of pygls

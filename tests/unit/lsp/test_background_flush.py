@@ -33,7 +33,7 @@ class Stub:
 
     def open(self, project: Project) -> str:
         uri = (project.root / "a.py").as_uri()
-        self.documents.opened(uri, 1, (project.root / "a.py").read_text())
+        self.documents.open(uri, 1, (project.root / "a.py").read_text())
         return uri
 
 

@@ -29,7 +29,7 @@ class Open:
         self.uri = (writer.root / "a.py").as_uri()
         self.documents = Documents()
         self.projects = Projects(self.documents)
-        self.documents.opened(self.uri, 1, text)
+        self.documents.open(self.uri, 1, text)
         self.placed()
 
     @property
@@ -57,7 +57,7 @@ class Open:
     def replace(self, line: int, removed: int, text: str) -> None:
         """Replace whole lines from a 1-based one on."""
         places = types.Range(types.Position(line - 1, 0), types.Position(line - 1 + removed, 0))
-        self.documents.changed(
+        self.documents.change(
             self.uri, None, [types.TextDocumentContentChangePartial(places, text)]
         )
 
@@ -144,13 +144,13 @@ def test_a_trail_that_changed_and_a_document_that_was_closed_are_followed_no_mor
     assert opened.projects.tracker(opened.uri) is None
     assert opened.lines() == [(4, 7, State.EXACT), (10, 12, State.EXACT)]
     assert opened.projects.tracker(opened.uri) not in (None, before)
-    opened.documents.closed(opened.uri)
+    opened.documents.close(opened.uri)
     assert opened.projects.tracker(opened.uri) is None
 
 
 def test_a_document_that_is_opened_again_is_another(opened: Open) -> None:
     opened.type(1, "new = 1\n")
-    opened.documents.opened(opened.uri, 1, f"one\ntwo\n{TEXT}")
+    opened.documents.open(opened.uri, 1, f"one\ntwo\n{TEXT}")
     assert opened.projects.tracker(opened.uri) is None
     assert opened.lines() == [(6, 9, State.MOVED)]
 
@@ -221,7 +221,7 @@ def test_a_last_line_that_goes_with_its_line_end(writer: TrailWriter) -> None:
     text = "one = 1\ntwo = 2\n\n"
     writer.line("a.py", 3, 3, text=text)
     opened = Open(writer, text)
-    opened.documents.changed(
+    opened.documents.change(
         opened.uri, None, [types.TextDocumentContentChangeWholeDocument("one = 1\ntwo = 2\n")]
     )
     assert opened.lines() == [(None, None, State.LOST)]

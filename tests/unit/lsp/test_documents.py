@@ -113,11 +113,11 @@ def test_changes_in_a_row_are_as_if_a_string_were_changed(
 ) -> None:
     documents = Documents()
     documents.use_encoding(encoding)
-    documents.opened("file:///a", 1, text)
+    documents.open("file:///a", 1, text)
     document = documents.get("file:///a")
     assert document is not None
     for number, change in enumerate(changes, 2):
-        documents.changed("file:///a", number, [change])
+        documents.change("file:///a", number, [change])
         text = replaced(text, change, encoding)
         assert (document.content, document.version) == (text, number)
 
@@ -142,13 +142,13 @@ def test_as_many_changes_as_versions_are_one_for_each(
     for number, change in enumerate(changes, 2):
         one_by_one.change(number, [change], "utf-16")
     gathered.change(1 + len(changes), changes, "utf-16")
-    assert (gathered.content, gathered.version, gathered.previous) == (
+    assert (gathered.content, gathered.version, gathered.previous_version) == (
         one_by_one.content,
         one_by_one.version,
-        one_by_one.previous,
+        one_by_one.previous_version,
     )
     for version in range(1, gathered.version):
-        assert gathered.before(version) == one_by_one.before(version)
+        assert gathered.text_at(version) == one_by_one.text_at(version)
 
 
 @given(TEXT, CHANGES, st.integers(1, 12), st.integers(0, 12))
@@ -286,16 +286,16 @@ def test_a_range_that_ends_before_it_begins_only_inserts() -> None:
 
 def test_changes_of_what_is_not_open_are_passed_over() -> None:
     documents = Documents()
-    documents.changed("file:///a", 1, [types.TextDocumentContentChangeWholeDocument("text")])
+    documents.change("file:///a", 1, [types.TextDocumentContentChangeWholeDocument("text")])
     assert documents.get("file:///a") is None
-    documents.closed("file:///a")
+    documents.close("file:///a")
     assert documents.uris() == []
 
 
 def test_a_version_that_is_not_given_is_counted() -> None:
     documents = Documents()
-    documents.opened("file:///a", 5, "")
-    documents.changed("file:///a", None, [])
+    documents.open("file:///a", 5, "")
+    documents.change("file:///a", None, [])
     document = documents.get("file:///a")
     assert document is not None
     assert document.version == 6

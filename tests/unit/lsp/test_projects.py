@@ -18,8 +18,8 @@ def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> 
     projects = Projects(documents)
     for folder, path in ((tmp_path, "a.py"), (tmp_path / "inner", "b.py")):
         TrailWriter(folder)
-        documents.opened((folder / path).as_uri(), 1, path)
-    documents.opened("untitled:x", 1, "x")
+        documents.open((folder / path).as_uri(), 1, path)
+    documents.open("untitled:x", 1, "x")
     owned = {}
     for uri in documents.uris()[:2]:
         found = projects.owner(uri)
@@ -57,7 +57,7 @@ def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisio
         ]
 
     for uri in (first, second):
-        documents.opened(uri, 1, "")
+        documents.open(uri, 1, "")
     found = projects.owner(first)
     assert found is not None
     project, _ = found
@@ -76,9 +76,9 @@ def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisio
     assert provisional() == [False, True]
     look("first.py", "second.py")
     assert provisional() == [False, False]
-    documents.changed(first, 2, [types.TextDocumentContentChangeWholeDocument("other")])
+    documents.change(first, 2, [types.TextDocumentContentChangeWholeDocument("other")])
     assert provisional() == [False, False], "history is asked again once it is saved"
-    documents.saved(first)
+    documents.save(first)
     assert provisional() == [True, False]
     look("first.py", "second.py")
     writer = TrailWriter(tmp_path)

@@ -1,6 +1,7 @@
-"""Code actions at an annotation: review it, correct its location, show its prompt, history, record or changes.
+"""Code actions at an annotation: review it, correct its location, show more about it.
 
-No action edits text; each runs one command. An automatic request gets only actions that resolve a diagnostic.
+No action edits text; each runs one command. An automatic request gets only actions that resolve
+a diagnostic.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ class _Actions:
             yield _Action("Mark lost", CORRECT, CommandName.MARK_LOST, self._argument(placement))
 
     def _reanchor_lost(self) -> Iterator[_Action]:
-        """A lost annotation is at no line, so it is offered wherever lines are selected for it."""
+        """Offer lost annotations for the selected lines: they have none of their own."""
         lost = [
             each
             for each in self.snapshot.placements
@@ -258,6 +259,6 @@ def _command(action: _Action) -> types.Command:
 
 
 def _run(name: str, command: str, arguments: dict[str, Any]) -> types.Command:
-    """Return a command; one that writes gets a request id, so that running it twice changes nothing."""
+    """Return a command; one that writes gets a request id, so that it is idempotent."""
     request = {"requestId": str(uuid4())} if command in _WRITING else {}
     return types.Command(name, str(command), arguments=[{**arguments, **request}])

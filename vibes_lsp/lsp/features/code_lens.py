@@ -1,4 +1,7 @@
-"""Code lenses: one above each annotated range. The text is computed on `codeLens/resolve`, or at once for clients that flicker."""
+"""Code lenses: one above each annotated range.
+
+The text is computed on `codeLens/resolve`, or at once for clients that would flicker.
+"""
 
 from __future__ import annotations
 

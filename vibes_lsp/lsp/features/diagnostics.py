@@ -1,6 +1,6 @@
-"""Diagnostics: risk and doubtful locations at annotated lines, and in audit files the findings of `checks`; also `vibes.check`.
+"""Diagnostics and `vibes.check`: risks and doubtful locations, findings in audit files.
 
-They are pulled by clients that can refresh, and published to all others, never both.
+Diagnostics are pulled by clients that can refresh, and published to all others, never both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,11 @@ _WORD: Final = re.compile(r"[\w.:-]+|.")
 
 @dataclass(frozen=True, slots=True)
 class CheckArguments:
-    """The argument of `vibes.check`: a file or folder of the project; by default the first workspace folder."""
+    """The argument of `vibes.check`.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+    """
 
     uri: str | None = None
 
@@ -84,7 +88,7 @@ def register_pull(server: Server) -> None:
 
 
 def is_pulled(capabilities: types.ClientCapabilities) -> bool:
-    """Whether the client pulls diagnostics: it can, and it can be told to pull again after a review."""
+    """Whether the client pulls diagnostics: it can, and can be told to pull again."""
     workspace, document = capabilities.workspace, capabilities.text_document
     can_refresh = (
         workspace is not None
@@ -103,8 +107,8 @@ def clear(ls: Server, uri: str) -> None:
 async def push(ls: Server, uri: str) -> None:
     """Publish the diagnostics of an open document to a client that does not pull.
 
-    If another `push` began later, nothing is published: this one may be about an older text, other settings or
-    another trail. Nothing is published while the user types; the pause that follows does it.
+    If another `push` began later, nothing is published: this one may be about an older text, other
+    settings or another trail. While the user types nothing is published; the next pause does it.
     """
     if is_pulled(ls.client_capabilities):
         return
@@ -127,7 +131,7 @@ async def diagnostics_of(
     Args:
         ls: The server.
         uri: The document.
-        is_wanted: Called before a check that had to wait for another; none is made if it returns False.
+        is_wanted: Called before a check that had to wait; the check is skipped on False.
     """
     if not ls.settings.diagnostics:
         return []
@@ -158,8 +162,8 @@ def _risks(
 ) -> list[tuple[Placement, types.Diagnostic]]:
     """Return risks from the chosen band up that no person approved for the current text (R6).
 
-    None while PRISM is off, and none for placements that claim no code (`Placement.is_claim`), ambiguous guesses,
-    deletions (R27) and files that the project does not track (R26).
+    None while PRISM is off, and none for placements that claim no code (`Placement.is_claim`),
+    ambiguous guesses, deletions (R27) and files that the project does not track (R26).
     """
     config = snapshot.trail.config
     risk = config.config.risk_scoring
@@ -193,7 +197,7 @@ def _risks(
 def _with_related(
     ls: Server, snapshot: DocumentSnapshot, risks: list[tuple[Placement, types.Diagnostic]]
 ) -> list[types.Diagnostic]:
-    """Add to each risk the other ranges of its prompt in the file, for clients that show related information."""
+    """Add the other ranges of its prompt to each risk, for clients with related information."""
     document = ls.client_capabilities.text_document
     published = document.publish_diagnostics if document is not None else None
     if published is None or not published.related_information:
@@ -218,7 +222,7 @@ def _with_related(
 
 
 def _open_review(review: JsonValue) -> str | None:
-    """Return why a review does not settle a risk; None when a person approved the current text (R6)."""
+    """Return why a review leaves a risk open; None if a person approved the text (R6)."""
     if not isinstance(review, dict):
         return "not reviewed"
     verdict = str(review["verdict"] or "reviewed")
@@ -230,7 +234,7 @@ def _open_review(review: JsonValue) -> str | None:
 
 
 def _location_hints(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
-    """Return a hint at each ambiguous location, and one on the first line for all lost annotations."""
+    """Return a hint at each ambiguous location, and one for all lost annotations."""
     severity = types.DiagnosticSeverity.Hint
     found = []
     for placement in snapshot.placements:
@@ -303,7 +307,7 @@ def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Di
 
 
 def _member_span(line: str, member: str | None) -> tuple[int, int]:
-    """Return where a member's name, or the element of an array, starts and ends in a line; the whole line if it is not there."""
+    """Return where a member's name or an array element is in a line; else the whole line."""
     path = member.split(".") if member is not None else []
     place = find_member(line, path)
     start = place[1] - 1 if place is not None else line.find(f'"{path[-1]}"') if path else -1
@@ -312,6 +316,6 @@ def _member_span(line: str, member: str | None) -> tuple[int, int]:
 
 
 def _word_span(line: str, column: int) -> tuple[int, int]:
-    """Return where the word or character at a 1-based column starts and ends; the whole line if there is none."""
+    """Return where the word or character at a 1-based column is; else the whole line."""
     found = _WORD.match(line, column - 1)
     return (0, len(line)) if found is None else found.span()

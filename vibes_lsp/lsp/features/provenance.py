@@ -1,4 +1,4 @@
-"""Placements for clients that draw them: the request `vibes/provenance` and the commands `vibes.lookup` and `vibes.queue`."""
+"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`, `vibes.queue`."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _with_runs(
 ) -> dict[str, Any]:
     """Return placements with the lines that each owns, or what changed since an answer.
 
-    Only answers about open documents are kept: no message says when a client is done with a closed file.
+    Only answers about open documents are kept: no message says when a closed file is done with.
     """
     placements: list[Members] = [
         {**facts, "runs": ranges_by_kind(placement)}
@@ -168,7 +168,10 @@ def _with_runs(
 
 
 def _touches(located: LocatedRange, within: types.Range) -> bool:
-    """Whether a placement has a line in a range; an end at character 0 does not count its line, unless the range is empty."""
+    """Whether a placement has a line in a range.
+
+    An end at character 0 does not count its line, unless the range is empty.
+    """
     first, last = within.start, within.end
     stop = last.line if last.character == 0 and last.line > first.line else last.line + 1
     return (
@@ -180,7 +183,7 @@ def _touches(located: LocatedRange, within: types.Range) -> bool:
 
 
 def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:
-    """Return what waits for a review, in a thread with a trail of its own: all files are read, and git is asked about them."""
+    """Return what waits for a review, in a thread: all files are read, and git is asked."""
     trail = Trail(directory)
     with ProjectLocator(trail, use_git=use_git) as locator:
         locator.refresh({})

@@ -155,7 +155,7 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     if document is None or "text" in members:
         return rest
     version = document.version if version is None else version
-    before = document.before(version) if isinstance(version, int) else None
+    before = document.text_at(version) if isinstance(version, int) else None
     if before is None:
         hint = "tell of a completion when it is accepted, with the version of the document that it was accepted in"
         raise DocumentChanged(
@@ -163,7 +163,7 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
         )
     is_to_come = version == document.version
     if is_to_come and _is_there(document, rest, ls.documents.encoding):
-        before, is_to_come = document.before(document.previous) or "", False
+        before, is_to_come = document.text_at(document.previous_version) or "", False
     document.expect_text(expected=is_to_come)
     with_range = {**rest, "range": _in_utf16(rest.get("range"), before, ls.documents.encoding)}
     now = {} if is_to_come else {"currentText": document.content}
@@ -175,11 +175,11 @@ def _is_there(document: Document, members: dict[str, Any], encoding: Encoding) -
     new, ends, before = (
         members.get("newText"),
         _ends(members.get("range")),
-        document.before(document.previous),
+        document.text_at(document.previous_version),
     )
     if before is None or ends.keys() != {"start", "end"} or not isinstance(new, str):
         return False
-    trial = Document(document.uri, document.previous, before)
+    trial = Document(document.uri, document.previous_version, before)
     trial.change(None, [types.TextDocumentContentChangePartial(types.Range(**ends), new)], encoding)
     return trial.text.lines == document.text.lines
 

@@ -49,7 +49,7 @@ def register(server: Server) -> None:
 
 
 def _prompts_at(snapshot: DocumentSnapshot, line: int) -> frozenset[str]:
-    """Return the prompt of a line's owner, else those of all annotations there, functions for instance."""
+    """Return the prompt of a line's owner, else those of all annotations there."""
     placements = snapshot.placements_at(line)
     owners = [each for each in placements if owns_line(each, line)]
     return frozenset(
@@ -60,7 +60,7 @@ def _prompts_at(snapshot: DocumentSnapshot, line: int) -> frozenset[str]:
 
 
 def _files_with(prompts: frozenset[str], directory: AuditDir) -> list[str]:
-    """Return the files with current annotations of some prompts, in a thread with a trail of its own: every annotation is read."""
+    """Return the files with current annotations of some prompts, in a thread: it reads the log."""
     trail = Trail(directory)
     trail.refresh()
     paths = (

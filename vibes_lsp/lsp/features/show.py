@@ -1,4 +1,4 @@
-"""The commands that show or open something: `vibes.show`, `vibes.changes`, `vibes.showPrompt`, `vibes.showHistory`, `vibes.openRecord`.
+"""The commands that show a record, a prompt, a history or changes.
 
 A text is opened as a virtual document (LSP 3.18), else as a file, else as a message.
 """
@@ -96,7 +96,7 @@ class AnnotationArguments:
 
 
 class ShownDocuments:
-    """The texts that were opened in the client: the latest virtual documents, and a folder for files."""
+    """The texts that were opened in the client: the latest virtual documents, and files."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, str] = OrderedDict()
@@ -256,7 +256,7 @@ async def _open(ls: Server, uri: str, selection: types.Range | None = None) -> b
 
 
 def _search(directory: AuditDir, prefix: str) -> Members:
-    """Return what a prefix of an id names, in a thread with a trail of its own: the whole log is read."""
+    """Return what a prefix of an id names, in a thread: the whole log is read."""
     trail = Trail(directory)
     trail.refresh()
     return found_as_json(trail, look_up(trail, prefix))
