@@ -1,4 +1,4 @@
-"""Programs that some tests need: absent, they fail the test in CI and skip it elsewhere."""
+"""Programs that some tests need: if missing, the test fails in CI and is skipped elsewhere."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools" / "bin"
-"""Programs that the system lacks, installed by `make tools` and `make editors`."""
+"""Programs installed by `make tools` and `make editors`."""
 
 
 def in_ci() -> bool:
@@ -20,33 +20,34 @@ def in_ci() -> bool:
 def require_editor(path_or_tool: Path | str) -> Path:
     """Return the path of an editor, or of a program that runs one.
 
-    Absent, it fails the test in CI and skips it elsewhere, for one reason: the summary has one line.
+    If it is missing, the test fails in CI and is skipped elsewhere, with one reason for all
+    editors, so that the summary has one line.
     """
-    return _found(path_or_tool) or _absent(
+    return _find(path_or_tool) or _missing(
         "not every editor is installed: `make test-all` installs them and runs their tests",
         str(path_or_tool),
     )
 
 
 def require(path_or_tool: Path | str, why: str) -> Path:
-    """Return the path of a program or file; absent, fail the test in CI and skip it elsewhere.
+    """Return the path of a program or file; if missing, fail the test in CI and skip it elsewhere.
 
     Args:
         path_or_tool: A path, or the name of a program on PATH or among the tools.
-        why: What the test needs it for, as in "reads real history".
+        why: What the test needs it for, such as "reads real history".
     """
-    found = _found(path_or_tool)
-    return found or _absent(f"{path_or_tool} is absent, needed because: {why}")
+    found = _find(path_or_tool)
+    return found or _missing(f"{path_or_tool} is missing, needed because: {why}")
 
 
-def _found(path_or_tool: Path | str) -> Path | None:
+def _find(path_or_tool: Path | str) -> Path | None:
     if isinstance(path_or_tool, Path):
         return path_or_tool if path_or_tool.exists() else None
     program = shutil.which(path_or_tool) or shutil.which(path_or_tool, path=str(TOOLS))
     return Path(program) if program else None
 
 
-def _absent(reason: str, which: str = "") -> NoReturn:
+def _missing(reason: str, which: str = "") -> NoReturn:
     if in_ci():
         pytest.fail(f"{which}: {reason}" if which else reason)
     pytest.skip(reason)

@@ -1,7 +1,7 @@
-"""The published SARIF 2.1.0 JSON schema, out of the schemastore package's cache; validating with it is left to the tests.
+"""The published SARIF 2.1.0 JSON schema, read from the schemastore package's cache.
 
-schemastore's own interface asks the network again once a cached answer is old, so its cache file is read directly. The answers
-in it are pickles, which are only tokenised here: nothing in them is run.
+schemastore's own interface uses the network when a cached response is old, so its cache file is
+read directly. The responses are pickles, which are only tokenized here: nothing in them runs.
 """
 
 import json
@@ -21,7 +21,7 @@ def load() -> dict[str, Any]:
     """Return the schema (JSON Schema draft 7).
 
     Raises:
-        LookupError: The installed schemastore does not hold it.
+        LookupError: The installed schemastore does not have it.
     """
     database = Path(str(distribution("schemastore").locate_file("schemastore/cache.sqlite")))
     if not database.is_file():
@@ -30,23 +30,23 @@ def load() -> dict[str, Any]:
     with closing(
         sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)
     ) as connection:
-        for (answer,) in connection.execute(
+        for (response,) in connection.execute(
             "SELECT value FROM responses WHERE instr(value, CAST(? AS BLOB))", (SCHEMA_URL,)
         ):
-            schema = _body(answer)
+            schema = _body(response)
             if (
                 schema.get("title")
                 == "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
             ):
                 return schema
-    message = f"the installed schemastore does not hold {SCHEMA_URL}"
+    message = f"the installed schemastore does not have {SCHEMA_URL}"
     raise LookupError(message)
 
 
-def _body(answer: bytes) -> dict[str, Any]:
-    """Return the JSON body of one cached HTTP answer: the first byte string in the pickle."""
+def _body(response: bytes) -> dict[str, Any]:
+    """Return the JSON body of a cached HTTP response: the first byte string in the pickle."""
     body = next(
-        argument for _, argument, _ in pickletools.genops(answer) if isinstance(argument, bytes)
+        argument for _, argument, _ in pickletools.genops(response) if isinstance(argument, bytes)
     )
     parsed: dict[str, Any] = json.loads(body)
     return parsed

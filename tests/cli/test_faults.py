@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.cli.run_vibes import clean_environment
-from tests.faults import SECRET, faulty
+from tests.fault_injection import FAULT_TEXT, command_with_fault
 from tests.stories.workspace import Workspace
 from vibes_lsp.cli.main import COMMANDS
 
@@ -43,14 +43,14 @@ def test_every_command_ends_in_one_line(
     project: Project, run_vibes_unchecked: RunVibes, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     def fails(*_arguments: object, **_named: object) -> object:
-        raise KeyError(SECRET)
+        raise KeyError(FAULT_TEXT)
 
     monkeypatch.setattr("click.Command.invoke", fails)
     (project.root / "request.json").write_text('{"sessionId":"x"}')
     done = run_vibes_unchecked(command, *ARGUMENTS.get(command, []), cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert LINE.fullmatch(done.err), done.err
-    assert SECRET not in done.err
+    assert FAULT_TEXT not in done.err
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_every_command_ends_in_one_line(
         RecursionError,
         MemoryError,
         AssertionError,
-        UnicodeEncodeError("utf-8", "x", 0, 1, SECRET),
+        UnicodeEncodeError("utf-8", "x", 0, 1, FAULT_TEXT),
         StopIteration,
     ],
 )
@@ -76,7 +76,7 @@ def test_whatever_is_raised(
     done = run_vibes_unchecked("log", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith("vibes: internal error ")
-    assert SECRET not in done.err
+    assert FAULT_TEXT not in done.err
 
 
 def run(command: list[str], cwd: Path, **environment: str) -> tuple[int, str, str]:
@@ -92,7 +92,7 @@ def run(command: list[str], cwd: Path, **environment: str) -> tuple[int, str, st
 
 
 def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Project) -> None:
-    command = faulty("vibes_lsp.cli.main", "vibes_lsp.index.trail:Trail.refresh", "log")
+    command = command_with_fault("vibes_lsp.cli.main", "vibes_lsp.index.trail:Trail.refresh", "log")
     one, other = run(command, project.root), run(command, project.root)
     assert one == other
     assert (one[0], one[1]) == (2, "")
@@ -100,9 +100,10 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
     code, out, err = run(command, project.root, VIBES_DEBUG="1")
     assert (code, out) == (2, "")
     assert "Traceback" in err
-    assert SECRET in err
+    assert FAULT_TEXT in err
     elsewhere = run(
-        faulty("vibes_lsp.cli.main", "vibes_lsp.index.lineage:build_lineages", "find"), project.root
+        command_with_fault("vibes_lsp.cli.main", "vibes_lsp.index.lineage:build_lineages", "find"),
+        project.root,
     )
     assert one[2][:40] != elsewhere[2][:40]
 
@@ -122,7 +123,9 @@ def test_a_commit_goes_on_whatever_the_hook_meets(tmp_path: Path, place: str) ->
     workspace.init()
     workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
     hook = workspace.path / ".git/hooks/pre-commit"
-    command = shlex.join(faulty("vibes_lsp.cli.main", place, "backfill", "--pre-commit"))
+    command = shlex.join(
+        command_with_fault("vibes_lsp.cli.main", place, "backfill", "--pre-commit")
+    )
     hook.write_text(f"#!/bin/sh\nPYTHONPATH= exec {command}\n", encoding="utf-8", newline="\n")
     workspace.git("add", "a.py")
     done = subprocess.run(
@@ -137,4 +140,4 @@ def test_a_commit_goes_on_whatever_the_hook_meets(tmp_path: Path, place: str) ->
         done.stderr
     )
     assert "Traceback" not in done.stderr
-    assert SECRET not in done.stderr
+    assert FAULT_TEXT not in done.stderr

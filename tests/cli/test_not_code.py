@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.not_code import FILE, KINDS, LATE, not_code
+from tests.records_without_code import FILE, KINDS, LATE, project_with_record
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
@@ -24,7 +24,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path, kind: str) -> Project:
-    return not_code(tmp_path / "project", kind)[0]
+    return project_with_record(tmp_path / "project", kind)[0]
 
 
 def told(run_vibes: RunVibes, project: Project, *arguments: str) -> Any:
@@ -105,7 +105,7 @@ def test_find_has_no_reviews_and_says_why_it_doubts_others(
 def test_what_history_contradicts_does_not_stand_in_an_export(
     tmp_path: Path, run_vibes: RunVibes
 ) -> None:
-    project, _ = not_code(tmp_path / "project", "contradicted", action="create")
+    project, _ = project_with_record(tmp_path / "project", "contradicted", action="create")
     real = project.line(FILE, 4, 5, text=STORY, action="create", timestamp="2026-02-03T08:59:00Z")
     done = run_vibes("export", "--current", str(tmp_path / "current"), "--json", cwd=project.root)
     assert (done.json["leftOut"]["contradicted"], done.json["records"]["line"]) == (1, 1)
@@ -119,7 +119,7 @@ def test_what_history_contradicts_does_not_stand_in_an_export(
 def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(
     tmp_path: Path, run_vibes: RunVibes
 ) -> None:
-    project, review = not_code(tmp_path / "project", "review")
+    project, review = project_with_record(tmp_path / "project", "review")
     code = project.line(FILE, 4, 7, text=STORY, risk_score=0.2, timestamp="2026-02-03T08:59:00Z")
     project.edge("reviewed_by", code, review, target_type="annotation")
     assert told(run_vibes, project, "show", review)["record"]["action"] == "review"
@@ -152,7 +152,7 @@ def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(
 
 @pytest.mark.parametrize("reason", ["covers", None])
 def test_a_review_replaces_no_edit(tmp_path: Path, run_vibes: RunVibes, reason: str | None) -> None:
-    project, review = not_code(tmp_path / "project", "review")
+    project, review = project_with_record(tmp_path / "project", "review")
     code = project.line(FILE, 4, 7, text=STORY, risk_score=0.9, timestamp="2026-02-03T08:59:00Z")
     project.edge(
         "supersedes",

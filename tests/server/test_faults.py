@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.faults import SECRET, faulty
+from tests.fault_injection import FAULT_TEXT, command_with_fault
 from tests.server.project import Project
 from tests.server.wire import Wire, hover_at
 
@@ -24,7 +24,7 @@ def started(tmp_path: Path, place: str) -> tuple[Wire, Project, str]:
     project.config()
     project.environment()
     uri = project.annotated().as_uri()
-    wire = Wire(tmp_path / "server.log", command=faulty("vibes_lsp.lsp.main", place))
+    wire = Wire(tmp_path / "server.log", command=command_with_fault("vibes_lsp.lsp.main", place))
     return wire, project, uri
 
 
@@ -115,7 +115,7 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
         assert wire.end() == 0
         assert error["message"].split()[2].rstrip(";") in LOGGED.findall(wire.logged())
         assert "Traceback" not in wire.logged()
-        assert SECRET not in wire.logged()
+        assert FAULT_TEXT not in wire.logged()
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
         wire.notify("exit", None)
         assert wire.end() == 0
         assert "Traceback" not in wire.logged()
-        assert SECRET not in wire.logged()
+        assert FAULT_TEXT not in wire.logged()
 
 
 def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
             error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
             assert MESSAGE.fullmatch(error["message"])
         assert project.root.is_dir()
-        assert SECRET not in wire.logged()
+        assert FAULT_TEXT not in wire.logged()
 
 
 def test_an_answer_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lsprotocol import types
 
-from tests.not_code import FILE, KINDS, not_code
+from tests.records_without_code import FILE, KINDS, project_with_record
 from tests.server.project import STORY
 from tests.server.test_code_actions import actions
 
@@ -27,7 +27,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 async def test_it_has_no_line_no_lens_no_problem_and_no_mark(
     editor: Editor, project: Project, kind: str
 ) -> None:
-    not_code(project.root, kind)
+    project_with_record(project.root, kind)
     await editor.set(diagnostics={"minimumBand": "low"}, risk={"preview": True})
     uri = await editor.open_known(project.root / FILE)
     answer = await editor.provenance(uri, lines=True, runs=True)
@@ -44,7 +44,7 @@ async def test_it_has_no_line_no_lens_no_problem_and_no_mark(
 
 
 async def test_a_hover_says_what_it_is(editor: Editor, project: Project, kind: str) -> None:
-    not_code(project.root, kind)
+    project_with_record(project.root, kind)
     uri = await editor.open_known(project.root / FILE)
     said = {
         "review": "a review of these lines; ",
@@ -56,7 +56,7 @@ async def test_a_hover_says_what_it_is(editor: Editor, project: Project, kind: s
 async def test_it_cannot_be_reviewed_or_given_another_place(
     editor: Editor, project: Project, kind: str
 ) -> None:
-    not_code(project.root, kind)
+    project_with_record(project.root, kind)
     uri = await editor.open_known(project.root / FILE)
     assert list(await actions(editor, uri, 5)) == OFFERS
     real = project.line(FILE, 4, 7, text=STORY, timestamp=EARLY)
@@ -67,7 +67,7 @@ async def test_it_cannot_be_reviewed_or_given_another_place(
 async def test_references_of_a_prompt_do_not_lead_there(
     editor: Editor, project: Project, kind: str
 ) -> None:
-    not_code(project.root, kind)
+    project_with_record(project.root, kind)
     project.line(FILE, 10, 13, text=STORY, prompt=project.prompt("Change it."), timestamp=EARLY)
     uri = await editor.open_known(project.root / FILE)
     assert [each.range.start.line + 1 for each in await references(editor, uri, 11)] == [10]

@@ -1,11 +1,11 @@
-"""Faults on purpose: programs of ours in which a function raises what nobody foresaw."""
+"""Run a program in which one function raises an unexpected exception."""
 
 from __future__ import annotations
 
 import sys
 from typing import Final
 
-SECRET: Final = "a text of the trail"
+FAULT_TEXT: Final = "a text of the trail"
 _SHIM: Final = f"""
 import importlib, sys
 program, place, *rest = sys.argv[1:]
@@ -15,7 +15,7 @@ holder = importlib.import_module(module)
 for each in path:
     holder = getattr(holder, each)
 def fails(*arguments, **named):
-    raise KeyError({SECRET!r})
+    raise KeyError({FAULT_TEXT!r})
 async def fails_later(*arguments, **named):
     fails()
 import inspect
@@ -25,12 +25,12 @@ importlib.import_module(program).main()
 """
 
 
-def faulty(program: str, place: str, *arguments: str) -> list[str]:
-    """Return a command that runs a program whose function at a place raises.
+def command_with_fault(program: str, place: str, *arguments: str) -> list[str]:
+    """Return a command that runs a program in which one function raises.
 
     Args:
-        program: The module whose `main` is run.
+        program: The module whose `main` runs.
         place: `module:name`, or `module:class.name`.
-        *arguments: The program's.
+        *arguments: The program's arguments.
     """
     return [sys.executable, "-c", _SHIM, program, place, *arguments]

@@ -1,4 +1,4 @@
-"""A project whose records claim no code: one is a review, one anchors text that git had long before."""
+"""A project with a record that claims no code: a review, or anchors of text older than the edit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ SCORING: Final = {
     "enabled": True,
     "review_rules": [{"condition": "scope_lines >= 1", "action": "block"}],
 }
-"""Blocks every line of an AI's."""
+"""Blocks every line of an AI."""
 LATE: Final = "2026-03-09T12:00:00Z"
 FILE: Final = "a.py"
 KINDS: Final = ("review", "contradicted")
-"""What a record may be that is no item."""
+"""Kinds of records that are not gate items."""
 
 
-def not_code(root: Path, kind: str, **members: Any) -> tuple[Project, str]:
-    """Return a project whose file a person wrote, and the id of its only line record, on lines 4-7."""
+def project_with_record(root: Path, kind: str, **members: Any) -> tuple[Project, str]:
+    """Return a project with a person's file, and the id of its only line record, on lines 4-7."""
     project = Project(root)
     project.config(risk_scoring=SCORING, tracked_extensions=[".py"])
     project.environment()
