@@ -1,1 +1,1 @@
-"""Measurements of the product against large audit trails that are made on the spot."""
+"""Benchmarks against large generated audit trails."""

@@ -1,4 +1,4 @@
-"""Runs all benchmarks: `make bench`. Each prints what it measured and the ratios that count."""
+"""Run all benchmarks (`make bench`); each prints its measurements and the ratios that matter."""
 
 from __future__ import annotations
 

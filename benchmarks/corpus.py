@@ -1,6 +1,6 @@
-"""Makes a large, spec-faithful audit trail, the same in every run, and streams it to disk.
+"""Generate a large, spec-compliant audit trail, the same in every run, and stream it to disk.
 
-Nothing of the product is used, and no source files are written: the annotated files exist only by name.
+It uses none of the product and writes no source files: the annotated files exist only by name.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _sorted: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sor
 
 @dataclass(frozen=True)
 class CorpusSize:
-    """How much there is of what."""
+    """The size of a generated trail."""
 
     annotations: int
     functions: int
@@ -86,15 +86,15 @@ class _Log:
 
 
 def generate(target: Path, annotations: int, seed: int = 1) -> CorpusSize:
-    """Write the trail of `annotations` annotations to `target/.ai-audit/`, replacing one that is there.
+    """Write a trail to `target/.ai-audit/`, replacing an existing one.
 
-    Each annotation has anchors, its real id and one edge; half name a command, a third a reasoning; a tenth are functions; files are
-    hit by the inverse square root of their rank.
+    Each annotation has anchors, its real id and one edge; half refer to a command, a third to
+    reasoning; a tenth are functions. Files are chosen with the inverse square root of their rank.
 
     Args:
-        target: The project's folder; made if missing.
-        annotations: How many line and function records.
-        seed: Another seed makes another trail of the same shape.
+        target: The project's folder; created if missing.
+        annotations: Number of line and function records.
+        seed: Another seed gives another trail of the same shape.
     """
     audit = target / ".ai-audit"
     audit.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,8 @@ def _entries(count: int, chance: random.Random) -> Iterator[dict[str, object]]:
         if kind == 0:
             yield {
                 "type": "prompt",
-                "prompt_text": f"Task {number}: change the {chance.choice(('parser', 'cache', 'ledger', 'Prüfung'))} "
+                "prompt_text": f"Task {number}: change the "
+                f"{chance.choice(('parser', 'cache', 'ledger', 'Prüfung'))} "
                 "so that it keeps the order of what it is given, and say what else depends on it. "
                 * chance.randint(2, 8),
                 "prompt_type": "user_instruction",
@@ -175,7 +176,8 @@ def _entries(count: int, chance: random.Random) -> Iterator[dict[str, object]]:
         elif kind == 1:
             yield {
                 "type": "command",
-                "command_text": f"python -m pytest -q tests/area_{number % 23:02d} -k module_{number}",
+                "command_text": f"python -m pytest -q tests/area_{number % 23:02d} "
+                f"-k module_{number}",
                 "command_type": "shell",
                 "command_exit_code": number % 2,
                 "command_output_summary": f"{number % 97} passed in {number % 13}.4s",
@@ -261,7 +263,8 @@ def _annotation(
             "type": "function",
             "file_path": path,
             "function_name": f"Ledger.entry_{start}",
-            "function_signature": f"entry_{start}(self, key: str, *, since: float = 0.0) -> list[Entry]",
+            "function_signature": f"entry_{start}"
+            "(self, key: str, *, since: float = 0.0) -> list[Entry]",
         }
     else:
         place = {
@@ -299,7 +302,7 @@ def _link(
     read: str,
     chance: random.Random,
 ) -> None:
-    """Append the annotation's one edge: mostly to its prompt, sometimes to what it replaces or builds on."""
+    """Append the annotation's edge, mostly to its prompt, else to another annotation."""
     draw = chance.random()
     kind, target = "caused_by", ("context", str(record["prompt_hash"]))
     if 0.6 <= draw < 0.75 and older is not None:

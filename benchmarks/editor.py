@@ -1,8 +1,9 @@
-"""What typing costs the extension host of VS Code: our extension against the git extension that comes with it, in the same run.
+"""CPU time of typing in VS Code's extension host, compared with the built-in git extension.
 
-A person types 200 characters in a file of 10,000 lines with 300 annotated ranges, in a git repository. The host is profiled by its own
-inspector; a sample counts for the extension whose code is nearest on the stack, whatever it called. A sample counts for as long as samples are
-apart, not for the time until the next: while the process waits for a processor, none are taken.
+200 characters are typed in a file of 10,000 lines with 300 annotated ranges, in a git repository.
+The host is profiled through its inspector. A sample counts for the extension whose code is nearest
+on the stack. It counts for the sampling interval, not for the time until the next sample: while the
+process waits for a CPU, none are taken.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ ROUNDS: Final = 5
 WORDS: Final = "and another word of it, " * 8 + "the end."
 """200 characters."""
 BETWEEN: Final = 100
-"""Milliseconds from one key to the next."""
+"""Milliseconds between keys."""
 _STEP: Final = 250
-"""Microseconds between two samples, as `profiler.mjs` asks for them."""
+"""Microseconds between samples, as `profiler.mjs` sets them."""
 _PORT: Final = 9229
-"""Where Node's inspector listens: VS Code lets nobody choose another."""
+"""The port of Node's inspector, which VS Code does not let us choose."""
 _OURS, _GIT = "vibes-lsp.vibes-lsp", "git"
 _OF_EXTENSION: Final = re.compile(r"/(vibes-lsp\.vibes-lsp)[^/]*/|/lib/vscode/extensions/([\w-]+)/")
 
@@ -47,21 +48,22 @@ _OF_EXTENSION: Final = re.compile(r"/(vibes-lsp\.vibes-lsp)[^/]*/|/lib/vscode/ex
 def main() -> None:
     """Measure and print."""
     if not (ENTRY.exists() and EXTENSION.exists()):
-        print("editor: skipped, VS Code or our extension is not there: make editors vsix")
+        print("editor: skipped, VS Code or the extension is missing: make editors vsix")
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         _project(folder / "project")
         rounds = _rounds(folder)
     print(
-        f"editor: {len(WORDS)} characters in a file of {LINES:,} lines with {RANGES} ranges, processor time in VS Code's extension host"
+        f"editor: {len(WORDS)} characters in a file of {LINES:,} lines with {RANGES} ranges,"
+        " CPU time in VS Code's extension host"
     )
     ours, git = (
         statistics.median(each[extension] for each in rounds) for extension in (_OURS, _GIT)
     )
-    print(f"  our extension           {ours / 1000:8.1f} ms")
+    print(f"  this extension          {ours / 1000:8.1f} ms")
     print(f"  the git extension       {git / 1000:8.1f} ms")
-    print(f"  ours / git              {ours / max(1, git):8.2f}  (aim at most 1)")
+    print(f"  this / git              {ours / max(1, git):8.2f}  (aim at most 1)")
 
 
 def _project(root: Path) -> None:
@@ -86,7 +88,7 @@ def _project(root: Path) -> None:
 
 
 def _rounds(folder: Path) -> list[Counter[str]]:
-    """Return the microseconds of each extension, for each round."""
+    """Return the microseconds of each extension in each round."""
     chromium = require("chromium", "shows VS Code; `make editors` installs it")
     settings = {
         "vibes.server.path": str(Path(sys.executable).with_name("vibes-lsp")),
@@ -128,11 +130,11 @@ def _rounds(folder: Path) -> list[Counter[str]]:
 
 
 def _differs(window: Window, line: int, before: str) -> bool:
-    return window.marks().get(line) != before  # none, once the line is mostly a person's
+    return window.marks().get(line) != before  # none if most of the line is a person's
 
 
 def _host(profile: Path) -> int:
-    """Return the process of the extension host: the one that the profile's own program started."""
+    """Return the process id of the extension host that this profile's VS Code started."""
     for place in Path("/proc").glob("[0-9]*"):
         try:
             is_host = b"--type=extensionHost" in (place / "cmdline").read_bytes()
@@ -141,7 +143,7 @@ def _host(profile: Path) -> int:
             ):
                 return int(place.name)
         except OSError:
-            continue  # ended meanwhile
+            continue  # it has ended
     raise LookupError("no extension host")
 
 

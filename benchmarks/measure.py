@@ -1,4 +1,4 @@
-"""Timing and memory, so that two things are always measured in the same run and compared as a ratio."""
+"""Time and memory, always of several subjects in one run, to be compared as ratios."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 
-def interleaved(subjects: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
-    """Return the median seconds of each subject; the rounds go through all of them, so that noise hits all alike."""
+def median_seconds(
+    subjects: Mapping[str, Callable[[], object]], rounds: int = 5
+) -> dict[str, float]:
+    """Return median seconds of each subject; they alternate, so that noise affects all alike."""
     times: dict[str, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):
         for name, run in subjects.items():
@@ -25,32 +27,34 @@ def interleaved(subjects: Mapping[str, Callable[[], object]], rounds: int = 5) -
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
-def processor_time(
+def min_cpu_seconds(
     subjects: Mapping[str, Callable[[], object]], rounds: int = 5
 ) -> dict[str, float]:
-    """Return the least processor seconds of each subject, those of processes included that it starts and waits for; what else runs hardly tells.
+    """Return the least CPU seconds of each subject, child processes included.
 
-    What one subject leaves to the collector is collected before the next begins, so that none pays for another.
+    The minimum is hardly affected by other programs. Garbage is collected between subjects, so that
+    none pays for another.
     """
     times: dict[str, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):
         for name, run in subjects.items():
             gc.collect()
-            begun = _spent()
+            begun = _cpu_seconds()
             run()
-            times[name].append(_spent() - begun)
+            times[name].append(_cpu_seconds() - begun)
     return {name: min(taken) for name, taken in times.items()}
 
 
-def _spent() -> float:
+def _cpu_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def private_bytes(code: str) -> int:
-    """Return how many bytes of private memory some code adds to a fresh interpreter that has imported what it needs.
+    """Return the private memory that some code adds to a fresh interpreter, in bytes.
 
-    The code defines `prepare()` and `hold()`; what `hold` returns is kept alive while the memory is read.
+    The code defines `prepare()` and `hold()`. Imports belong into `prepare`; the result of `hold`
+    is alive while memory is read.
     """
     script = f"{code}\n{_READ_MEMORY}"
     environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
@@ -66,7 +70,8 @@ import gc, json, sys
 
 def private():
     with open("/proc/self/smaps_rollup") as lines:
-        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
+        names = ("Private_Clean", "Private_Dirty")
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(names))
 
 prepare()
 gc.collect()

@@ -1,9 +1,9 @@
-"""How long an editor waits when it records an edit through the running server, with 100,000 annotations there.
+"""How long an editor waits to record an edit through a running server with 100,000 annotations.
 
-Every edit changes the open text first, as an AI does. What is measured is, in turn and in the same server, an echo, which is what the protocol
-costs (the same message goes out, the same answer comes back), and the edit: with the change before it taken in already, and with the change
-and the request sent at once. What the disk takes to keep one record is measured beside them: an edit is acknowledged without waiting for it,
-unless the project asks for `"durability": "full"`.
+Each edit first changes the open text, as an AI does. Measured in turn, in the same server: an echo
+of the same message and answer, which is the cost of the protocol; the edit after the change was
+handled; and the edit together with the change. Beside them: the time the disk takes to store one
+record, which the server waits for only if the project sets `"durability": "full"`.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ def main() -> None:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text("".join(map(_function, range(LINES // 2))), encoding="utf-8")
         print(
-            f"recording through the server, {size.annotations:,} annotations and {size.entries:,} entries there"
+            f"recording through the server,"
+            f" {size.annotations:,} annotations and {size.entries:,} entries"
         )
         with Client(folder, [sys.executable, "-c", _SERVER]) as client:
             for what, paths in (
                 ("six files, from none to 100 annotations in each", new),
-                (_LOST, [size.hottest_file]),
+                (_ALL_LOST, [size.hottest_file]),
             ):
                 uris = [_opened(client, path) for path in paths]
                 session = _run(
@@ -65,7 +66,7 @@ def main() -> None:
                 _measure(_Editing(client, uris, str(session)), folder, what)
 
 
-_LOST: Final = "the file with most, over a thousand, none of them in its text"
+_ALL_LOST: Final = "the file with most annotations, over 1,000, all lost"
 
 
 def _function(number: int) -> str:
@@ -73,7 +74,7 @@ def _function(number: int) -> str:
 
 
 def _opened(client: Client, path: str) -> str:
-    """Open a file once the trail was read."""
+    """Open a file once the trail is read."""
     while True:
         try:
             return client.open(path)
@@ -83,7 +84,7 @@ def _opened(client: Client, path: str) -> str:
 
 @dataclass
 class _Editing:
-    """An AI at work in some files through an editor."""
+    """An AI that edits some files through an editor."""
 
     client: Client
     uris: list[str]
@@ -92,7 +93,7 @@ class _Editing:
     answer: Any = None
 
     def change(self) -> dict[str, Any]:
-        """Change two lines of the next file; return what is to be recorded of it."""
+        """Change two lines of the next file; return the arguments to record it."""
         self.number += 1
         number, line = self.number, 2 * (7 * self.number % (LINES // 2))
         uri, version = self.uris[number % len(self.uris)], 2 + number
@@ -119,19 +120,19 @@ class _Editing:
         self.answer = _run(self.client, "vibes.recordAnnotation", given)
 
     def echo(self, given: dict[str, Any]) -> None:
-        """Send as much, and receive as much, as when an edit is recorded."""
+        """Send and receive as much as recording an edit does."""
         _run(self.client, "bench.echo", {**given, "answer": self.answer})
 
     def busy(self) -> float:
-        """Return the seconds of processor time that the server has had; it has taken in by then whatever was sent before."""
+        """Return the server's CPU seconds, after it handled all earlier messages."""
         return float(_run(self.client, "bench.busy", {}))
 
 
 @dataclass
-class _Taken:
-    """What one kind of request took, in seconds."""
+class _Durations:
+    """The seconds that one kind of request took."""
 
-    waited: list[float] = field(default_factory=list)
+    elapsed: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
 
     def add(
@@ -140,54 +141,54 @@ class _Taken:
         request: Callable[[dict[str, Any]], None],
         given: dict[str, Any] | None = None,
     ) -> None:
-        """Carry a request out; without what is given, after a change that is timed, too."""
+        """Time a request; without `given`, time the change before it as well."""
         before, begun = editing.busy(), time.perf_counter()
         request(editing.change() if given is None else given)
-        self.waited.append(time.perf_counter() - begun)
+        self.elapsed.append(time.perf_counter() - begun)
         self.busy.append(editing.busy() - before)
 
 
 def _measure(editing: _Editing, folder: Path, what: str) -> None:
     editing.record(editing.change())
-    echo, edit, changed_echo, changed_edit, disk = (_Taken() for _ in range(5))
+    echo, edit, changed_echo, changed_edit, disk = (_Durations() for _ in range(5))
     for _ in range(ROUNDS):
         given = editing.change()
         echo.add(editing, editing.echo, given)
         edit.add(editing, editing.record, given)
         changed_echo.add(editing, editing.echo)
         changed_edit.add(editing, editing.record)
-        disk.waited.append(_kept_by_the_disk(folder))
-    print(
-        f"  {what}, {ROUNDS} edits of each kind; milliseconds: median, 95th and 99th of a hundred"
-    )
-    for name, taken in (
+        disk.elapsed.append(_disk_seconds(folder))
+    print(f"  {what}, {ROUNDS} edits of each kind; milliseconds: median, 95th and 99th percentile")
+    for name, durations in (
         ("echo", echo),
         ("edit", edit),
         ("change and echo", changed_echo),
         ("change and edit", changed_edit),
     ):
         print(
-            f"    {name:<16}waited {_figures(taken.waited)}   the server's processor {_figures(taken.busy)}"
+            f"    {name:<16}elapsed {_figures(durations.elapsed)}"
+            f"   server CPU {_figures(durations.busy)}"
         )
-    print(f"    {'the disk alone':<16}waited {_figures(disk.waited)}")
+    print(f"    {'disk only':<16}elapsed {_figures(disk.elapsed)}")
     for name, one, other in (("edit", edit, echo), ("change and edit", changed_edit, changed_echo)):
-        waited = [
+        elapsed = [
             (later - earlier) * 1e3
             for later, earlier in zip(
-                _of_hundred(one.waited), _of_hundred(other.waited), strict=True
+                _percentiles(one.elapsed), _percentiles(other.elapsed), strict=True
             )
         ]
         busy = [
             (later - earlier) * 1e3
-            for later, earlier in zip(_of_hundred(one.busy), _of_hundred(other.busy), strict=True)
+            for later, earlier in zip(_percentiles(one.busy), _percentiles(other.busy), strict=True)
         ]
         print(
-            f"    {name} above the echo: waited {_row(waited)}   the server's processor {_row(busy)}  (aim below {_AIM:.0f})"
+            f"    {name} above the echo: elapsed {_row(elapsed)}   server CPU {_row(busy)}"
+            f"  (target: below {_AIM:.0f})"
         )
 
 
-def _kept_by_the_disk(folder: Path) -> float:
-    """Return the seconds until the disk has a line of the usual length that is appended to a file."""
+def _disk_seconds(folder: Path) -> float:
+    """Return the seconds until a line appended to a file is on disk."""
     descriptor = os.open(folder / "flushed", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     try:
         os.write(descriptor, b"x" * 800)
@@ -204,13 +205,13 @@ def _run(client: Client, command: str, arguments: dict[str, Any]) -> Any:
     )
 
 
-def _of_hundred(times: list[float]) -> tuple[float, float, float]:
+def _percentiles(times: list[float]) -> tuple[float, float, float]:
     cuts = statistics.quantiles(times, n=100)
     return statistics.median(times), cuts[94], cuts[98]
 
 
 def _figures(times: list[float]) -> str:
-    return _row(each * 1e3 for each in _of_hundred(times))
+    return _row(each * 1e3 for each in _percentiles(times))
 
 
 def _row(milliseconds: Iterable[float]) -> str:

@@ -1,6 +1,6 @@
-"""How fast risk is scored: the arithmetic alone, and with what it takes to measure each annotation in its trail.
+"""How fast risk is scored: the arithmetic, the measurements in the trail, and the rules.
 
-In seconds of processor time: nothing here waits for anything.
+All times are CPU time: nothing here waits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from vibes_lsp.risk.scoring import compute_score, rule_variables
 from vibes_lsp.store.audit_dir import AuditDir
 
 ANNOTATIONS = 100_000
-CONDITION = "temperature > 0.8 AND action_type == 'create' AND scope_lines > 100 OR prompt_token_count.value >= 0.9"
+CONDITION = (
+    "temperature > 0.8 AND action_type == 'create' AND scope_lines > 100"
+    " OR prompt_token_count.value >= 0.9"
+)
 
 
 def main() -> None:
@@ -55,7 +58,7 @@ def main() -> None:
 
 
 def _placed(lineage: Lineage) -> Placement:
-    """Place an annotation where it was recorded: locating is measured elsewhere, and the files exist only by name."""
+    """Place an annotation where it was recorded; the files do not exist."""
     start, end = recorded_lines(lineage.current) or (None, None)
     return Placement(
         lineage.current.text("file_path") or "",

@@ -1,6 +1,7 @@
-"""How long an editor waits: a hover against an echo in the same server and in a bare pygls server, lenses, the start.
+"""How long an editor waits for a hover, code lenses and the start of the server.
 
-All clients are the demonstration's: one request at a time over a process's standard input and output.
+A hover is compared with an echo in the same server and in a bare pygls server. Clients send one
+request at a time over standard input and output.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.trails.writer import TrailWriter
 
 ROUNDS = 300
 LENSES = 1000
-_OURS = """
+_VIBES_SERVER = """
 from vibes_lsp.lsp.main import new_server
 server = new_server()
 @server.feature("bench/echo")
@@ -25,7 +26,7 @@ def echo(ls, params):
     return {"contents": {"kind": "plaintext", "value": "x" * 300}}
 server.start_io()
 """
-_STOCK = """
+_PYGLS_SERVER = """
 from pygls.lsp.server import LanguageServer
 server = LanguageServer("stock", "1")
 @server.feature("bench/echo")
@@ -40,10 +41,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _project(folder)
-        with _client(folder, _OURS) as ours, _client(folder, _STOCK) as stock:
+        with _client(folder, _VIBES_SERVER) as ours, _client(folder, _PYGLS_SERVER) as stock:
             uri = ours.open("many.py")
             hover = {"textDocument": {"uri": uri}, "position": {"line": 20, "character": 0}}
-            times = _alternating(
+            times = _median_seconds(
                 {
                     "hover": lambda: ours.request("textDocument/hover", hover),
                     "echo, same server": lambda: ours.request("bench/echo", hover),
@@ -53,19 +54,16 @@ def main() -> None:
             print("server: one request and its answer")
             for what, seconds in times.items():
                 print(f"  {what:<24}{seconds * 1e6:8.0f} µs")
-            print(
-                f"  hover / echo             {times['hover'] / times['echo, same server']:8.2f}  (aim at most 2)"
-            )
+            ratio = times["hover"] / times["echo, same server"]
+            print(f"  hover / echo             {ratio:8.2f}  (target: at most 2)")
             begun = time.perf_counter()
             lenses = ours.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
-            print(
-                f"  {len(lenses):,} lenses             {(time.perf_counter() - begun) * 1e3:8.1f} ms"
-            )
-        starts = {"start, vibes-lsp": _OURS, "start, bare pygls": _STOCK}
+            seconds = time.perf_counter() - begun
+            print(f"  {len(lenses):,} lenses             {seconds * 1e3:8.1f} ms")
+        starts = {"start, vibes-lsp": _VIBES_SERVER, "start, bare pygls": _PYGLS_SERVER}
         for what, code in starts.items():
-            print(
-                f"  {what:<24}{statistics.median(_start(folder, code) for _ in range(5)) * 1e3:8.0f} ms"
-            )
+            seconds = statistics.median(_start(folder, code) for _ in range(5))
+            print(f"  {what:<24}{seconds * 1e3:8.0f} ms")
 
 
 def _project(folder: Path) -> None:
@@ -91,7 +89,7 @@ def _start(folder: Path, code: str) -> float:
         return time.perf_counter() - begun
 
 
-def _alternating(requests: dict[str, Callable[[], object]]) -> dict[str, float]:
+def _median_seconds(requests: dict[str, Callable[[], object]]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in requests}
     for _ in range(ROUNDS):
         for name, request in requests.items():

@@ -1,7 +1,8 @@
-"""How fast a trail grows: entries into a manifest that holds 100,000 already, and records into the log.
+"""How fast a trail grows: entries into a manifest of 100,000, and records into the log.
 
-An entry is compared with what RFC 9.3 describes as the plain way: lock, read, merge, write a temporary file, flush, rename.
-Both are done by several processes at once, as agents in one project would, and both with the durability that is shipped.
+An entry is compared with the plain way of RFC 9.3: lock, read, merge, write a temporary file,
+flush, rename. Both run in several processes at once, as agents in one project do, with the shipped
+durability.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from vibes_lsp.store.writer import AuditWriter
 ENTRIES = 100_000
 PROCESSES = 4
 PLAIN = 2
-"""Updates of each process in the plain way; each takes about half a second."""
+"""Updates of each process in the plain way, about half a second each."""
 UPDATES = 2_000
 RECORDS = 4_000
 _AIM = 1_000
@@ -46,7 +47,8 @@ def main() -> None:
         )
         size = directory.manifest.stat().st_size
         print(
-            f"writing: {PROCESSES} processes, a manifest of {ENTRIES:,} entries, {size / 1e6:.0f} MB"
+            f"writing: {PROCESSES} processes,"
+            f" a manifest of {ENTRIES:,} entries, {size / 1e6:.0f} MB"
         )
         plain = PROCESSES * PLAIN / _together(_plain, directory, PLAIN)
         journal = PROCESSES * UPDATES / _together(_journal, directory, UPDATES)
@@ -61,9 +63,10 @@ def main() -> None:
         print(f"  lock, merge, rename      {plain:10.2f} updates/s")
         print(f"  through the journal      {journal:10.0f} updates/s")
         print(
-            f"  its folding included     {whole:10.0f} updates/s  ({folded:,} entries folded in {fold * 1000:.0f} ms)"
+            f"  folding included         {whole:10.0f} updates/s"
+            f"  ({folded:,} entries folded in {fold * 1000:.0f} ms)"
         )
-        print(f"  journal / plain          {journal / plain:10.0f}  (aim at least {_AIM:,})")
+        print(f"  journal / plain          {journal / plain:10.0f}  (target: at least {_AIM:,})")
         print(f"  records, one at a time   {records:10.0f} records/s")
         _alone(directory)
 
@@ -78,8 +81,10 @@ def _alone(directory: AuditDir) -> None:
         key = writer.entry(_entry(-2 - number))
         writer.append([_record(number, key), {**_record(number, key), "type": "edge"}])
         times.append(time.perf_counter() - begun)
+    slow = statistics.quantiles(times, n=20)[-1]
     print(
-        f"  one edit, alone          {statistics.median(times) * 1e6:10.0f} µs, p95 {statistics.quantiles(times, n=20)[-1] * 1e6:.0f} µs"
+        f"  one edit, alone          {statistics.median(times) * 1e6:10.0f} µs,"
+        f" p95 {slow * 1e6:.0f} µs"
     )
 
 
@@ -113,7 +118,7 @@ def _wait_and(
 
 
 def _plain(directory: AuditDir, own: int, count: int) -> None:
-    """Each update by itself, with the same fast reading and splicing of text that folding uses."""
+    """Write each update by itself, parsing and splicing as fast as folding does."""
     for number in range(count):
         with (directory.path / "plain.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

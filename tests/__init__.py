@@ -1,1 +1,1 @@
-"""The test suite: one folder per kind of witness (unit, properties, server, cli, editors, architecture)."""
+"""The test suite; one folder per kind: unit, properties, server, cli, editors, architecture."""

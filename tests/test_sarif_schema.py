@@ -1,4 +1,4 @@
-"""The schema that SARIF output is validated with is the real one: it accepts the smallest log and rejects broken ones."""
+"""The real SARIF schema: it accepts the smallest log and refuses an invalid one."""
 
 from typing import Any
 

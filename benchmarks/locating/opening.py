@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from benchmarks.locating.cases import random_range
 from benchmarks.locating.repository import Repository
-from benchmarks.measure import processor_time
+from benchmarks.measure import min_cpu_seconds
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, OriginalText
@@ -52,7 +52,7 @@ def main(repositories: Sequence[Path]) -> None:
 
 def _print_file(repository: Repository, path: str) -> tuple[int, Ratios]:
     blobs = repository.blobs(path, VERSIONS)
-    times = processor_time(_subjects(random.Random(3), repository, path, blobs), rounds=7)
+    times = min_cpu_seconds(_subjects(random.Random(3), repository, path, blobs), rounds=7)
     lines = len(Text.from_bytes(repository.content(blobs[-1])).lines)
     ratios = times["blame"] / times["anchors"], times["blame"] / times["history"]
     shown = "".join(f"{seconds * 1000:9.1f}" for seconds in times.values())

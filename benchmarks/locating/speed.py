@@ -16,7 +16,7 @@ from typing import Final
 from benchmarks.locating.cases import Range, random_range
 from benchmarks.locating.generated import EDITS, Draft
 from benchmarks.locating.linemaps import DEAD
-from benchmarks.measure import processor_time
+from benchmarks.measure import min_cpu_seconds
 from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, create_anchors, range_hash
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, OriginalText
@@ -54,7 +54,7 @@ def main() -> None:
             EDITS[edit](draft)
         new = "".join(f"{line}\n" for _, line in draft.lines)
         subjects = _subjects(recorded, old.content, new)
-        times = processor_time(subjects, rounds=7)
+        times = min_cpu_seconds(subjects, rounds=7)
         places = {
             number: place for place, (number, _) in enumerate(draft.lines, 1) if number != DEAD
         }
