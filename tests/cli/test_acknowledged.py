@@ -146,7 +146,7 @@ def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
     assert done.code == 0, done.err
     assert "recorded, but manifest.json cannot be parsed: not UTF-8" in done.err
     assert len(workspace.backfilled_commits()) == 1
-    assert ("1 annotations backfilled" in done.out) or len(done.json["backfilled"]) == 1
+    assert ("1 backfilled" in done.out) or len(done.json["backfilled"]) == 1
     assert manifest.read_bytes() == data
 
 

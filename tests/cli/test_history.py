@@ -39,7 +39,7 @@ def story(tmp_path: Path) -> Project:
 def test_blame_names_the_lines_that_a_person_put_in(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
     shown = run_vibes("blame", "a.py", cwd=story.root).lines[3:8]
-    assert ["a person's" in line for line in shown] == [False, True, False, False, False]
+    assert ["human" in line for line in shown] == [False, True, False, False, False]
     told = json.loads(run_vibes("blame", "a.py", "--json", cwd=story.root).out)
     assert [each["kind"] for each in told["lines"]] == [
         "ai",

@@ -240,13 +240,13 @@ def test_the_command_backfills_everything_once(work: Workspace) -> None:
     commit = work.step("commit", "-m", "One")
     work.commit_other_file("Two")
     before = (work.path / LOG).read_bytes()
-    assert "2 annotations would be backfilled" in vibes("backfill", "--dry-run", cwd=work.path).out
+    assert "2 would be backfilled" in vibes("backfill", "--dry-run", cwd=work.path).out
     assert (work.path / LOG).read_bytes() == before
     done = vibes("backfill", "--json", cwd=work.path).json
     assert (len(done["backfilled"]), done["pending"]) == (2, [])
     assert [record["type"] for record in done["records"]] == ["line", "function"]
     assert work.backfilled_commits() == {annotation: commit, function: commit}
-    assert vibes("backfill", cwd=work.path).out == "0 annotations backfilled, 0 unchanged\n"
+    assert vibes("backfill", cwd=work.path).out == "0 backfilled, 0 unchanged\n"
     work.step("commit", "-am", "Filled in")
     work.check_invariants()
 

@@ -47,9 +47,7 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
         return
     _print_records(result.records)
     would = "would be " if dry_run else ""
-    print_line(
-        f"{len(result.backfilled)} annotations {would}backfilled, {len(result.pending)} unchanged"
-    )
+    print_line(f"{len(result.backfilled)} {would}backfilled, {len(result.pending)} unchanged")
 
 
 def _prepare_commit(audit_dir: Path | None) -> None:

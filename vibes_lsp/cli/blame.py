@@ -76,7 +76,7 @@ def _print(blame: Blame) -> None:
         kind = LineKind.HUMAN if placement is None else line_kind(placement, number)
         label = "" if placement is None else labels[id(placement)]
         if placement is not None and kind == LineKind.HUMAN:
-            label = f"{escape(placement.current.id)[:8]} a person's"
+            label = f"{escape(placement.current.id)[:8]} human"
         mark, style = KIND_MARKS[kind]
         marked = f"{label:<{width}} {mark} " if labels else " "
         print_styled(

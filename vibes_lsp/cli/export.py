@@ -20,10 +20,10 @@ from vibes_lsp.store.versions import unsupported_versions
 _REASONS = {
     "history": "superseded",
     "repeated": "repeated",
-    "lost": "lost: their text is gone",
-    "contradicted": "contradicted: git has their lines from before",
-    "guessed": "at uncertain places",
-    "absent": "of files that are not here",
+    "lost": "text is gone",
+    "contradicted": "git has the lines from before",
+    "guessed": "place is uncertain",
+    "absent": "file is not here",
 }
 
 
@@ -75,4 +75,4 @@ def _print(exported: AuditDir, current: CurrentTrail) -> None:
     left_out = mapping(numbers, "leftOut")
     for reason, words in _REASONS.items():
         if left_out[reason]:
-            print_line(f"  left out  {left_out[reason]:,} annotations {words}")
+            print_line(f"  left out  {left_out[reason]:,} ({words})")

@@ -67,7 +67,7 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
 
 
 def _print_survival(report: SurvivalReport) -> None:
-    columns = ("intact", "of lines", "unverified", "functions lost", "by")
+    columns = ("intact", "of lines", "unverified", "functions lost", "model or file")
     rows = [
         (
             "-" if each.share is None else f"{each.share:.0%}",
@@ -78,7 +78,7 @@ def _print_survival(report: SurvivalReport) -> None:
         )
         for each in (*report.models, *report.files, report.total)
     ]
-    print_table(columns, rows, right=columns[:4], wrap="by")
+    print_table(columns, rows, right=columns[:4], wrap="model or file")
 
 
 def _list_counts(counts: dict[str, int]) -> str:
@@ -132,7 +132,11 @@ def sessions_command(audit_dir: Path | None, only_open: bool, as_json: bool) -> 
         print_json({"sessions": [each.as_json() for each in summaries]})
         return
     rows = [_session_row(each) for each in summaries]
-    print_table(("session", "started", "lasted", "edits", "what"), rows, right=("lasted", "edits"))
+    print_table(
+        ("session", "started", "duration", "edits", "description"),
+        rows,
+        right=("duration", "edits"),
+    )
     if not rows:
         print_line("no sessions")
 
