@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
+
+from tests import forked
 
 SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
 
@@ -41,13 +42,10 @@ RunVibes: TypeAlias = Callable[..., CommandResult]
 
 def vibes(*arguments: str | Path, cwd: Path, **environment: str) -> CommandResult:
     """Run `vibes` in a process of its own, 80 columns wide, with UTF-8 output."""
-    done = subprocess.run(
-        [SCRIPT, *arguments],
+    done = forked.run(
+        [str(argument) for argument in arguments],
         cwd=cwd,
-        env=clean_environment(environment),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
+        environment=clean_environment(environment),
     )
     return CommandResult(done.returncode, decode_output(done.stdout), decode_output(done.stderr))
 

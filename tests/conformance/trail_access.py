@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from tests import forked
 from tests.trails import AUDIT_DIR
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
@@ -98,7 +99,8 @@ class ProgramResult:
 
 def run_vibes(root: Path, *arguments: str) -> ProgramResult:
     """Run `vibes` as a process of its own in the folder `root`."""
-    return _run(root, "from vibes_lsp.cli.main import main; main()", *arguments)
+    done = forked.run(arguments, cwd=root, environment=_environment())
+    return ProgramResult(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
 def run_vibes_commands(
@@ -109,17 +111,21 @@ def run_vibes_commands(
     return _run(root, program, json.dumps([[*command, *more] for command in commands]))
 
 
+def _environment() -> dict[str, str]:
+    return {
+        **os.environ,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "COLUMNS": "200",
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+
 def _run(root: Path, program: str, *arguments: str) -> ProgramResult:
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=root,
-        env={
-            **os.environ,
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "COLUMNS": "200",
-            "PYTHONIOENCODING": "utf-8",
-        },
+        env=_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
