@@ -1,6 +1,7 @@
-"""The one error hierarchy: every failure the core raises, worded for the person who has to act on it.
+"""The error hierarchy: every failure that the core raises on purpose.
 
-Adapters map these in one place each (exit code, LSP error). A finding about audit data is a result, not an error.
+Each adapter maps these in one place (exit code, LSP error). A finding about audit data is a result,
+not an error.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ class VibesError(Exception):
     """Base of all errors that this package raises on purpose.
 
     Args:
-        message: What is wrong, naming the file, line and field where they are known.
-        hint: What the user can do about it; empty when there is nothing to add.
+        message: What is wrong, with file, line and member if known, and what was expected.
+        hint: What to do; empty if the message says it.
     """
 
     code: ClassVar[str] = "vibes-error"
@@ -28,7 +29,7 @@ class VibesError(Exception):
 
 
 class MalformedJson(VibesError):
-    """A text is not the JSON that R1 lets us hash: broken, not UTF-8, NaN, contradictory keys, nested too deeply."""
+    """A text is not JSON that can be hashed (R1): invalid, not UTF-8, duplicate keys, too deep."""
 
     code = "malformed-json"
 
@@ -40,43 +41,43 @@ class MalformedJson(VibesError):
 
 
 class AuditDirNotFound(VibesError):
-    """No `.ai-audit/` at the given place or above it."""
+    """There is no `.ai-audit/` in the given folder or above it."""
 
     code = "audit-dir-not-found"
 
 
 class UnreadableFile(VibesError):
-    """A file of the trail is there but cannot be read: permissions, a folder in its place, too large, escaping."""
+    """A file exists but cannot be read: permissions, not a regular file, too large, outside."""
 
     code = "unreadable-file"
 
 
 class BrokenBlob(VibesError):
-    """Reasoning text is stored in a way that cannot be decoded, or only beyond the limits."""
+    """Stored reasoning cannot be decompressed, or only beyond the limits."""
 
     code = "broken-blob"
 
 
 class MissingBlob(BrokenBlob):
-    """An external entry names a blob that is not there (it MAY be untracked, RFC 4.2)."""
+    """The blob of a reasoning entry is missing (it MAY be untracked, RFC 4.2)."""
 
     code = "missing-blob"
 
 
 class EscapingBlob(BrokenBlob):
-    """An external entry names a blob outside `.ai-audit/` (R8)."""
+    """The `blob_path` of a reasoning entry points outside `.ai-audit/` (R8)."""
 
     code = "escaping-blob"
 
 
 class UnsupportedVersion(VibesError):
-    """A file declares a major version that we must not write to (RFC 12.1, R11)."""
+    """A file declares a major version that must not be written (RFC 12.1, R11)."""
 
     code = "unsupported-version"
 
 
 class RefusedWrite(VibesError):
-    """Writing would overwrite something that we could not parse or did not make."""
+    """Writing would overwrite a file that cannot be parsed or belongs to another program."""
 
     code = "refused-write"
 
@@ -88,17 +89,17 @@ class UnknownId(VibesError):
 
 
 class AmbiguousId(VibesError):
-    """An id prefix fits more than one thing."""
+    """An id prefix matches more than one record, entry or session."""
 
     code = "ambiguous-id"
 
 
 class BrokenRule(VibesError):
-    """The condition of a review rule is not in the language of R20.
+    """The condition of a review rule is invalid (R20).
 
     Args:
         message: What is wrong.
-        offset: The character of the condition at which it goes wrong, from 0.
+        offset: The 0-based character of the condition where the error is.
     """
 
     code = "broken-rule"
@@ -109,30 +110,30 @@ class BrokenRule(VibesError):
 
 
 class PrismOff(VibesError):
-    """What is asked for needs risk scores, and the project does not use PRISM (R27)."""
+    """The command needs risk scores, but PRISM is off in the policy (R27)."""
 
     code = "prism-off"
 
 
 class BadQuery(VibesError):
-    """SQL that is no query, is not understood or takes too long."""
+    """SQL is not a query, is invalid or takes too long."""
 
     code = "bad-query"
 
 
 class HistoryUnavailable(VibesError):
-    """Git could not answer: absent, not a repository, an unknown revision, a failing command."""
+    """Git cannot answer: not installed, no repository, unknown revision, failed command."""
 
     code = "history-unavailable"
 
 
 class InternalError(VibesError):
-    """A fault of this program: an exception that nobody foresaw, in one line.
+    """An unexpected exception, reported in one line.
 
-    The line names the kind of the exception and its place in the code, and never quotes it: its text may be a prompt.
+    The message has the exception's type and location, but never its text, which may be a prompt.
 
     Attributes:
-        report_id: The same wherever the same fault happens; what a report of it is found by.
+        report_id: A hash of the type and the call path, equal for equal faults.
         place: The module and line of this package where it was raised.
 
     Args:
@@ -152,10 +153,10 @@ class InternalError(VibesError):
         self.report_id = hashlib.sha256(
             "\n".join([kind, *path]).encode("utf-8", "replace")
         ).hexdigest()[:8]
-        self.place = f"{frames[-1][0]}:{frames[-1][2]}" if frames else "no module of ours"
+        self.place = f"{frames[-1][0]}:{frames[-1][2]}" if frames else "another package"
         super().__init__(
             f"internal error {self.report_id}: {kind} in {self.place}",
-            hint="this is a fault of vibes: please report this line; with VIBES_DEBUG=1 in the environment it prints the details",
+            hint="please report this line as a bug of vibes; VIBES_DEBUG=1 prints the details",
         )
 
 
@@ -163,14 +164,14 @@ _PACKAGE = PurePath(__file__).parent
 
 
 def _module(filename: str) -> str:
-    """Return a file's path within the package; empty for a file of somebody else."""
+    """Return the path of a file within this package; empty for other files."""
     path = PurePath(filename)
     return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
 
 
 def report(error: BaseException) -> InternalError:
-    """Return an unforeseen exception as one line; its traceback goes to the log, for those who look at all of it."""
-    import logging  # noqa: PLC0415  # only what fails needs it
+    """Return an unexpected exception as an `InternalError`; log its traceback at DEBUG."""
+    import logging  # noqa: PLC0415  # rarely needed, and slow to import
 
     found = InternalError(error)
     logging.getLogger(__name__).debug("%s", found.message, exc_info=error)

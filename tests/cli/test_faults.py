@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.unit.checks.projects import Project
 
 LINE: Final = re.compile(
-    r"vibes: internal error ([0-9a-f]{8}): KeyError in \S+:\d+; this is a fault of vibes: .*VIBES_DEBUG=1.*\n"
+    r"vibes: internal error ([0-9a-f]{8}): KeyError in \S+:\d+; please report this line as a bug of vibes; .*VIBES_DEBUG=1.*\n"
 )
 ARGUMENTS: Final[dict[str, list[str]]] = {
     "blame": ["src/auth.py"],
