@@ -155,27 +155,27 @@ def build_lineages(
         nearest_commit: Chooses between several ends of one lineage; without it, the latest one is
             current.
     """
-    known: dict[str, LogRecord] = {}
+    by_id: dict[str, LogRecord] = {}
     for record in records:
-        known.setdefault(record.id, record)
+        by_id.setdefault(record.id, record)
     edges = [
         edge
         for edge in supersedes
-        if edge.source in known and edge.target in known and edge.source != edge.target
+        if edge.source in by_id and edge.target in by_id and edge.source != edge.target
     ]
-    joining = [edge for edge in edges if is_same_edit(edge, known[edge.source], known[edge.target])]
-    groups = connected_components(known, joining)
+    joining = [edge for edge in edges if is_same_edit(edge, by_id[edge.source], by_id[edge.target])]
+    groups = connected_components(by_id, joining)
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
         by_source[edge.source].append(edge)
     lineages = [
-        _lineage([known[each] for each in group], by_source, nearest_commit) for group in groups
+        _lineage([by_id[each] for each in group], by_source, nearest_commit) for group in groups
     ]
     _mark_history(
         lineages,
         {identifier: number for number, group in enumerate(groups) for identifier in group},
         edges,
-        known,
+        by_id,
     )
     return sorted(lineages, key=lambda lineage: lineage.rank)
 
@@ -197,20 +197,20 @@ def _same_edit(newer: LogRecord, older: LogRecord) -> bool:
     return same_value(one, other)
 
 
-def connected_components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]:
+def connected_components(ids: Iterable[str], edges: Iterable[Edge]) -> list[list[str]]:
     """Return the ids in groups that edges connect, each in breadth-first order."""
     neighbours: dict[str, list[str]] = defaultdict(list)
-    for edge in joining:
+    for edge in edges:
         neighbours[edge.source].append(edge.target)
         neighbours[edge.target].append(edge.source)
     groups: list[list[str]] = []
     seen: set[str] = set()
-    for start in known:
+    for start in ids:
         if start in seen:
             continue
         seen.add(start)
         group = [start]
-        for identifier in group:  # grows while it is walked
+        for identifier in group:  # grows during iteration
             fresh = [each for each in neighbours[identifier] if each not in seen]
             seen.update(fresh)
             group.extend(dict.fromkeys(fresh))
@@ -249,7 +249,7 @@ def _replaced_ids(
 ) -> set[str]:
     """Return what is replaced: a remap after an orphan also replaces what the orphan did."""
     reached = set(replaced)
-    for identifier in replaced:  # grows while it is walked
+    for identifier in replaced:  # grows during iteration
         fresh = [
             edge.target
             for edge in joining.get(identifier, ())
@@ -279,12 +279,13 @@ def _mark_history(
     lineages: list[Lineage],
     number_of: dict[str, int],
     edges: Sequence[Edge],
-    known: dict[str, LogRecord],
+    by_id: dict[str, LogRecord],
 ) -> None:
+    """Set `superseded_by` of replaced lineages; in a cycle, only a higher rank replaces a lower."""
     replacing: dict[int, set[int]] = defaultdict(set)
     for edge in edges:
         newer, older = number_of[edge.source], number_of[edge.target]
-        if newer != older and replaces(edge, known[edge.source], known[edge.target]):
+        if newer != older and replaces(edge, by_id[edge.source], by_id[edge.target]):
             replacing[older].add(newer)
     cyclic = _cyclic(replacing)
     for older, newer_ones in replacing.items():
@@ -299,19 +300,19 @@ def _mark_history(
 
 
 def _cyclic(replacing: Mapping[int, set[int]]) -> set[int]:
-    """Return the lineages in or behind a cycle of replacements; the highest ranked must stay."""
-    replaced_by: dict[int, list[int]] = defaultdict(list)
+    """Return the lineages in or behind a cycle of replacements, by Kahn's algorithm."""
+    replaced: dict[int, list[int]] = defaultdict(list)
     for older, newer_ones in replacing.items():
         for newer in newer_ones:
-            replaced_by[newer].append(older)
-    waiting = {older: len(newer_ones) for older, newer_ones in replacing.items()}
-    settled = [newer for newer in replaced_by if newer not in waiting]
-    for newer in settled:  # grows while it is walked
-        for older in replaced_by[newer]:
-            waiting[older] -= 1
-            if not waiting[older]:
-                settled.append(older)
-    return {older for older, count in waiting.items() if count}
+            replaced[newer].append(older)
+    remaining = {older: len(newer_ones) for older, newer_ones in replacing.items()}
+    ready = [newer for newer in replaced if newer not in remaining]
+    for newer in ready:  # grows during iteration
+        for older in replaced[newer]:
+            remaining[older] -= 1
+            if not remaining[older]:
+                ready.append(older)
+    return {older for older, count in remaining.items() if count}
 
 
 def replaces(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:

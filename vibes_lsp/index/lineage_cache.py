@@ -29,7 +29,7 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 
 _SUPERSEDES: Final = EDGE_TYPES.index(EdgeType.SUPERSEDES)
-_FILES: Final = 64
+_MAX_FILES: Final = 64
 """Files whose lineages are cached."""
 _MAX_NEW_LINES: Final = 4_096
 """New lines of the log from which on a file is rebuilt."""
@@ -172,8 +172,8 @@ class LineageCache:
         """
         if self._columns is not self._log.columns:  # the log was replaced
             self._reset(self._log.columns)
-        wanted = normal_path(path)
-        file = self._files.pop(wanted, None)
+        name = normal_path(path)
+        file = self._files.pop(name, None)
         total = len(self._columns)
         if (
             file is None
@@ -183,7 +183,7 @@ class LineageCache:
             file = _File()
         lines = [
             line
-            for spelling in self._spellings_of(wanted)
+            for spelling in self._spellings_of(name)
             for line in _after(self._columns.annotations[spelling], file.until)
         ]
         if not file.until or not self._append(file, sorted(lines)):
@@ -195,10 +195,10 @@ class LineageCache:
             )
             records = list(chain(self._log.records(seeds), git_dependent))
             if records:
-                self._add(file, wanted, records)
+                self._add(file, name, records)
         file.until = total
-        self._files[wanted] = file
-        while len(self._files) > _FILES:
+        self._files[name] = file
+        while len(self._files) > _MAX_FILES:
             del self._files[next(iter(self._files))]
         return list(file.lineages)
 
@@ -243,20 +243,22 @@ class LineageCache:
     def _add(self, file: _File, path: str, records: Iterable[LogRecord]) -> None:
         """Add the components of records, and remove those that they extend."""
         new = list(self._components(records))
-        tied: set[int] = set().union(*(component.members for component, _ in new))
-        known = tied if file.components else ()
-        gone = {
+        members: set[int] = set().union(*(component.members for component, _ in new))
+        connected = members if file.components else ()
+        outdated = {
             id(component): component
-            for key in known
+            for key in connected
             for component in file.components.get(key, ())
-            if not component.members.isdisjoint(tied)
+            if not component.members.isdisjoint(members)
         }
-        dropped = {
-            id(lineage) for component in gone.values() for lineage in file.lineages_of(component)
+        removed = {
+            id(lineage)
+            for component in outdated.values()
+            for lineage in file.lineages_of(component)
         }
-        for component in gone.values():
+        for component in outdated.values():
             file.remove(component)
-        found = [lineage for lineage in file.lineages if id(lineage) not in dropped]
+        found = [lineage for lineage in file.lineages if id(lineage) not in removed]
         for component, lineages in new:
             file.add(component, lineages)
             found += [
@@ -310,15 +312,15 @@ class LineageCache:
     ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
         """Yield the components of records with their lineages, across files."""
         named = self._log.edge_ends(EdgeType.SUPERSEDES)
-        known: dict[str, LogRecord] = {}
+        annotations: dict[str, LogRecord] = {}
         for each in {record.id: record for record in reversed(list(records))}.values():
             key = id_key(each.id)
             if key in named:
-                known[each.id] = each
+                annotations[each.id] = each
             else:  # most annotations are connected with none
                 yield _Component({each.id}, {key}, {key}), [Lineage((each,), each)]
         edges: dict[str, Edge] = {}
-        pending = list(known)
+        pending = list(annotations)
         while pending:
             identifier = pending.pop()
             for edge in self._log.edges(
@@ -327,36 +329,43 @@ class LineageCache:
                 if edge.record.id in edges:
                     continue
                 edges[edge.record.id] = edge
-                for end in {edge.source, edge.target}.difference(known):
+                for end in {edge.source, edge.target}.difference(annotations):
                     record = self._log.by_id(end)
                     if record is not None and record.is_annotation:
-                        known[end] = record
+                        annotations[end] = record
                         pending.append(end)
         by_end: dict[str, list[Edge]] = {}
         for edge in edges.values():
-            by_end.setdefault(edge.source if edge.source in known else edge.target, []).append(edge)
+            by_end.setdefault(
+                edge.source if edge.source in annotations else edge.target, []
+            ).append(edge)
         for group in connected_components(
-            known,
-            [edge for edge in edges.values() if edge.source in known and edge.target in known],
+            annotations,
+            [
+                edge
+                for edge in edges.values()
+                if edge.source in annotations and edge.target in annotations
+            ],
         ):
-            tied = [edge for identifier in group for edge in by_end.get(identifier, ())]
-            yield self._component([known[identifier] for identifier in group], tied)
+            own_edges = [edge for identifier in group for edge in by_end.get(identifier, ())]
+            yield self._component([annotations[identifier] for identifier in group], own_edges)
 
     def _component(
         self, records: Sequence[LogRecord], edges: Sequence[Edge]
     ) -> tuple[_Component, Sequence[Lineage]]:
-        asked: list[Sequence[str]] = []
+        has_asked = False
 
         def nearest(commits: Sequence[str]) -> str | None:
-            asked.append(commits)
+            nonlocal has_asked
+            has_asked = True
             return None if self._nearest_commit is None else self._nearest_commit(commits)
 
         lineages = build_lineages(records, edges, nearest)
-        tied = {id_key(record.id) for record in records}
+        members = {id_key(record.id) for record in records}
         named = {id_key(end) for edge in edges for end in (edge.source, edge.target)}
         firsts = {lineage.first.id for lineage in lineages}
         return _Component(
-            firsts, tied, tied | named, self._nearest_commit is not None and bool(asked)
+            firsts, members, members | named, self._nearest_commit is not None and has_asked
         ), lineages
 
 

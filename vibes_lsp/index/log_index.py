@@ -153,9 +153,9 @@ class LogIndex:
     def decode(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
         """Decode some lines in the order given; a line without a record gives the error."""
         pending = iter(lines)
-        while some := list(islice(pending, _BATCH)):
-            data = read_lines(self.path, list(map(self.columns.byte_range, some)))
-            yield from zip(some, map(_decode, some, data), strict=True)
+        while batch := list(islice(pending, _BATCH)):
+            data = read_lines(self.path, list(map(self.columns.byte_range, batch)))
+            yield from zip(batch, map(_decode, batch, data), strict=True)
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
@@ -170,9 +170,9 @@ class LogIndex:
         pending = (
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATION_KINDS
         )
-        while some := list(islice(pending, _BATCH)):
+        while batch := list(islice(pending, _BATCH)):
             for line, data in zip(
-                some, read_lines(self.path, list(map(self.columns.byte_range, some))), strict=True
+                batch, read_lines(self.path, list(map(self.columns.byte_range, batch))), strict=True
             ):
                 stamped = _TIMESTAMP.search(data)
                 record = _decode(line, data) if stamped is None or stamped[1] >= day else None
@@ -237,9 +237,9 @@ class LogIndex:
         """Yield the records whose line contains a text. Reads the whole log, decodes little."""
         wanted = content.encode("utf-8", "surrogatepass")
         pending = iter(range(1, len(self.columns) + 1))
-        while some := list(islice(pending, _BATCH)):
+        while batch := list(islice(pending, _BATCH)):
             for line, data in zip(
-                some, read_lines(self.path, list(map(self.columns.byte_range, some))), strict=True
+                batch, read_lines(self.path, list(map(self.columns.byte_range, batch))), strict=True
             ):
                 record = _decode(line, data) if wanted in data else None
                 if isinstance(record, LogRecord):
