@@ -1,4 +1,4 @@
-"""Making the three anchors of a range (RFC 7.3.1, R14)."""
+"""Create the three anchors of a range (RFC 7.3.1, R14)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONTEXT_BYTES: Final = 256
 
 
 class Anchors(msgspec.Struct, frozen=True, gc=False):
-    """The anchors of a range; None for what a record does not have.
+    """The anchors of a range; None for those that a record lacks.
 
     Attributes:
         context: `anchor_context`, the range's first lines.
@@ -30,13 +30,16 @@ class Anchors(msgspec.Struct, frozen=True, gc=False):
 
 
 def create_anchors(text: Text, start: int, end: int) -> Anchors:
-    """Return the anchors of the lines `start` to `end`, 1-based and inclusive, that lie within the text."""
+    """Return the anchors of the lines `start` to `end`, 1-based, inclusive, within the text."""
     lines = text.lines[start - 1 : end]
     return Anchors(make_context(lines), range_hash(lines), sha256(encode(text.content)))
 
 
 def make_context(lines: Sequence[str]) -> str:
-    """Return the first three lines, cut at 256 bytes on a character boundary; bytes that are no UTF-8 are replaced."""
+    """Return the first three lines, cut to 256 bytes on a character boundary.
+
+    Bytes that are not valid UTF-8 are replaced.
+    """
     whole = encode("\n".join(lines[:CONTEXT_LINES]))
     end = min(len(whole), CONTEXT_BYTES)
     while 0 < end < len(whole) and whole[end] & 0xC0 == 0x80:  # within a character
@@ -45,17 +48,20 @@ def make_context(lines: Sequence[str]) -> str:
 
 
 def range_hash(lines: Sequence[str]) -> str:
-    """Return the digest of a range: its lines joined by LF, without a final newline."""
+    """Return the hash of a range: its lines joined by LF, without a final newline."""
     return hashlib.sha256(encode("\n".join(lines))).hexdigest()
 
 
 def range_hash_variants(lines: Sequence[str]) -> Iterator[str]:
-    """Return the digests that tools are known to compute of a range, ours first: with a final newline, with CRLF (R14)."""
+    """Yield the hashes that tools compute of a range; see `hash_variants`."""
     return hash_variants(encode("\n".join(lines)))
 
 
 def hash_variants(joined: bytes) -> Iterator[str]:
-    """Give the digests that tools are known to compute of lines that LF joins; see `range_hash_variants`."""
+    """Yield the hashes that tools compute of lines joined by LF, ours first (R14).
+
+    The others have a final newline, CRLF line ends, or both.
+    """
     for newline in (b"\n", b"\r\n"):
         digest = hashlib.sha256(joined if newline == b"\n" else joined.replace(b"\n", newline))
         yield digest.hexdigest()

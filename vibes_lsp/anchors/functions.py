@@ -1,4 +1,7 @@
-"""Placing functions, methods and classes by name and signature (RFC 7.4). What a file defines is left to `syntax`."""
+"""Locate functions, methods and classes by name and signature (RFC 7.4).
+
+`syntax` finds the definitions of a file.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ class FunctionMatch:
     Attributes:
         start: First line, 1-based, with decorators, attributes and `export`.
         end: Last line, inclusive.
-        ambiguous: Whether something else in the file may be meant as well.
-        by_parser: Whether its language's grammar says so, not only the look of a line.
-        signature_matches: Whether it has the signature asked for; None when none was.
+        ambiguous: Whether another definition in the file fits as well.
+        by_parser: Whether a grammar found it, not only the look of a line.
+        signature_matches: Whether it has the given signature; None without one.
     """
 
     start: int
@@ -38,14 +41,16 @@ class FunctionMatch:
 def locate_function(
     text: Text, path: str, name: str, signature: str | None, digest: str | None = None
 ) -> LocatedRange:
-    """Return where a function is now: exact or edited by the digest of its lines, which without one nothing verifies; lost when it is not there.
+    """Return where a function is now; lost when it is not there.
+
+    It is exact or edited according to the hash of its lines, and unverified without one.
 
     Args:
         text: The file, saved or not.
-        path: Its path, which tells its language.
+        path: Its path, which determines the language.
         name: As recorded, qualified or not.
         signature: As recorded, whole or only parameters.
-        digest: `anchor_hash`, of the whole function as it was written.
+        digest: `anchor_hash` of the whole function as it was written.
     """
     place = find_function(text, path, name, signature)
     if place is None:
@@ -69,7 +74,10 @@ def locate_function(
 
 
 def find_function(text: Text, path: str, name: str, signature: str | None) -> FunctionMatch | None:
-    """Return the place that fits a name and a signature best; None when nothing fits. Arguments as for `locate_function`."""
+    """Return the best match for a name and a signature; None when nothing matches.
+
+    Arguments as for `locate_function`.
+    """
     wanted = segments(name)
     if not wanted:
         return None
@@ -99,23 +107,23 @@ def find_function(text: Text, path: str, name: str, signature: str | None) -> Fu
 
 
 class _Fit(IntEnum):
-    """How well the names that qualify a definition fit those asked for, best first."""
+    """How well the qualifiers of a definition match those asked for, best first."""
 
     WHOLE = 0
-    """They are the same."""
+    """The same."""
     PART = 1
-    """One of the two says more: of modules above, or of classes not asked for."""
+    """One has more: enclosing modules, or classes that were not asked for."""
     BETWEEN = 2
-    """The definition is also in something that was not asked for."""
+    """The definition has further qualifiers in between."""
     OTHER = 3
-    """Something asked for is neither around the definition nor in the file's path: it may be another's."""
+    """A qualifier is neither around the definition nor in the path: it may be another one."""
 
 
 _Fitting = Sequence[tuple[_Fit, Definition]]
 
 
 def _fit(definition: Definition, wanted: Sequence[str], words: AbstractSet[str]) -> _Fit | None:
-    """Return how a definition of the right name fits; None when something else was asked for."""
+    """Return how a definition of the right name fits; None when its qualifiers contradict."""
     around, asked = definition.path[:-1], list(wanted[:-1])
     known = 0
     for name in reversed(asked):
@@ -137,7 +145,7 @@ def _fit(definition: Definition, wanted: Sequence[str], words: AbstractSet[str])
 
 
 def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
-    """Return those that fit, as good as the best of them: what a grammar found before the look of lines, scopes last."""
+    """Return the best fits: from a grammar first, then by the look of lines, then scopes."""
     for allowed in (
         [pair for pair in fitting if pair[1].by_parser and not pair[1].is_scope],
         [pair for pair in fitting if not pair[1].by_parser],
@@ -151,7 +159,7 @@ def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
 
 
 def _without_constructors(fitting: _Fitting) -> _Fitting:
-    """Return them without members called like what they are in: a class is meant rather than its constructor."""
+    """Prefer a class to its constructor: drop members named like their class."""
     others = [
         pair for pair in fitting if len(pair[1].path) < 2 or not pair[1].path[-2] & pair[1].names
     ]
@@ -159,7 +167,7 @@ def _without_constructors(fitting: _Fitting) -> _Fitting:
 
 
 def _definitions(fitting: _Fitting) -> _Fitting:
-    """Return them without mere declarations, where there is more."""
+    """Prefer definitions to mere declarations."""
     return [pair for pair in fitting if pair[1].has_body] or fitting
 
 

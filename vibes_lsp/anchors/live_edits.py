@@ -1,7 +1,7 @@
-"""Ranges that follow the edits of a text (R15): moved by what happens above them, touched by what happens inside.
+"""Ranges that follow the edits of a text (R15): shifted by edits above, touched by edits inside.
 
-Edits are gathered, not applied to every range: a keystroke costs the same however many ranges there are. What was gathered is a
-list of hunks, as in a diff, from the text when the gathering began to the text as it is now.
+Edits are collected as hunks, as in a diff, and applied to ranges on demand: a keystroke costs the
+same for any number of ranges.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class ShiftedRange:
     Attributes:
         start: The first, 1-based.
         end: The last, inclusive; `start - 1` when none is left.
-        touched: Whether any of them was changed, or lines came or went between them.
-        replaced: Whether none is left, but other lines stand where they stood.
+        touched: Whether any was changed, or lines were inserted or deleted between them.
+        replaced: Whether none is left, and other lines are in their place.
     """
 
     start: int
@@ -38,7 +38,10 @@ class ShiftedRange:
         return self.end < self.start
 
     def within(self, length: int) -> ShiftedRange:
-        """Return what of it lies in a text of so many lines: the last line goes with its line end when nothing stands in it."""
+        """Return the part within a text of some length.
+
+        A last line without content disappears with its line end.
+        """
         return (
             self
             if self.end <= length
@@ -48,7 +51,7 @@ class ShiftedRange:
 
 @dataclass(slots=True)
 class _Hunk:
-    """Lines that were replaced: `removed` lines from index `old` on became `inserted` lines from index `new` on."""
+    """Replaced lines: `removed` lines from index `old` became `inserted` lines from index `new`."""
 
     old: int
     removed: int
@@ -65,19 +68,19 @@ class _Hunk:
 
     @property
     def shift(self) -> int:
-        """How far the lines below it have moved, by it and all hunks before."""
+        """How far the lines below moved, by this hunk and all before it."""
         return self.new_end - self.old_end
 
     @property
     def is_even(self) -> bool:
-        """Whether the lines can be paired: each has become the one that stands in its place."""
+        """Whether each removed line has become the inserted one in its place."""
         return self.removed == self.inserted
 
     def joins(self, start: int, end: int) -> bool:
-        """Whether an edit of the new lines from index `start` to before `end` belongs to it.
+        """Whether an edit of the new lines from index `start` to before `end` belongs to this hunk.
 
-        One that shares lines does; and one that only inserts, right beside lines that were only inserted, or where lines are missing:
-        they may be coming back.
+        An edit that shares lines does. So does an insertion right beside lines that were only
+        inserted, or where lines are missing: they may be coming back.
         """
         if self.new < end and start < self.new_end:
             return True
@@ -89,10 +92,10 @@ class _Hunk:
 
 
 class Edits:
-    """The edits of a text since some moment, gathered.
+    """The edits of a text since a base version.
 
     Attributes:
-        largest: The most lines that one edit put in.
+        largest: The most lines that one edit inserted.
     """
 
     def __init__(self) -> None:
@@ -103,12 +106,12 @@ class Edits:
         return bool(self._hunks)
 
     def add(self, start: int, removed: int, inserted: int) -> None:
-        """Take in that lines were replaced.
+        """Add an edit that replaces lines.
 
         Args:
-            start: Index of the first of them in the text as it is before this edit.
-            removed: How many there were.
-            inserted: How many there are instead.
+            start: Index of the first line in the text before this edit.
+            removed: How many lines it removes.
+            inserted: How many lines it inserts.
         """
         self.largest = max(self.largest, inserted)
         hunks, end, growth = self._hunks, start + removed, inserted - removed
@@ -129,10 +132,10 @@ class Edits:
         hunks[low:high] = [joined] if joined.removed or joined.inserted else []
 
     def follow(self, start: int, end: int) -> ShiftedRange:
-        """Return where lines are now that were lines `start` to `end`, 1-based and inclusive, when the gathering began.
+        """Return where the lines `start` to `end` of the base version are now, 1-based, inclusive.
 
-        Lines inserted before the first or after the last belong to none of them. Of lines that were replaced by as many, each is
-        the one in its place; else those at an edge that was replaced are gone.
+        Lines inserted before the first or after the last do not belong to them. Of lines replaced
+        by equally many, each is the one in its place; otherwise replaced lines at an edge are gone.
         """
         first, stop = start - 1, end
         hunks = self._hunks
@@ -152,15 +155,15 @@ class Edits:
         )
 
     def kinds(self, start: int, end: int, before: Sequence[LineKind]) -> tuple[LineKind, ...]:
-        """Return whose each line of a range is now: of those that `follow` returns for it.
+        """Return the kind of each line of a range now, for the lines that `follow` returns.
 
-        A line that was replaced was edited, one that was put in is a person's. Lines between two
-        edits that were joined count as edited, too: less is never called the AI's than it is.
+        A replaced line is edited, an inserted one a person's. Lines between two joined edits count
+        as edited as well, so that no line of the AI counts as a person's.
 
         Args:
-            start: First line when the gathering began, 1-based.
+            start: First line in the base version, 1-based.
             end: Last line, inclusive.
-            before: Whose each line was then.
+            before: The kind of each line in the base version.
         """
         first, stop = start - 1, end
         span, hunks = self.follow(start, end), self._hunks
@@ -179,21 +182,21 @@ class Edits:
 
 
 def _joined(first: _Hunk, last: _Hunk, start: int, end: int, growth: int) -> _Hunk:
-    """Return one hunk for an edit and the hunks that it shares lines with; what stands between them counts as replaced."""
+    """Return one hunk for an edit and the hunks it shares lines with, and all lines between."""
     new, new_end = min(start, first.new), max(end, last.new_end)
     old, old_end = first.old - (first.new - new), last.old_end + (new_end - last.new_end)
     return _Hunk(old, old_end - old, new, new_end - new + growth)
 
 
 def _first_line(hunk: _Hunk, first: int, stop: int) -> int:
-    """Return the index of the first line of a range now, whose first hunk this is."""
+    """Return the new index of the first line of a range, given its first hunk."""
     if first < hunk.old or (first == hunk.old and hunk.old_end <= stop):
         return first + hunk.new - hunk.old
     return hunk.new + first - hunk.old if hunk.is_even else hunk.new_end
 
 
 def _stop(hunk: _Hunk, first: int, stop: int) -> int:
-    """Return the index after the last line of a range now, whose last hunk this is."""
+    """Return the new index after the last line of a range, given its last hunk."""
     if hunk.old_end < stop or (hunk.old_end == stop and first <= hunk.old):
         return stop + hunk.shift
     return hunk.new + stop - hunk.old if hunk.is_even else hunk.new
@@ -206,14 +209,16 @@ def apply_edits(
     lines: Sequence[str],
     kinds: tuple[LineKind, ...] = (),
 ) -> LocatedRange:
-    """Return where a range is after some edits: as it was verified if none touched it, or if its text is whole again.
+    """Return where a range is after some edits.
+
+    Its state stays if no edit touched it, or if its text is whole again.
 
     Args:
-        base: Where it was before them, which is somewhere.
-        recorded: What its record says; None for what has no lines of its own, like a function.
+        base: Where it was before, not lost.
+        recorded: Its record; None for functions and the like, which have no lines of their own.
         span: Where its lines are now.
-        lines: What stands there now; not looked at where nothing was touched.
-        kinds: Whose each of them is, where the base proves it; not looked at either.
+        lines: The lines there now; ignored if untouched.
+        kinds: The kind of each of them, if `base` proves it; ignored if untouched.
     """
     if span.is_empty:
         return replace(
@@ -241,7 +246,7 @@ def apply_edits(
 
 
 def _whole_again(moved: LocatedRange, recorded: AnchoredRange, state: State) -> LocatedRange:
-    """The text is what the record says; whether another place would fit as well was not looked at again."""
+    """Return the range with its recorded text. Whether a copy exists is not checked again."""
     confidence = 0.5 if moved.ambiguous else 0.99
     return replace(
         moved,
@@ -254,7 +259,7 @@ def _whole_again(moved: LocatedRange, recorded: AnchoredRange, state: State) -> 
 
 
 def _edited(moved: LocatedRange, kinds: tuple[LineKind, ...]) -> LocatedRange:
-    """The place is as sure as it was."""
+    """Return the range as edited, at a place as sure as before."""
     if moved.state != State.EDITED:
         moved = replace(
             moved, state=State.EDITED, method=Method.HISTORY, confidence=min(moved.confidence, 0.9)

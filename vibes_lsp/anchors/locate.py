@@ -1,7 +1,7 @@
-"""Locating ranges (RFC 7.3.1, R15, R16): file hash, anchors that leave no doubt, the text of then, then what anchors still tell.
+"""Locate recorded ranges in a text (RFC 7.3.1, R15, R16).
 
-A hash counts before a text, the nearest place before the first, and ranges keep their order: those that can be in one place
-only tell where the others are to be expected.
+Evidence in this order: the file hash, anchors that match at one place, the original text, and
+what the records of the file imply together.
 """
 
 from __future__ import annotations
@@ -11,84 +11,85 @@ from collections.abc import Sequence
 from vibes_lsp.anchors.approximate_match import ApproximateMatches
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.exact_match import ExactMatches
-from vibes_lsp.anchors.history_mapping import trace
+from vibes_lsp.anchors.history_mapping import map_range
 from vibes_lsp.anchors.line_map import LineMaps
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
 
 
 def locate(
-    ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[OriginalText | None] = ()
+    ranges: Sequence[AnchoredRange], text: Text, originals: Sequence[OriginalText | None] = ()
 ) -> list[LocatedRange]:
-    """Return where each range is in the text, in the order asked.
+    """Return where each range is in a text, in the same order.
 
     Args:
-        ranges: What to look for.
-        text: Where to look.
-        origins: For each range the text that it was made in, None where history has none; empty without history.
+        ranges: The ranges.
+        text: The text.
+        originals: The original text of each range, None where history has none. Empty without
+            history.
     """
-    hashes = text.file_hashes
-    unchanged = [
-        _unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges
-    ]
+    unchanged = _in_unchanged_file(ranges, text)
     settled = [each for each in unchanged if each is not None]
     if len(settled) == len(ranges) and not any(
-        origin.before_edit for origin in origins if origin is not None
+        original.before_edit for original in originals if original is not None
     ):
         return settled
-    known = origins or [None] * len(ranges)
     exact = ExactMatches(ranges, text)
     approximate = ApproximateMatches(exact)
     maps = LineMaps(text)
     found = []
-    for number, (each, origin) in enumerate(zip(ranges, known, strict=True)):
+    for number, (each, original) in enumerate(
+        zip(ranges, originals or [None] * len(ranges), strict=True)
+    ):
         located = unchanged[number] or exact.matches[number]
-        if origin is not None and not _is_settled(located, origin):
-            located = trace(origin, maps.from_text(origin.text, origin.later), each.start)
+        if original is not None and not _is_settled(located, original):
+            line_map = maps.from_text(original.text, original.later)
+            located = map_range(original, line_map, each.start)
         elif located is None or not located.sure:
             located = approximate.find(number)
-        found.append(located or _without_proof(each, text))
+        found.append(located or _without_evidence(each, text))
     return found
 
 
 def locate_sure(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
-    """Return where each range stands for sure; None for those of which `locate`, without the text of then, could only say where they may be."""
-    hashes = text.file_hashes
-    found = [
-        _unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges
-    ]
+    """Return the sure places that `locate` finds without history; None for all other ranges."""
+    found = _in_unchanged_file(ranges, text)
     if None in found:
-        whole = ExactMatches(ranges, text).matches
+        matches = ExactMatches(ranges, text).matches
         found = [
-            each or (other if other is not None and other.sure else None)
-            for each, other in zip(found, whole, strict=True)
+            each or (match if match is not None and match.sure else None)
+            for each, match in zip(found, matches, strict=True)
         ]
     return found
 
 
-def _is_settled(located: LocatedRange | None, origin: OriginalText) -> bool:
-    """Whether the text of then can add nothing: the range was found, and had no copy then for which what stands now may be taken."""
-    if located is None or not located.sure or origin.before_edit:
+def _in_unchanged_file(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
+    """Return the ranges whose file hash matches, at their recorded place.
+
+    None as well where a record contradicts itself: out of bounds, or another hash.
+    """
+    hashes = text.file_hashes
+    return [
+        LocatedRange(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
+        if each.anchors.file_hash in hashes
+        and each.end <= len(text.lines)
+        and (each.anchors.hash is None or each.matches_at(text.lines, each.start))
+        else None
+        for each in ranges
+    ]
+
+
+def _is_settled(located: LocatedRange | None, original: OriginalText) -> bool:
+    """Whether the original text adds nothing: the match is sure, and the range had no copy."""
+    if located is None or not located.sure or original.before_edit:
         return False
     if located.method == Method.FILE_HASH:
         return True
-    return 1 in map(
-        origin.text.line_counts.__getitem__, origin.text.lines[origin.start - 1 : origin.end]
-    )
+    lines = original.text.lines[original.start - 1 : original.end]
+    return 1 in map(original.text.line_counts.__getitem__, lines)
 
 
-def _unchanged(each: AnchoredRange, text: Text) -> LocatedRange | None:
-    """Return the range where it was recorded, in a file that is as it was then; None when its record contradicts itself."""
-    if each.end > len(text.lines) or (
-        each.anchors.hash is not None and not each.matches_at(text.lines, each.start)
-    ):
-        return None
-    return LocatedRange(
-        each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length
-    )
-
-
-def _without_proof(each: AnchoredRange, text: Text) -> LocatedRange:
+def _without_evidence(each: AnchoredRange, text: Text) -> LocatedRange:
     if each.anchors != Anchors():
         return LocatedRange(None, None, State.LOST, Method.CONTEXT, 0.0)
     if each.start > len(text.lines):

@@ -1,4 +1,4 @@
-"""What there is to say about where a range is (R15)."""
+"""Recorded ranges, their original text, and where they are now (R15)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from vibes_lsp.anchors.create_anchors import Anchors, range_hash_variants
 from vibes_lsp.anchors.text import Text
 
 _LOW: Final = 0.5
-"""The confidence below which an ambiguous guess owns no line."""
+"""The confidence below which an ambiguous range owns no line."""
 
 
 class State(StrEnum):
-    """What became of a range (R15)."""
+    """What happened to a range (R15)."""
 
     EXACT = "exact"
     MOVED = "moved"
@@ -44,7 +44,7 @@ class Method(StrEnum):
 
 
 class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
-    """A range as a record has it, 1-based and inclusive."""
+    """A recorded range, 1-based and inclusive, with its anchors."""
 
     start: int
     end: int
@@ -56,23 +56,17 @@ class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
         return self.end - self.start + 1
 
     def matches_at(self, lines: Sequence[str], start: int) -> bool:
-        """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""
-        block = self._block(lines, start)
-        return (
-            block is not None
-            and self.anchors.hash is not None
-            and self.anchors.hash in range_hash_variants(block)
-        )
-
-    def _block(self, lines: Sequence[str], start: int) -> Sequence[str] | None:
+        """Whether the lines from `start` on have the range's hash, in any known variant (R14)."""
         end = start - 1 + self.length
         return (
-            lines[start - 1 : end] if self.anchors.hash is not None and end <= len(lines) else None
+            self.anchors.hash is not None
+            and end <= len(lines)
+            and self.anchors.hash in range_hash_variants(lines[start - 1 : end])
         )
 
 
 class DatedCommit(msgspec.Struct, frozen=True, gc=False):
-    """A commit that has some lines, and its time: git has them since then, or longer."""
+    """A commit and its time."""
 
     commit: str
     moment: datetime
@@ -80,16 +74,18 @@ class DatedCommit(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class OriginalText:
-    """The text that a range was made in, as history has it.
+    """The text in which a range was recorded, from history.
 
     Attributes:
-        text: The whole file then.
+        text: The whole file at that time.
         start: First line of the range in it, 1-based.
         end: Last line, inclusive.
-        later: Versions of the file since then, oldest first; not all need be there.
-        inferred: Whether nothing in the record proves that it is this text: nothing located by it is sure (R17).
-        before_edit: Whether the anchors were made of this text before the AI changed it: they prove nothing (R14).
-        older_commit: The commit that has this text, of one before the edit.
+        later: Later versions of the file, oldest first; not necessarily all.
+        inferred: Whether the record does not prove that it is this text; nothing located by it
+            is sure (R17).
+        before_edit: Whether the anchors are of the text before the AI's edit; they prove nothing
+            (R14).
+        older_commit: The commit with this text, if `before_edit`.
     """
 
     text: Text
@@ -102,7 +98,10 @@ class OriginalText:
 
 
 class LineKind(StrEnum):
-    """Whose a line inside a placed range is: the AI's and verified, claimed to be the AI's but not verified, edited since, or a person's."""
+    """Who wrote a line of a located range.
+
+    The AI, verified or only claimed; the AI, edited since; or a person.
+    """
 
     AI = "ai"
     CLAIMED = "claimed"
@@ -116,13 +115,14 @@ class LocatedRange(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         start: First line, 1-based; None when lost.
         end: Last line, inclusive; None when lost.
-        state: What became of it.
+        state: What happened to it.
         method: How it was located.
-        confidence: How much to trust the place, 0 to 1.
-        ambiguous: Whether another place would fit as well, or too little text fits to be sure of this one.
-        intact: How many of its lines are as the AI wrote them; None when that is not known.
-        kinds: Whose each line from `start` to `end` is; empty when that is not known.
-        older_commit: The commit before the edit that has the lines, where history disproves the record.
+        confidence: 0 to 1.
+        ambiguous: Whether another place fits as well, or too little text fits to be sure.
+        intact: How many of its lines are as the AI wrote them; None when unknown.
+        kinds: The kind of each line from `start` to `end`; empty when unknown.
+        older_commit: A commit before the edit that has the lines, where history contradicts the
+            record.
     """
 
     start: int | None
@@ -137,26 +137,26 @@ class LocatedRange(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it may well be another place: ambiguous, or nothing is known to be left there of what was recorded."""
+        """Whether the range may be elsewhere: ambiguous, or no recorded line is known to remain."""
         return not self.sure and (
             self.ambiguous or self.state == State.UNVERIFIED or not self.intact
         )
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether history disproves the record: git has had these lines since before the edit (R15). It owns nothing and claims nothing."""
+        """Whether git had the lines before the edit (R15). Such a range owns no line."""
         return self.method in {Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT}
 
     @property
     def may_own(self) -> bool:
-        """Whether lines can belong to what is here: not where history disproves it, nor where it only may be (R15)."""
+        """Whether the range may own lines: not contradicted, and not a vague guess (R15)."""
         return not (self.is_contradicted or (self.ambiguous and self.confidence < _LOW))
 
     @property
     def is_proven(self) -> bool:
-        """Whether it is verified whose each line is: a sure place, or an edit told line by line.
+        """Whether the kind of each line is verified: at a sure place, or in a mapped edit.
 
-        `kinds` of an inferred text, or at one of several places, prove nothing.
+        `kinds` of an inferred original text, or at one of several places, prove nothing.
         """
         return self.sure or (bool(self.kinds) and self.state == State.EDITED and not self.ambiguous)
 

@@ -135,7 +135,7 @@ class FileHistories:
         ]
         if not _are_uncertain(checkable, text):
             return FileHistory(originals, former, moved_in)
-        ages = self._original_texts.ages(path, min(edit.since for edit in edit_times.values()))
+        ages = self._original_texts.ages(path, min(edit.earliest for edit in edit_times.values()))
         return (
             FileHistory(originals, former, moved_in)
             if ages is None

@@ -1,1 +1,4 @@
-"""What a file defines, by the grammar of its language or by the look of its lines. Pure; grammars are loaded on first use."""
+"""What a file defines, by its language's grammar or the look of its lines.
+
+Grammars are loaded on first use.
+"""

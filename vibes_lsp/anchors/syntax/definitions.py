@@ -1,4 +1,4 @@
-"""Definitions in a source file: their names, and whether a recorded signature (RFC 7.4) is theirs."""
+"""Definitions in a source file: their names and signatures (RFC 7.4)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 
 LONGEST_NAME: Final = 300
 LONGEST_HEAD: Final = 2000
-"""Characters of a name, and of a head or a signature, that are looked at."""
+"""Characters of a name, and of a head or a signature, that are read."""
 
 _WORDS_BEFORE: Final = re.compile(
-    r"(?:(?:export|default|async|static|public|private|protected|abstract|def|function|func|fn|fun|sub|class|struct|interface|trait|enum"
-    r"|get|set)\s+)+(?=\S)"
+    r"(?:(?:export|default|async|static|public|private|protected|abstract|def|function|func|fn|fun"
+    r"|sub|class|struct|interface|trait|enum|get|set)\s+)+(?=\S)"
 )
 _RECEIVER: Final = re.compile(r"\(\s*(?:\w+\s+)?[*&]?\s*([\w.]+)[^()]*\)\.?\s*")
 _TRAIT_OF: Final = re.compile(r"<\s*([\w:]+)[^()]*?\sas\s[^()]*?>::")
@@ -23,7 +23,7 @@ _SYMBOLS: Final = re.compile(r"(?:(.*\w)[#.])?([=<>!+\-*/%&|^~\[\]@]{1,3})")
 _CONSTRUCTOR: Final = re.compile(r"(\w+)([.:#]+)<init>")
 _GENERICS: Final = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _SEPARATORS: Final = re.compile(r"::|->|[.#:\\/]")
-_STANDS_FOR_NOTHING: Final = frozenset(
+_NO_QUALIFIERS: Final = frozenset(
     {"this", "self", "exports", "module", "prototype", "global", "window"}
 )
 
@@ -33,14 +33,14 @@ class Definition:
     """A function, method or class in a text.
 
     Attributes:
-        path: Its names, those that qualify it first; each with its alternatives, such as the trait of an `impl`.
+        path: Its names, qualifiers first, each with its alternatives, like the trait of an `impl`.
         start: First line, 1-based, with decorators, attributes and `export`.
         end: Last line, inclusive.
         head: Its text up to its body, cut.
         parameters: Its parameters with their parentheses, cut; None where it has none.
         has_body: Whether it is the definition itself, not only its declaration.
         is_scope: Whether it only qualifies names: a namespace, an object, the methods of a type.
-        by_parser: Whether a grammar says so.
+        by_parser: Whether a grammar found it.
     """
 
     path: tuple[frozenset[str], ...]
@@ -54,14 +54,15 @@ class Definition:
 
     @property
     def names(self) -> frozenset[str]:
-        """What it is called, without what qualifies it."""
+        """Its names, without qualifiers."""
         return self.path[-1]
 
 
 def segments(name: str) -> tuple[str, ...]:
-    """Return the parts of a name, however a language or a tool joins them; none for what is no name.
+    """Return the parts of a name in the notation of any language or tool; none for other text.
 
-    `Class.method`, `Class#method`, `ns::Class::method`, `(*T).Method`, `<T as Trait>::method`, `file.py::test`, `name(int, int)`.
+    `Class.method`, `Class#method`, `ns::Class::method`, `(*T).Method`, `<T as Trait>::method`,
+    `file.py::test`, `name(int, int)`.
     """
     text = _WORDS_BEFORE.sub("", name[:LONGEST_NAME].strip(), count=1)
     text = _RECEIVER.sub(r"\1.", text, count=1) if text.startswith("(") else text
@@ -87,12 +88,12 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(
         word
         for place, word in enumerate(plain, 1)
-        if place == len(plain) or word not in _STANDS_FOR_NOTHING
+        if place == len(plain) or word not in _NO_QUALIFIERS
     )
 
 
 LONGEST: Final = 2000
-"""Characters of a signature or of a head that are looked at."""
+"""Characters of a signature or of a head that are read."""
 
 _OPENING: Final = "([{<"
 _CLOSING: Final = ")]}>"
@@ -127,7 +128,10 @@ def matches(signature: str, name: str, head: str, parameters: str | None, style:
 
 
 def parameters_in(signature: str, name: str) -> str | None:
-    """Return what stands between the parentheses after a function's name, or else between the first; None without any."""
+    """Return the text between the parentheses after a function's name, else in the first ones.
+
+    None without parentheses.
+    """
     after = (
         re.search(rf"(?<!\w){re.escape(name)}\s*(?:[<\[][^()]*[>\]]\s*)?\(", signature)
         if name
@@ -138,7 +142,7 @@ def parameters_in(signature: str, name: str) -> str | None:
 
 
 def _inner(text: str) -> str:
-    """Return what stands between the parentheses with which a text begins; a text without them as it is."""
+    """Return the text within leading parentheses; other text as it is."""
     if not text.startswith("("):
         return text
     depth = 0
@@ -160,7 +164,7 @@ def _parameters(parameters: str) -> list[str]:
 
 
 def _pieces(text: str, separator: str) -> Iterator[str]:
-    """Yield what stands between separators that are not inside brackets."""
+    """Yield the text between separators that are not inside brackets."""
     text = _ARROWS.sub("→", text)
     depth = start = 0
     for place, character in enumerate(text):
@@ -181,7 +185,7 @@ def _agree(recorded: list[str], actual: list[str], style: Style) -> bool:
 
 
 def _is_same(recorded: str, actual: str, style: Style) -> bool:
-    """Whether two spellings can be of one parameter: a part that only one of them has is no difference."""
+    """Whether two texts can be the same parameter: a part that only one has does not count."""
     if _bare(recorded) == _bare(actual):
         return True
     name, kind = _parts(recorded, style)
@@ -194,7 +198,7 @@ def _is_same(recorded: str, actual: str, style: Style) -> bool:
 
 
 def _parts(parameter: str, style: Style) -> tuple[str, str]:
-    """Return name and type, without spaces; the type is empty where there is none, or where the one word may be either."""
+    """Return name and type without spaces; no type for a single word, which may be either."""
     name, colon, kind = parameter.partition(":")
     if colon and not kind.startswith(":") and style is Style.NAME_FIRST:
         words = [_bare(name)] if name.lstrip().startswith(("{", "[")) else name.split()
@@ -214,5 +218,5 @@ def _name(word: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text without space, and without what ends a head."""
+    """Return a text without space, and without the end of a head."""
     return _SPACE.sub("", text).rstrip("{:;").removesuffix("=>")

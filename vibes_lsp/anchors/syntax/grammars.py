@@ -1,9 +1,13 @@
-"""Which grammar reads which file, and what counts as a definition in it. Grammars are packages, loaded when a file needs one.
+"""The grammars for each language, and what counts as a definition in them.
 
-A query captures what `outline` makes definitions of: @definition (or @scope: what only qualifies the names within it) with its
-@name, perhaps the @holder of its parameters and body where that is another node, and the @owner that a receiver names; an @inner
-node whose range is that of its @wrapper (`export`, decorators); an @attribute that stands before a definition, not in it;
-the @package that a file says it belongs to; and @quiet text, in which nothing is defined.
+Grammars are packages, loaded when a file needs one. A query captures what `outline` needs:
+
+- @definition, or @scope for what only qualifies the names within it, with its @name; the @holder
+  of its parameters and body if that is another node; the @owner that a receiver names
+- an @inner node whose range is that of its @wrapper (`export`, decorators)
+- an @attribute before a definition, outside of it
+- the @package that a file declares
+- @quiet text, in which nothing is defined
 """
 
 from __future__ import annotations
@@ -25,10 +29,10 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A language that functions are placed in by its syntax.
+    """A language whose functions are located by syntax.
 
     Attributes:
-        module: The package that holds the grammar.
+        module: The package of the grammar.
         factory: The function in it that returns the grammar.
         query: What to capture.
         style: How parameters are written.
@@ -52,14 +56,17 @@ _JAVASCRIPT: Final = """
 (generator_function_declaration name: (_) @name) @definition
 (class_declaration name: (_) @name) @definition
 (method_definition name: (_) @name) @definition
-(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function) (class)] @holder) @definition
 (variable_declarator name: (identifier) @name
-  value: (call_expression arguments: (arguments [(arrow_function) (function_expression)] @holder))) @definition
+  value: [(arrow_function) (function_expression) (generator_function) (class)] @holder) @definition
+(variable_declarator name: (identifier) @name
+  value: (call_expression
+    arguments: (arguments [(arrow_function) (function_expression)] @holder))) @definition
 (variable_declarator name: (identifier) @name value: (object)) @scope
 (assignment_expression left: [(identifier) (member_expression)] @name
   right: [(arrow_function) (function_expression) (generator_function) (class)] @holder) @definition
 (assignment_expression left: [(identifier) (member_expression)] @name right: (object)) @scope
-(pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)] @holder) @definition
+(pair key: (_) @name
+  value: [(arrow_function) (function_expression) (generator_function)] @holder) @definition
 (pair key: (_) @name value: (object)) @scope
 (export_statement declaration: (_) @inner) @wrapper
 (lexical_declaration . (variable_declarator) @inner .) @wrapper
@@ -79,7 +86,8 @@ _TYPESCRIPT: Final = (
 (function_signature name: (_) @name) @definition
 (method_signature name: (_) @name) @definition
 (abstract_method_signature name: (_) @name) @definition
-(public_field_definition name: (_) @name value: [(arrow_function) (function_expression)] @holder) @definition
+(public_field_definition name: (_) @name
+  value: [(arrow_function) (function_expression)] @holder) @definition
 (internal_module name: (_) @name) @scope
 (module name: (_) @name) @scope
 (ambient_declaration (_) @inner) @wrapper
@@ -89,12 +97,14 @@ _TYPESCRIPT: Final = (
 
 _GO: Final = """
 (function_declaration name: (_) @name) @definition
-(method_declaration receiver: (parameter_list (parameter_declaration type: (_) @owner)) name: (_) @name) @definition
+(method_declaration receiver: (parameter_list (parameter_declaration type: (_) @owner))
+  name: (_) @name) @definition
 (type_spec name: (_) @name) @definition
 (type_alias name: (_) @name) @definition
 (method_elem name: (_) @name) @definition
 (var_spec name: (identifier) @name value: (expression_list . (func_literal) @holder .)) @definition
-(short_var_declaration left: (expression_list . (identifier) @name .) right: (expression_list . (func_literal) @holder .)) @definition
+(short_var_declaration left: (expression_list . (identifier) @name .)
+  right: (expression_list . (func_literal) @holder .)) @definition
 (type_declaration . [(type_spec) (type_alias)] @inner .) @wrapper
 (var_declaration . (var_spec) @inner .) @wrapper
 (package_clause (_) @package)
@@ -143,7 +153,8 @@ _C: Final = (
 (struct_specifier name: (_) @name body: (_)) @definition
 (union_specifier name: (_) @name body: (_)) @definition
 (enum_specifier name: (_) @name body: (_)) @definition
-(type_definition type: [(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))]
+(type_definition type: [(struct_specifier body: (_)) (union_specifier body: (_))
+  (enum_specifier body: (_))]
   declarator: (type_identifier) @name) @definition
 (preproc_function_def name: (_) @name) @definition
 [(comment) (string_literal)] @quiet
@@ -161,7 +172,8 @@ _CPP: Final = (
 (alias_declaration name: (_) @name) @definition
 (init_declarator declarator: (identifier) @name value: (lambda_expression) @holder) @definition
 (declaration . (_) (init_declarator) @inner .) @wrapper
-(template_declaration [(function_definition) (declaration) (class_specifier) (struct_specifier) (alias_declaration)
+(template_declaration [(function_definition) (declaration) (class_specifier)
+  (struct_specifier) (alias_declaration)
   (concept_definition) (template_declaration)] @inner) @wrapper
 (raw_string_literal) @quiet
 """
@@ -190,7 +202,8 @@ _RUBY: Final = """
 (class name: (_) @name) @definition
 (module name: (_) @name) @definition
 (assignment left: (_) @name right: (lambda) @holder) @definition
-(call method: (identifier) arguments: (argument_list . [(method) (singleton_method)] @inner .)) @wrapper
+(call method: (identifier)
+  arguments: (argument_list . [(method) (singleton_method)] @inner .)) @wrapper
 [(comment) (string) (heredoc_body)] @quiet
 """
 
@@ -201,7 +214,8 @@ _PHP: Final = """
 (interface_declaration name: (_) @name) @definition
 (trait_declaration name: (_) @name) @definition
 (enum_declaration name: (_) @name) @definition
-(assignment_expression left: (variable_name) @name right: [(anonymous_function) (arrow_function)] @holder) @definition
+(assignment_expression left: (variable_name) @name
+  right: [(anonymous_function) (arrow_function)] @holder) @definition
 (expression_statement (assignment_expression) @inner) @wrapper
 (namespace_definition name: (_) @package)
 [(comment) (string) (encapsed_string) (heredoc) (nowdoc) (text)] @quiet
@@ -217,8 +231,8 @@ _GRAMMARS: Final = {
     "javascript": Grammar(
         "tree_sitter_javascript",
         "language",
-        _JAVASCRIPT
-        + "(field_definition property: (_) @name value: [(arrow_function) (function_expression)] @holder) @definition\n",
+        _JAVASCRIPT + "(field_definition property: (_) @name\n"
+        "  value: [(arrow_function) (function_expression)] @holder) @definition\n",
     ),
     "typescript": Grammar("tree_sitter_typescript", "language_typescript", _TYPESCRIPT),
     "tsx": Grammar("tree_sitter_typescript", "language_tsx", _TYPESCRIPT),
@@ -255,14 +269,14 @@ _SUFFIXES: Final = {
 
 
 def grammar_of(path: str) -> Grammar | None:
-    """Return the grammar for a file by its name; None for a language that is only searched as text."""
+    """Return the grammar for a file name; None for languages that are only searched as text."""
     language = _SUFFIXES.get(PurePosixPath(path).suffix.lower())
     return None if language is None else _GRAMMARS[language]
 
 
 @cache
 def load(grammar: Grammar) -> tuple[Language, Query] | None:
-    """Return a grammar and its query, ready for use; None where its package is absent or does not fit the others."""
+    """Return a grammar and its query; None where its package is missing or does not fit."""
     try:
         tree_sitter = import_module("tree_sitter")
         language = tree_sitter.Language(getattr(import_module(grammar.module), grammar.factory)())

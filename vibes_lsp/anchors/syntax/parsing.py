@@ -1,4 +1,7 @@
-"""Parse definitions by a grammar, or by the look of lines where there is none. Nothing recurses: a hostile file may be as deep as it is long."""
+"""Find the definitions of a text by a grammar, or by the look of its lines.
+
+Hostile texts may neither take long nor crash: size, time and nesting are limited.
+"""
 
 from __future__ import annotations
 
@@ -26,25 +29,25 @@ from vibes_lsp.anchors.syntax.grammars import grammar_of
 from vibes_lsp.anchors.text import BOM, Text, encode
 
 _MAX_BYTES: Final = 1 << 20
-"""Longer files are searched as text: the tree of a hostile one takes 250 times its size."""
+"""Longer files are searched as text: a hostile syntax tree takes 250 times the size."""
 
 _CHUNK: Final = 1 << 16
 _SECONDS: Final = 0.25
 _SECONDS_PER_BYTE: Final = 1e-6
-"""Processor time that a file may take: five times what real ones need, and no more of it on a busy machine."""
+"""Processor time for a file: five times what real ones need."""
 
 _MAX_MATCHES: Final = 100_000
 _MAX_OPEN_MATCHES: Final = 1 << 14
 _MAX_RUN: Final = 5000
-"""Tokens without a named node among them: what follows costs the query the square of their number."""
+"""Tokens without a named node between them. The query takes the square of their number."""
 
 _MAX_SMALL: Final = 2000
 _MAX_DEPTH: Final = 32
-"""Names that qualify a definition, and nodes that wrap it."""
+"""Qualifiers of a definition, and nodes that wrap it."""
 
 
 class ByteLines:
-    """Numbers the lines of a text by its bytes: they end at LF, whatever a grammar takes for an end."""
+    """Numbers the lines of a text by their bytes. They end at LF alone, unlike in some grammars."""
 
     def __init__(self, source: bytes) -> None:
         self._starts = [0]
@@ -64,13 +67,13 @@ class ByteLines:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a grammar says of a text.
+    """What a grammar finds in a text.
 
     Attributes:
-        definitions: In no certain order.
-        packages: Words of the package that the file says it belongs to.
-        quiet: Ranges of bytes in which nothing is defined, in order.
-        is_whole: Whether the text is free of syntax errors, so that all its definitions are known.
+        definitions: In no particular order.
+        packages: Words of the package that the file declares.
+        quiet: Ranges of bytes in which nothing is defined, ascending.
+        is_whole: Whether the text has no syntax errors, so that all its definitions are known.
     """
 
     definitions: Sequence[Definition] = ()
@@ -79,13 +82,13 @@ class Parsed:
     is_whole: bool = False
 
     def is_quiet(self, byte: int) -> bool:
-        """Whether a byte stands in a comment or a text."""
+        """Whether a byte is in a comment or a string."""
         place = bisect_left(self.quiet, (byte + 1,)) - 1
         return place >= 0 and byte < self.quiet[place][1]
 
 
 def parse(source: bytes, lines: ByteLines, grammar: Grammar) -> Parsed | None:
-    """Return what a grammar says of a text; None where it is not there, or the text too long or too costly for it."""
+    """Return what a grammar finds; None where it is missing, or the text too long or too costly."""
     loaded = load(grammar) if len(source) <= _MAX_BYTES else None
     if loaded is None:
         return None
@@ -103,9 +106,9 @@ def parse(source: bytes, lines: ByteLines, grammar: Grammar) -> Parsed | None:
 
 
 def _tree(source: bytes, language: Language, deadline: float) -> Tree | None:
-    from tree_sitter import Parser  # noqa: PLC0415  # costs what a project without function annotations need not pay
+    from tree_sitter import Parser  # noqa: PLC0415  # only for functions
 
-    # tree-sitter 0.26.1 never lets go of what its reader returns: it is emptied afterwards, so that next to nothing stays.
+    # tree-sitter 0.26.1 leaks what its reader returns, so each chunk is emptied afterwards.
     chunks: list[bytearray] = []
 
     def read(place: int, _: Point) -> bytearray:
@@ -125,7 +128,7 @@ def _tree(source: bytes, language: Language, deadline: float) -> Tree | None:
 
 
 def _has_long_run(tree: Tree) -> bool:
-    """Whether some node has a long run of children that are mere tokens, as in a heap of brackets."""
+    """Whether a node has a long run of children that are mere tokens, like many brackets."""
     cursor = tree.walk()
     runs = [0]
     while runs:
@@ -146,8 +149,8 @@ def _has_long_run(tree: Tree) -> bool:
 def _captured(tree: Tree, query: Query, size: int, deadline: float) -> list[Captured] | None:
     """Return the captures of each match; None where they are too many or take too long.
 
-    The cursor's own progress callback crashes the interpreter (in tree-sitter 0.26.1): it is sent over one stretch after the
-    other instead, and what reaches into several is counted once.
+    The cursor's own progress callback crashes the interpreter (tree-sitter 0.26.1). So it runs over
+    one stretch after the other, and a match that spans several counts once.
     """
     from tree_sitter import QueryCursor  # noqa: PLC0415  # as above
 
@@ -166,7 +169,7 @@ def _captured(tree: Tree, query: Query, size: int, deadline: float) -> list[Capt
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A match that defines something, or qualifies what is in it."""
+    """A match that defines something, or qualifies its content."""
 
     node: Node
     names: tuple[str, ...]
@@ -176,7 +179,7 @@ class _Found:
 
 
 class _Reading:
-    """Makes definitions of what a query captured."""
+    """Creates definitions from the captures of a query."""
 
     def __init__(self, source: bytes, lines: ByteLines, captured: Sequence[Captured]) -> None:
         self._source = source
@@ -268,7 +271,7 @@ class _Reading:
         )
 
     def _extent(self, node: Node) -> tuple[int, int]:
-        """Return the bytes of a definition with what wraps it and with the attributes before it."""
+        """Return the bytes of a definition with its wrappers and the attributes before it."""
         for _ in range(_MAX_DEPTH):
             if node.id not in self._wrappers:
                 break
@@ -286,7 +289,7 @@ class _Reading:
         return first, node.end_byte
 
     def _is_overload(self, first: int, body: Node | None) -> bool:
-        """Whether Python's `@overload` stands before a definition: what it says is implemented elsewhere."""
+        """Whether Python's `@overload` precedes a definition: its body is elsewhere."""
         if body is None or not self._source.startswith(b"@", first):
             return False
         return b"overload" in self._source[first : first + LONGEST_NAME].partition(b"\n")[0]
@@ -307,11 +310,12 @@ class _Reading:
 
 _MAX_LINE: Final = 2000
 _MAX_BLOCK: Final = 5000
-"""Lines looked at for the end of a block."""
+"""Lines searched for the end of a block."""
 
 _LOOKS_DEFINED: Final = re.compile(
     r"""\s*+(?:[\w@<>\[\],&*().:]++\s++){0,12}?
-    (?:def|function|fn|func|fun|class|struct|interface|trait|enum|record|object|sub|method|module|proc|defn|defp|defun)\s++
+    (?:def|function|fn|func|fun|class|struct|interface|trait|enum|record|object|sub|method|module
+    |proc|defn|defp|defun)\s++
     (?P<name>(?:\([^()]{1,200}\)\s*+)?[\w$~@][\w$.:\#?!-]*+)""",
     re.VERBOSE,
 )
@@ -326,7 +330,7 @@ class Outline:
 
     Attributes:
         named: Those of each name, in the order of the text.
-        packages: Words of the package that the file says it belongs to.
+        packages: Words of the package that the file declares.
         style: How its parameters are written.
     """
 
@@ -336,11 +340,11 @@ class Outline:
 
 
 def outline(text: Text, path: str) -> Outline:
-    """Return what a file defines; that of the last few texts is remembered.
+    """Return what a file defines. The last few results are cached.
 
     Args:
         text: The file, saved or not.
-        path: Its name, which tells its language.
+        path: Its name, which determines the language.
     """
     return _outline(text.content, grammar_of(path))
 
@@ -366,7 +370,7 @@ def _outline(content: str, grammar: Grammar | None) -> Outline:
 def _looking_defined(
     lines: Sequence[str], parsed: Parsed, numbers: ByteLines
 ) -> Iterator[Definition]:
-    """Yield what looks defined at the beginning of a line, but for lines in comments and texts."""
+    """Yield what line beginnings seem to define, outside comments and strings."""
     for number, line in enumerate(lines, 1):
         found = _LOOKS_DEFINED.match(line) if len(line) <= _MAX_LINE else None
         names = segments(found["name"]) if found else ()
@@ -384,7 +388,7 @@ def _looking_defined(
 
 
 def _end_of_block(lines: Sequence[str], start: int) -> int:
-    """Return the last line of a block as its indentation shows it; the first when there is none."""
+    """Return the last line of a block by its indentation; the first line if it has none."""
     indentation = _indentation(lines[start - 1])
     end = start
     for number in range(start + 1, min(len(lines), start + _MAX_BLOCK) + 1):
