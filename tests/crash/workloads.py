@@ -71,7 +71,7 @@ def write_completions(directory: AuditDir, seed: int, acknowledge: Acknowledge) 
             else:
                 acknowledge("pending", [part.completion_id])
         if number % 7 == 6:
-            recorder.rest()
+            recorder.flush()
 
 
 def completion(identifier: str) -> list[Completion]:

@@ -1,4 +1,4 @@
-"""`vibes record …`: every recording use case from a shell, one JSON object in and one out (`docs/recording.md`)."""
+"""`vibes record …`: recording from a shell, one JSON object in and one out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vibes_lsp.store.files import read_file
 
 _HELP: Final = {
     "session-start": "Start a session.",
-    "session-end": "End a session; again changes nothing.",
+    "session-end": "End a session.",
     "annotate": "Record lines or a function that an AI changed.",
     "inline-completion": "Record an accepted inline completion, or part of one.",
     "prompt": "Record what a session was asked, before it acts.",
@@ -30,10 +30,10 @@ _HELP: Final = {
     "read": "Record that a session has read files.",
     "decision": "Record a decision between options.",
     "delegation": "Record that a session hands work to another.",
-    "edge": "Record a relation between two things.",
+    "edge": "Record an edge between two records or entries.",
     "review": "Record a verdict on annotations: a person's, or an AI's.",
-    "reanchor": "Record on which lines an annotation is.",
-    "mark-lost": "Record that an annotation's lines are nowhere.",
+    "reanchor": "Correct the lines of an annotation.",
+    "mark-lost": "Record that an annotation's lines are gone.",
 }
 
 MAX_REQUEST: Final = 128 << 20
@@ -73,7 +73,7 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
 
 def _members(source: Path | None) -> Members:
     if source is not None and source.exists() and not source.is_file():
-        what = "is a folder" if source.is_dir() else "is no regular file"
+        what = "is a folder" if source.is_dir() else "is not a regular file"
         raise UnreadableFile(
             f"{source} {what}",
             hint="name a file that holds one JSON object, or give it on standard input",
@@ -100,7 +100,7 @@ def _members(source: Path | None) -> Members:
 
 
 def _directory(audit_dir: Path | None, request: Request[Any]) -> AuditDir:
-    """Return the named trail, else the nearest one above the file, else above the current folder."""
+    """Return the named trail, else the nearest above the file, else above the current folder."""
     if audit_dir is not None:
         return named_audit_dir(audit_dir)
     path = request.path

@@ -229,5 +229,5 @@ def _flush(project: Project, texts: Mapping[str, str]) -> bool:
     from vibes_lsp.recording import ABANDONED_AFTER  # noqa: PLC0415
 
     project.recorder.record_pending_completions(texts, others_after=ABANDONED_AFTER)
-    project.recorder.rest()
+    project.recorder.flush()
     return project.recorder.has_pending_completions()

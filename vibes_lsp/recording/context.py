@@ -1,4 +1,4 @@
-"""What a use case works with: the trail, the policy, the time, known locations; and the records it drafts."""
+"""What a use case gets: trail, policy, time and known locations; and the records it drafts."""
 
 from __future__ import annotations
 
@@ -23,47 +23,47 @@ from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.writer import AuditWriter
 
-_FILES: Final = 16
-"""Files that are remembered: those that somebody is at work on."""
+_MAX_FILES: Final = 16
+"""Files whose locations are stored: those that are being edited."""
 
 
 class KnownLocations:
-    """What was told last of each file; it holds for that very text, and threads may share it."""
+    """The last known locations of annotations per file, valid for one text; thread-safe."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[str, LocationsByLineage]] = {}
+        self._by_path: dict[str, tuple[str, LocationsByLineage]] = {}
 
-    def tell(self, path: str, content: str, known: LocationsByLineage) -> None:
-        """Take in where annotations are.
+    def set(self, path: str, content: str, known: LocationsByLineage) -> None:
+        """Store where annotations are.
 
         Args:
-            path: Of the file, relative to the project.
+            path: The file, relative to the project.
             content: Its text.
-            known: Where they are in it; those that are left out are looked for.
+            known: Their locations in it; annotations that are missing here are located.
         """
-        self._told.pop(path, None)
-        self._told[path] = content, known
-        while len(self._told) > _FILES:
-            self._told.pop(next(iter(self._told)), None)
+        self._by_path.pop(path, None)
+        self._by_path[path] = content, known
+        while len(self._by_path) > _MAX_FILES:
+            self._by_path.pop(next(iter(self._by_path)), None)
 
     def of(self, path: str, text: Text) -> LocationsByLineage:
-        """Return where annotations are in a text; nothing when another one was told of."""
-        content, known = self._told.get(path, ("", {}))
+        """Return the locations in a text; none when those stored are for another text."""
+        content, known = self._by_path.get(path, ("", {}))
         return known if content == text.content else {}
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingContext:
-    """One moment of one trail.
+    """A trail at one moment.
 
     Attributes:
-        trail: Refreshed.
+        trail: The trail, refreshed.
         config: The project's policy.
-        writer: Writes entries; records are written at the end, all at once.
-        now: The instant of everything that is written.
-        new_id: Gives ids for new sessions.
+        writer: Writes entries; the records are appended together afterwards.
+        now: The time of all records.
+        new_id: Makes ids for new sessions.
         known_locations: Where annotations are known to be.
-        written: The entries that were written since the trail was read, by their hashes.
+        written: The entries written since the trail was refreshed, by hash.
     """
 
     trail: Trail
@@ -86,14 +86,14 @@ class RecordingContext:
 
     @property
     def timestamp(self) -> str:
-        """The instant as records have it (R28)."""
+        """The time as records have it (R28)."""
         return format_timestamp(self.now)
 
     def entry(self, members: Members) -> str:
-        """Write a context entry unless it is there, and return its hash; members that are None are left out.
+        """Write a context entry unless it exists, without members that are None; return its hash.
 
         Raises:
-            WrongArgument: It is not what the RFC asks for.
+            WrongArgument: The entry violates the RFC.
         """
         entry = {**present(members), "created_at": self.timestamp}
         for problem in entry_problems(entry):
@@ -112,7 +112,7 @@ class RecordingContext:
         """Return a session that was started.
 
         Raises:
-            UnknownId: The log knows no start of it.
+            UnknownId: The log has no start of it.
         """
         found = self.trail.log.session(identifier)
         if found is None or found.start is None:
@@ -134,7 +134,7 @@ class RecordingContext:
         return found
 
     def has_entry(self, key: str, kind: ContextType) -> bool:
-        """Whether a hash names an entry of this type."""
+        """Return whether a hash is that of an entry of this type."""
         return text(self.entry_of(key) or {}, "type") == kind
 
 
@@ -151,9 +151,9 @@ class Draft:
     """Records that will be appended together.
 
     Attributes:
-        timestamp: Of all of them.
-        session_id: The session that they belong to, if any.
-        records: In the order of the log.
+        timestamp: The time of all records.
+        session_id: Their session, if any.
+        records: The records in the order of the log.
         edges: The ids of the edges among them.
     """
 
@@ -163,24 +163,22 @@ class Draft:
     edges: list[str] = field(default_factory=list)
 
     def add(self, members: Members) -> str:
-        """Add a record as it is, and return its id.
+        """Add a record and return its id.
 
         Raises:
-            WrongArgument: It is not what the RFC asks for.
+            WrongArgument: The record violates the RFC.
         """
         record = portable(members)
         for problem in record_problems(record):
             raise WrongArgument(problem.field, problem.message)
         identifier = annotation_id(record)
-        self.records.append(
-            dict(sorted({**record, "annotation_id": identifier}.items()))
-        )  # in the order on disk
+        self.records.append(dict(sorted({**record, "annotation_id": identifier}.items())))
         return identifier
 
     def edge(
         self, kind: EdgeType, source: Node, target: Node, metadata: Members | None = None
     ) -> str:
-        """Add an edge, read "source [kind] target", and return its id; the same one again is the same."""
+        """Add the edge "source [kind] target" once and return its id."""
         members: Members = {
             "type": RecordType.EDGE.value,
             "edge_type": kind,

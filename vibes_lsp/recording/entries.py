@@ -145,7 +145,7 @@ class Entries:
         return kept
 
     def clean(self, text: str) -> str:
-        """Return a text with secrets masked, project paths relative and lone surrogates replaced."""
+        """Return a text with secrets masked, project paths relative, lone surrogates replaced."""
         text = replace_invalid(without_project(text, self.context.project))
         if os.environ.get(REDACTION) == "off":
             return text

@@ -206,11 +206,11 @@ class Execution:
             return any(True for _ in self._spool.list_pending())
 
     def close(self) -> None:
-        """Remove old requests; fold the journal and flush the disk. Raises as `AuditWriter.close`."""
+        """Remove old requests, fold the journal, flush the disk; raises as `AuditWriter.close`."""
         self._spool.remove_old()
         self._writer.close()
 
-    def pause(self) -> None:
+    def flush(self) -> None:
         """As `close`, without waiting for another program that folds; refresh the trail."""
         self._spool.remove_old()
         self._writer.close(wait=False)

@@ -149,7 +149,8 @@ def _refuse_outside(request: RecordInlineCompletion, before: str, path: str) -> 
         if line > lines:
             raise WrongArgument(
                 f"range.{name}",
-                f"line {line} (from 0) is not in {path}, which has {lines}; give the text before as text",
+                f"line {line} (from 0) is not in {path}, which has {lines}; "
+                "give the text before as text",
             )
     if end < start:
         raise WrongArgument("range.end", "is before the start")

@@ -17,11 +17,11 @@ from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 from vibes_lsp.store.files import is_inside
 
 _BOOKKEEPING: Final = frozenset({".git", AUDIT_DIR_NAME})
-"""Folders of which no file is annotated, in any case: some systems do not tell `.GIT` from `.git`."""
+"""Folders whose files are never annotated, in any case: file systems may ignore case."""
 
 
 def project_path(project: Path, path: str) -> str | None:
-    """Return a path relative to the project; None when it is not inside, once links are resolved, or names no file.
+    """Return a path relative to the project; None for no file inside it, links resolved.
 
     Args:
         project: The project's root.
@@ -59,11 +59,11 @@ def required_path(project: Path, path: str) -> str:
 
 
 def is_bookkeeping(project: Path, relative: str) -> bool:
-    """Return whether a path of the project lies in `.git` or `.ai-audit`, links resolved: nobody writes source code there.
+    """Return whether a path is in `.git` or `.ai-audit`, links resolved.
 
     Args:
         project: The project's root.
-        relative: Relative to the project, and inside it.
+        relative: The path, relative to the project and inside it.
     """
     there = (project / relative).resolve()
     parts = [
@@ -74,7 +74,7 @@ def is_bookkeeping(project: Path, relative: str) -> bool:
 
 
 def project_paths(project: Path, paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return those that are inside the project, relative to it and each once, and those that are not."""
+    """Return paths inside the project, relative to it and each once; and those outside."""
     kept: dict[str, None] = {}
     left_out: dict[str, None] = {}
     for path in paths:
@@ -87,7 +87,7 @@ def project_paths(project: Path, paths: Iterable[str]) -> tuple[list[str], list[
 
 
 def without_project(text: str, project: Path) -> str:
-    """Return a text in which absolute paths inside the project are relative to it, and the project itself is `.`."""
+    """Return a text with paths inside the project relative to it, and the project as `.`."""
     for spelling in _spellings(project):
         if len(spelling) < 2 or spelling not in text:
             continue
@@ -100,11 +100,9 @@ def without_project(text: str, project: Path) -> str:
     return text
 
 
-@lru_cache(
-    maxsize=64
-)  # asked for each text; that a link above the project changes meanwhile only leaves a path as it was written
+@lru_cache(maxsize=64)  # a link above the project that changes later only leaves a path absolute
 def _spellings(project: Path) -> list[str]:
-    """Return how a project's folder may be written: with and without links, as in a URI, as in JSON."""
+    """Return spellings of a project's folder: with and without links, as in a URI, in JSON."""
     places = (project.absolute(), project.resolve())
     plain = [each for place in places for each in (str(place), place.as_posix())]
     quoted = [
@@ -127,9 +125,9 @@ def _relative(project: Path, path: str) -> str | None:
 
 
 def source_text(project: Path, path: str) -> Text:
-    """Return the text of a file of the project; whoever records can also give it.
+    """Return the saved text of a file of the project.
 
     Raises:
-        UnreadableFile: It is not there, cannot be read, or is a link out of the project.
+        UnreadableFile: It does not exist, cannot be read, or is a link out of the project.
     """
     return read_source(project, path, hint="save it first, or give its text")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shortened
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self, cast
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.index.trail import Trail
@@ -92,8 +92,6 @@ _USE_CASES: Final[
 }
 """The type of each request's result, and the function that decides which records it writes."""
 
-_R = TypeVar("_R", bound=Result)
-
 
 def utc_now() -> datetime:
     """Return the time."""
@@ -105,22 +103,23 @@ def _new_id() -> str:
 
 
 class Recorder:
-    """Records into one trail; threads may share it, and any number of programs may have one.
+    """Executes requests on one trail; threads may share it, and other programs may have their own.
 
-    What a method returns is written: it survives the end of any program. A `request_id` makes a request one that may come twice: the same id
-    again changes nothing and returns the same result. Only `record_inline_completion` takes none: completions have ids of their own. Lines are 1-based and inclusive; paths are absolute or relative to the project.
-    All methods raise `WrongArgument`, `UnknownId` and `RefusedWrite`, and then nothing was recorded.
+    What a method has returned is written and survives the end of any program. The same `request_id`
+    again changes nothing and returns the same result. An inline completion has an id of its own.
+    Lines are 1-based and inclusive; paths are absolute or relative to the project. Methods raise
+    `WrongArgument`, `UnknownId` and `RefusedWrite`; then nothing was recorded.
 
     Attributes:
         directory: The trail.
         now: The clock.
-        known_locations: Takes in where annotations are, from a program that follows the texts that it records edits of.
+        known_locations: Where annotations are, set by a program that follows the text of files.
 
     Args:
         place: The project, a file or folder in it, or its audit directory.
         now: The clock.
-        new_id: Gives ids for new sessions.
-        beside: Another follower of the trail in this program: what both need of it is read once.
+        new_id: Makes ids for new sessions.
+        beside: Another `Trail` of this program on the same directory; both share what they read.
 
     Raises:
         AuditDirNotFound: There is no audit directory at the place or above it.
@@ -153,38 +152,40 @@ class Recorder:
         self.close()
 
     def close(self) -> None:
-        """Bring the manifest up to date, and everything to the disk; the recorder can still be used.
+        """Fold the journal into the manifest and flush the disk; the recorder can still be used.
 
         Inline completions that wait for another part are recorded as they are.
 
         Raises:
-            RefusedWrite: The manifest cannot be read or written. What was recorded is safe: new entries wait in the journal.
-            UnsupportedVersion: The manifest is of a version that is not ours to change (R11).
+            RefusedWrite: The manifest cannot be read or written. What was recorded is safe: new
+                entries stay in the journal.
+            UnsupportedVersion: The manifest is of a version that we must not change (R11).
         """
         self._execution.record_pending(others_after=ABANDONED_AFTER)
         self._execution.close()
 
-    def rest(self) -> None:
-        """As `close`, for a pause of a program that goes on: what waits for another part goes on waiting; raises as that does.
+    def flush(self) -> None:
+        """As `close`, while a program pauses: recent inline completions go on waiting.
 
-        Nobody waits for another program that brings the manifest up to date: it does so for all.
+        It does not wait for another program that folds the journal: that one folds all entries.
         """
         self._execution.record_pending(own_after=ABANDONED_AFTER, others_after=ABANDONED_AFTER)
-        self._execution.pause()
+        self._execution.flush()
 
     def finish(self, *, wait: bool = True) -> VibesError | None:
-        """Bring the manifest and the disk up to date after an answer, as `close`, or as `rest` if not `wait`; never raises.
+        """Close, or flush if not `wait`, after an answer was given; never raises.
 
         Returns:
-            Why that failed. What was recorded is safe all the same, and must not be recorded again.
+            Why that failed. What was recorded is safe and must not be recorded again.
         """
         try:
-            self.close() if wait else self.rest()
+            self.close() if wait else self.flush()
         except VibesError as error:
             return error
         except OSError as error:
             return RefusedWrite(
-                f"{error.filename or self.directory.path} cannot be written: {error.strerror or error}"
+                f"{error.filename or self.directory.path} cannot be written: "
+                f"{error.strerror or error}"
             )
         except Exception as error:  # noqa: BLE001  # an answer that was given stands
             return report(error)
@@ -376,7 +377,7 @@ class Recorder:
         agent_type: str | None = None,
         request_id: str | None = None,
     ) -> Delegated:
-        """Record that a session hands work to another (RFC 7.7); arguments as `RecordDelegation`."""
+        """Record that a session hands work to another (RFC 7.7); see `RecordDelegation`."""
         return self.execute(
             RecordDelegation(
                 parent_session_id=parent_session_id,
@@ -423,12 +424,12 @@ class Recorder:
 
     def write_derived(
         self,
-        kind: type[_R],
-        decide: Callable[[RecordingContext], tuple[Draft, _R]],
+        kind: type[R],
+        decide: Callable[[RecordingContext], tuple[Draft, R]],
         *,
         dry_run: bool = False,
         request_id: str | None = None,
-    ) -> _R:
+    ) -> R:
         """Write records that follow from the trail and from git, such as those of a back-fill.
 
         Records that the log has already are not written again.
@@ -448,7 +449,7 @@ class Recorder:
 
     @property
     def warning(self) -> str | None:
-        """What whoever records should be told: that the project's policy cannot be read, and what was recorded last went by the defaults."""
+        """The warning that the policy is unreadable and defaults were used, if any."""
         return self._execution.warning
 
 

@@ -1,4 +1,4 @@
-"""What the recorder answers. Ids and hashes are whole; a result can be written as JSON and read again, for repeated requests."""
+"""The results of use cases. Ids and hashes are complete; a result can be stored as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Session(Result):
 
 @dataclass(frozen=True, slots=True)
 class Ended(Result):
-    """A session is over; it says nothing more."""
+    """A session ended."""
 
     record_types: ClassVar[frozenset[str]] = frozenset({RecordType.SESSION})
 
@@ -47,14 +47,16 @@ class Recorded(Result):
     """An annotation that was recorded.
 
     Attributes:
-        annotation_id: Its id; None when the path is not tracked.
+        annotation_id: Its id; None when nothing was recorded.
         edges: The ids of the edges that were written with it.
-        record: The record as it is on disk; None when the path is not tracked.
+        record: The record as it is on disk; None when nothing was recorded.
         untracked: Whether nothing was recorded because the project does not track the path (R26).
         masked: Number of secrets that were masked.
-        withheld: What the project leaves out: `prompt` and `reasoning` by its assurance level, `signals` while it scores no risk. It was written nowhere.
-        left_out: Files outside the project that were named and not recorded.
-        gone: Whether nothing was recorded because nothing is left of an inline completion, or it never was more than white space.
+        withheld: What was not recorded: `prompt` and `reasoning` by the assurance level, `signals`
+            while the project scores no risk.
+        left_out: Files outside the project, which are not recorded.
+        gone: Whether nothing was recorded because an inline completion was undone, or had nothing
+            but white space.
     """
 
     record_types: ClassVar[frozenset[str]] = _ANNOTATIONS | {
@@ -75,17 +77,17 @@ class Recorded(Result):
 
 @dataclass(frozen=True, slots=True)
 class Pending(Result):
-    """A part of an inline completion is held, and will be recorded with the others."""
+    """A part of an inline completion is stored, to be recorded with the others."""
 
     pending: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedPrompt(Result):
-    """A prompt that was recorded before what it led to; other members as in `Recorded`.
+    """A prompt that was recorded by itself; other members as in `Recorded`.
 
     Attributes:
-        prompt_hash: Later annotations may name it; None where the assurance level keeps no prompts.
+        prompt_hash: For later annotations; None where the assurance level withholds prompts.
     """
 
     record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.CAUSED_BY})
@@ -98,7 +100,7 @@ class RecordedPrompt(Result):
 
 @dataclass(frozen=True, slots=True)
 class RecordedCommand(Result):
-    """A command, or the reading of files, that was recorded; other members as in `Recorded`."""
+    """A command or a read that was recorded; other members as in `Recorded`."""
 
     record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.CAUSED_BY, EdgeType.INFORMED_BY})
     command_hash: str
@@ -139,8 +141,9 @@ class Reviewed(Result):
     """A review that was recorded.
 
     Attributes:
-        reviewed: The ids of the annotations that it is about, each whole.
-        left_out: The ids of those that were meant by a scope, and whose lines are not found: they are not reviewed.
+        reviewed: The ids of the annotations that were reviewed.
+        edges: The ids of the edges to the reviewer's session.
+        left_out: The ids of annotations in the scope whose lines are not found: not reviewed.
     """
 
     record_types: ClassVar[frozenset[str]] = frozenset({RecordType.SESSION, EdgeType.REVIEWED_BY})
@@ -154,9 +157,9 @@ class Corrected(Result):
     """The place of an annotation was corrected.
 
     Attributes:
-        annotation_id: The record that says so.
-        edges: The ids of the edges that were written with it; none when nothing had to be.
-        record: The record as it is on disk; None when it was there already.
+        annotation_id: The id of the record with the correction.
+        edges: The ids of the edges that were written; none when nothing changed.
+        record: The record as it is on disk; None when nothing changed.
     """
 
     record_types: ClassVar[frozenset[str]] = _ANNOTATIONS | {EdgeType.SUPERSEDES}
@@ -165,13 +168,13 @@ class Corrected(Result):
     record: dict[str, Any] | None = None
 
 
-_FORMS: Final[dict[type[Any], TypeAdapter[Any]]] = {}
-"""Kept, for to make one takes longer than to record an edit."""
+_ADAPTERS: Final[dict[type[Any], TypeAdapter[Any]]] = {}
+"""A cache: making an adapter takes longer than recording an edit."""
 
 
 def as_json(result: Result) -> Members:
-    """Return a result with its names in camel case; the record in it keeps the names that it has on disk."""
+    """Return a result with names in camel case; a record in it keeps its names on disk."""
     kind = type(result)
-    form = _FORMS.get(kind) or _FORMS.setdefault(kind, TypeAdapter(kind))
-    members: Members = form.dump_python(result, mode="json", by_alias=True)
+    adapter = _ADAPTERS.get(kind) or _ADAPTERS.setdefault(kind, TypeAdapter(kind))
+    members: Members = adapter.dump_python(result, mode="json", by_alias=True)
     return members

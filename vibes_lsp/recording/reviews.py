@@ -46,7 +46,7 @@ class _Reviewer:
 
 
 class NotAsShown(VibesError):
-    """The lines of an annotation are not those that the reviewer was shown; nothing was recorded."""
+    """An annotation's lines are not those that the reviewer was shown; nothing was recorded."""
 
     code = "not-as-shown"
 
@@ -216,7 +216,8 @@ class _Selection:
             current = self._lineage(identifier).current.id
             if chosen.get(current, shown.text) != shown.text:
                 raise NotAsShown(
-                    f"{shown.file_path}: the lines of {identifier[:8]} have changed since they were shown",
+                    f"{shown.file_path}: the lines of {identifier[:8]} have changed "
+                    "since they were shown",
                     hint="look again",
                 )
         return chosen, left_out

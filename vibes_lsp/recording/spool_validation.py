@@ -56,8 +56,8 @@ def is_inline_completion(
 ) -> bool:
     """Return whether the records are what an inline completion with these values writes.
 
-    They are drafted again and must be equal. What follows from the text is accepted as it is, and so
-    are the older annotations to which the new one has edges.
+    They are drafted again and must be equal. What follows from the text is accepted as it is, and
+    so are the older annotations to which the new one has edges.
 
     Args:
         path: The file, relative to the project.

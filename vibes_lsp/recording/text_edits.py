@@ -21,8 +21,8 @@ class AppliedEdit:
 
     Attributes:
         text: The whole text.
-        lines: First and last line, 1-based, with text of the completion; None when that is only white
-            space.
+        lines: First and last line, 1-based, with text of the completion; None when that is white
+            space only.
         action: `create` when it only inserted text, else `modify`.
         first_line: The line in which it begins, 1-based.
         removed: How many line ends it removed.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.unit.recording.projects import new_project
-from tests.unit.recording.test_completing import ORIGIN, PUT
+from tests.unit.recording.test_inline_completions import ORIGIN, PUT
 from vibes_lsp.index.pending_completions import PendingCompletions
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, new_project
-from tests.unit.recording.test_completing import ORIGIN, words
+from tests.unit.recording.test_inline_completions import ORIGIN, words
 from vibes_lsp.lsp import background
 from vibes_lsp.lsp.background import BackgroundFlush
 from vibes_lsp.lsp.documents import Documents

@@ -1,4 +1,4 @@
-"""The commands that record: each takes one object, carries out one use case in a thread, and shows at once in every answer."""
+"""The recording commands: each takes one object and executes one request in a thread."""
 
 from __future__ import annotations
 
@@ -38,24 +38,23 @@ COMMANDS: Final = {
     "vibes.markLost": "mark-lost",
     "vibes.remap": "remap",
 }
-"""The server's commands, and what the same ones are called in the shell."""
-
+"""The server's commands, and the names of the same requests in the shell."""
 
 _MAX_MESSAGE: Final = 400
 
 
 class DocumentChanged(VibesError):
-    """A range was given for another version of a document than the one that is open."""
+    """A range is for another version of a document than the open one."""
 
     code = "document-changed"
 
 
 def register(server: Server, recorded: Callable[[Project], None]) -> None:
-    """Offer the commands.
+    """Register the commands.
 
     Args:
         server: The server.
-        recorded: Is told of a trail that something was recorded in.
+        recorded: Called with the project in which something was recorded.
     """
     warned: dict[Path, str] = {}
     freeze_heap = cache(server.freeze_heap)  # once the models are imported
@@ -74,16 +73,14 @@ def _handler(
         uri = members.get("uri")
         try:
             project = ls.find_project(uri if isinstance(uri, str) else None).read()
-            prepared = _PREPARED.get(use_case, _with_text)(ls, members)
-            _tell_known_locations(ls, project, uri)
-            held = open_texts(ls.projects, project) if project.pending else {}
-            work = partial(_carry_out, use_case, prepared, project.recorder, held, freeze_heap)
+            prepared = _PREPARE.get(use_case, _with_text)(ls, members)
+            _set_known_locations(ls, project, uri)
+            texts = open_texts(ls.projects, project) if project.pending else {}
+            work = partial(_execute, use_case, prepared, project.recorder, texts, freeze_heap)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
-        ls.projects.refreshed(
-            project.directory
-        )  # while somebody types, no other answer looks at the disk
+        ls.projects.refreshed(project.directory)  # no other answer reads the disk while typing
         recorded(project)
         _warn(ls, project, warned)
         return result
@@ -92,33 +89,34 @@ def _handler(
 
 
 def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
-    """Say once of a policy that cannot be read what is recorded by meanwhile: it may mask and withhold less than the project wants."""
-    said = project.recorder.warning or ""
-    if said and warned.get(project.directory.path) != said:
+    """Show once that the policy is unreadable: the defaults may mask and withhold too little."""
+    warning = project.recorder.warning or ""
+    if warning and warned.get(project.directory.path) != warning:
         ls.window_show_message(
-            types.ShowMessageParams(types.MessageType.Warning, single_line(said, _MAX_MESSAGE))
+            types.ShowMessageParams(types.MessageType.Warning, single_line(warning, _MAX_MESSAGE))
         )
-    warned[project.directory.path] = said
+    warned[project.directory.path] = warning
 
 
-def _tell_known_locations(ls: Server, project: Project, uri: Any) -> None:
-    """Tell the recorder where the annotations of a document are, which are followed here and need not be looked for."""
+def _set_known_locations(ls: Server, project: Project, uri: Any) -> None:
+    """Give the recorder the locations that the server follows, so it need not search for them."""
     document = ls.documents.get(uri) if isinstance(uri, str) else None
     path = path_of(document.uri) if document is not None else None
     root = project.directory.project
     if document is not None and path is not None and path.is_relative_to(root):
-        project.recorder.known_locations.tell(
+        project.recorder.known_locations.set(
             path.relative_to(root).as_posix(), document.content, project.known_locations(document)
         )
 
 
 def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's members with the text of the document as it is open: what is not saved is what the range is about.
+    """Return a command's members with the text of the open document, which the range is about.
 
-    But for a deletion, whose range is about the text that had the lines still: what is saved, unless the command brings it (R14).
+    The range of a deletion is about the text that still had the lines: the saved file, unless the
+    command has a text (R14).
 
     Raises:
-        DocumentChanged: The range is about another version of it.
+        DocumentChanged: The range is for another version of the document.
     """
     rest = {name: value for name, value in members.items() if name != "version"}
     if (
@@ -133,8 +131,8 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     version = members.get("version")
     if version is not None and version != document.version:
         raise DocumentChanged(
-            f"version {version} was meant, {document.version} is open",
-            hint="give the range in the text as it is now",
+            f"the range is for version {version}, {document.version} is open",
+            hint="give the range in the open version",
         )
     takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint(
         {"range", "lineStart", "action", "verdict"}
@@ -143,9 +141,10 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of an accepted completion, with the document as it was before and as it is now.
+    """Return the members of an accepted completion with the document's text before it and now.
 
-    The change that put it in may have arrived or not. A client that names the version after it, though the range is that before, is understood.
+    The change that inserts it may have arrived or not. The version after the change is accepted as
+    well, although the range is one in the text before.
 
     Raises:
         DocumentChanged: The version is not known yet, or no more.
@@ -157,21 +156,21 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     version = document.version if version is None else version
     before = document.text_at(version) if isinstance(version, int) else None
     if before is None:
-        hint = "tell of a completion when it is accepted, with the version of the document that it was accepted in"
         raise DocumentChanged(
-            f"version {version} of the document is not known, {document.version} is open", hint=hint
+            f"version {version} of the document is not known, {document.version} is open",
+            hint="record a completion when it is accepted, with the version it was accepted in",
         )
-    is_to_come = version == document.version
-    if is_to_come and _is_there(document, rest, ls.documents.encoding):
-        before, is_to_come = document.text_at(document.previous_version) or "", False
-    document.expect_text(expected=is_to_come)
+    is_expected = version == document.version
+    if is_expected and _was_inserted(document, rest, ls.documents.encoding):
+        before, is_expected = document.text_at(document.previous_version) or "", False
+    document.expect_text(expected=is_expected)
     with_range = {**rest, "range": _in_utf16(rest.get("range"), before, ls.documents.encoding)}
-    now = {} if is_to_come else {"currentText": document.content}
+    now = {} if is_expected else {"currentText": document.content}
     return {"text": before, **now, **with_range}
 
 
-def _is_there(document: Document, members: dict[str, Any], encoding: Encoding) -> bool:
-    """Whether the last change of a document was to accept the completion."""
+def _was_inserted(document: Document, members: dict[str, Any], encoding: Encoding) -> bool:
+    """Return whether the last change of a document inserted the completion."""
     new, ends, before = (
         members.get("newText"),
         _ends(members.get("range")),
@@ -184,53 +183,50 @@ def _is_there(document: Document, members: dict[str, Any], encoding: Encoding) -
     return trial.text.lines == document.text.lines
 
 
-def _in_utf16(within: Any, text: str, encoding: Encoding) -> Any:
-    """Return a range as the use case has it; what is no range is left for it to refuse."""
+def _in_utf16(value: Any, text: str, encoding: Encoding) -> Any:
+    """Return a range in UTF-16; an invalid one as it is, for the request to refuse."""
     if encoding == types.PositionEncodingKind.Utf16:
-        return within
-    found = _ends(within).items()
+        return value
+    found = _ends(value).items()
     return {
         end: {"line": at.line, "character": to_utf16(text, at.line, at.character, encoding)}
         for end, at in found
-    } or within
+    } or value
 
 
-def _ends(within: Any) -> dict[str, types.Position]:
-    """Return the ends of a range; nothing for what is no range."""
+def _ends(value: Any) -> dict[str, types.Position]:
+    """Return the ends of a range; nothing for an invalid one."""
     try:
         return {
-            end: types.Position(place["line"], place["character"]) for end, place in within.items()
+            end: types.Position(place["line"], place["character"]) for end, place in value.items()
         }
-    except (
-        AttributeError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ):  # a ValueError: a number that is none of LSP's
+    except (AttributeError, KeyError, TypeError, ValueError):  # ValueError: a number out of range
         return {}
 
 
-_PREPARED: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] = {
+_PREPARE: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] = {
     "inline-completion": _of_completion,
 }
 
 
-def _carry_out(
+def _execute(
     use_case: str,
     members: dict[str, Any],
     recorder: Recorder,
-    held: Mapping[str, str],
+    texts: Mapping[str, str],
     freeze_heap: Callable[[], None],
 ) -> dict[str, Any]:
-    from vibes_lsp.maintenance.remap import Remap, remap  # noqa: PLC0415
-    from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
+    # A server that only reads does not import pydantic's models.
+    from vibes_lsp.recording import as_json  # noqa: PLC0415
     from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
 
     freeze_heap()
     if use_case == "remap":
+        from vibes_lsp.maintenance.remap import Remap, remap  # noqa: PLC0415
+
         return dict(as_json(remap(recorder, request_id=parse(Remap, members).request_id)))
     request = parse(REQUESTS[use_case], members)
     session = members.get("sessionId")
-    if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open
-        recorder.record_pending_completions(held, session_id=session)
+    if use_case == "session-end" and isinstance(session, str):  # with the texts of open documents
+        recorder.record_pending_completions(texts, session_id=session)
     return dict(recorder.execute_json(request))

@@ -65,7 +65,7 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(
     before = log.read_bytes()
     searched = edited(project, start, end)
     log.write_bytes(before)
-    twin.recorder.known_locations.tell("a.py", LATER, placed)
+    twin.recorder.known_locations.set("a.py", LATER, placed)
     assert edited(project, start, end) == searched
 
 
@@ -73,7 +73,7 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(
 def test_what_is_told_is_not_searched_for(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.recorder.known_locations.tell("a.py", LATER, known(project, LATER))
+    project.recorder.known_locations.set("a.py", LATER, known(project, LATER))
     looked_for: list[AnchoredRange] = []
     real = locate_module.locate
 
@@ -88,5 +88,5 @@ def test_what_is_told_is_not_searched_for(
 
 def test_what_is_told_of_another_text_is_nothing(project: Project, ids: list[str]) -> None:
     placed = known(project, LATER)
-    project.recorder.known_locations.tell("a.py", SOURCE, dict.fromkeys(placed, placed[ids[0],]))
+    project.recorder.known_locations.set("a.py", SOURCE, dict.fromkeys(placed, placed[ids[0],]))
     assert ids[1] not in [target for _, target in edited(project, 5, 7)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
-from tests.unit.recording.test_completing import ORIGIN, PUT, WITH_HALF
+from tests.unit.recording.test_inline_completions import ORIGIN, PUT, WITH_HALF
 from vibes_lsp.recording import Origin, Recorder, RiskSignal
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_what_a_completion_does_not_make_is_left_alone(
     with caplog.at_level(logging.WARNING, "vibes_lsp.recording"):
         for text in (None, WITH_HALF, SOURCE):
             recorder.record_pending_completions(None if text is None else {"a.py": text})
-        recorder.rest()
+        recorder.flush()
     assert project.records() == []
     assert file.exists()
     assert not recorder.has_pending_completions()

@@ -134,7 +134,7 @@ def test_a_request_that_was_refused_may_come_again(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "when", [lambda recorder: recorder.end_session("s1"), Recorder.rest, Recorder.close]
+    "when", [lambda recorder: recorder.end_session("s1"), Recorder.flush, Recorder.close]
 )
 def test_old_requests_are_forgotten_by_whoever_rests_or_ends(
     project: Project, when: Callable[[Recorder], object]
@@ -154,16 +154,16 @@ def test_old_requests_are_forgotten_by_whoever_rests_or_ends(
 
 def test_old_requests_are_looked_for_once_a_day(project: Project) -> None:
     session = project.session()
-    project.recorder.rest()
+    project.recorder.flush()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
-    project.recorder.rest()
+    project.recorder.flush()
     spool = project.root / ".ai-audit" / "spool"
     [file] = spool.glob("*.json")
     os.utime(file, (0, 0))
-    Recorder(project.root).rest()
+    Recorder(project.root).flush()
     assert file.exists()
     os.utime(spool / "forgotten", (0, 0))
-    Recorder(project.root).rest()
+    Recorder(project.root).flush()
     assert not file.exists()
 
 
@@ -184,7 +184,7 @@ def test_one_that_cannot_be_forgotten_does_not_keep_the_others(
         unlink(self, missing_ok=missing_ok)
 
     monkeypatch.setattr(Path, "unlink", refusing)
-    project.recorder.rest()
+    project.recorder.flush()
     assert [file.exists() for file in files] == [True, False, False]
 
 
