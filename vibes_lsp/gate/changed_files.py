@@ -57,7 +57,7 @@ class ChangedFiles:
         """The tree of the project at HEAD."""
         return list_tree(self.repository, self.head, self.directory.project)
 
-    def names(self, blobs: GitObjects) -> frozenset[str]:
+    def names(self, objects: GitObjects) -> frozenset[str]:
         """Return the changed files relative to the project, without those of the trail itself.
 
         Raises:
@@ -70,11 +70,11 @@ class ChangedFiles:
             for name, entry in self.now.items()
             if entry.is_file and self.before.get(name) != entry
         }
-        listed = diff_files(self.repository, blobs, DiffRange(self.base, None), project)
+        listed = diff_files(self.repository, objects, DiffRange(self.base, None), project)
         found |= {
             each.name.removeprefix(prefix)
             for each in listed
-            if each.is_reported or not self._is_as_it_was(each, blobs, prefix)
+            if each.is_reported or not self._is_as_it_was(each, objects, prefix)
         }
         for name, entry in self.now.items():
             if entry.is_submodule and self.before.get(name) != entry:
@@ -103,9 +103,9 @@ class ChangedFiles:
             else:
                 yield f"{name}/{below}"
 
-    def _is_as_it_was(self, touched: DiffEntry, blobs: GitObjects, prefix: str) -> bool:
+    def _is_as_it_was(self, touched: DiffEntry, objects: GitObjects, prefix: str) -> bool:
         """Whether a file that git lists has the lines of the base; a fresh clone lists many."""
-        before = None if touched.old is None else blobs.contents(touched.old)
+        before = None if touched.old is None else objects.contents(touched.old)
         if before is None:
             return False
         try:
@@ -142,7 +142,7 @@ class FileContents:
 
     Attributes:
         project: The project's root.
-        blobs: The objects of the repository; None to read only the disk.
+        objects: The objects of the repository; None to read only the disk.
         head: The commit of HEAD.
         base: The base commit.
         prefix: The path of the project in the repository.
@@ -150,7 +150,7 @@ class FileContents:
     """
 
     project: Path
-    blobs: GitObjects | None = None
+    objects: GitObjects | None = None
     head: str = ""
     base: str = ""
     prefix: str = ""
@@ -172,9 +172,9 @@ class FileContents:
 
     def in_head(self, path: str) -> Text | None:
         """Return a file as HEAD has it; None if it has the same lines on disk or does not exist."""
-        if self.blobs is None or not can_be_in_project(path):
+        if self.objects is None or not can_be_in_project(path):
             return None
-        data = self.blobs.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
+        data = self.objects.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
         if data is None:
             return None
         text = Text.from_bytes(data)
@@ -190,8 +190,8 @@ class FileContents:
     def in_base(self, path: str) -> Text:
         """Return a file as the base has it; empty if it does not exist there."""
         data = None
-        if self.blobs is not None and can_be_in_project(path):
-            data = self.blobs.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
+        if self.objects is not None and can_be_in_project(path):
+            data = self.objects.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
         return Text("") if data is None else Text.from_bytes(data)
 
     def all_readings(self, path: str) -> Iterator[Text]:

@@ -60,8 +60,8 @@ class GateInputs:
         if self.trail_diff is None or self.changed_files is None:
             return frozenset()
         project = self.trail.directory.project
-        with GitObjects(self.trail_diff.repository.root) as blobs:
-            found = set(self.changed_files.names(blobs))
+        with GitObjects(self.trail_diff.repository.root) as objects:
+            found = set(self.changed_files.names(objects))
         found |= {
             normal_path(path)
             for path in self.trail.annotated_paths()

@@ -170,11 +170,11 @@ class Reviewers:
     def _commit(self, lineage: Lineage) -> str | None:
         if lineage.first.id not in self.locator.resolved_commits:
             self.locator.resolve_commits([lineage])
-        derived = self.locator.resolved_commits.get(lineage.first.id)
+        resolved = self.locator.resolved_commits.get(lineage.first.id)
         named = next(
             (commit for member in lineage.members if (commit := member.text("commit_hash"))), None
         )
-        return derived.commit if derived is not None else named
+        return resolved.commit if resolved is not None else named
 
     def _is_committed(self, diff: TrailDiff, path: str) -> bool:
         return self._file(diff, path)[0]

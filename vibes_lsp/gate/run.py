@@ -284,7 +284,7 @@ class _Run:
                 self._locator.trail,
                 content,
                 scorer=self._scorer,
-                derived=self._locator.resolved_commits,
+                resolved_commits=self._locator.resolved_commits,
                 objection=objection,
             )
             self._report = content, report
@@ -421,9 +421,9 @@ def _texts(inputs: GateInputs) -> Iterator[FileContents | None]:
     if diff is None or files is None:
         yield None
         return
-    with GitObjects(diff.repository.root) as blobs:
+    with GitObjects(diff.repository.root) as objects:
         yield FileContents(
-            project, blobs, files.head, files.base, diff.repository.prefix_of(project)
+            project, objects, files.head, files.base, diff.repository.prefix_of(project)
         )
 
 

@@ -80,7 +80,7 @@ class CommitResolver:
         self._head = ""
         self._shallow_file: Path | None = None
         self._boundary: frozenset[str] = frozenset()
-        self._rank: dict[str, int] | None = None
+        self._ranks: dict[str, int] | None = None
         self._reachability: dict[tuple[str, str], bool] = {}
         self._since = () if since is None else (f"--since={int(since.timestamp())}",)
         self._cache = cache
@@ -101,18 +101,20 @@ class CommitResolver:
             if not ids or not self._refresh():
                 return {}
             if self._log_additions.read(self.repository, self._log, self._head):
-                self._rank = None
-            rank = self._ranked()
+                self._ranks = None
+            ranks = self._commit_ranks()
             commits = {
                 identifier: [
-                    each for each in self._log_additions.commits.get(identifier, ()) if each in rank
+                    each
+                    for each in self._log_additions.commits.get(identifier, ())
+                    if each in ranks
                 ]
                 for identifier in ids
             }
             oldest = {
-                identifier: min(held, key=rank.__getitem__)
-                for identifier, held in commits.items()
-                if held
+                identifier: min(candidates, key=ranks.__getitem__)
+                for identifier, candidates in commits.items()
+                if candidates
             }
             return {
                 identifier: ResolvedCommit(commit, self._log_method(commit))
@@ -134,13 +136,13 @@ class CommitResolver:
             if not names or not self._refresh():
                 return {}
             if self._file_commits.read(self.repository, frozenset(names.values()), self._head):
-                self._rank = None
-            rank = self._ranked()
+                self._ranks = None
+            ranks = self._commit_ranks()
             found: dict[tuple[str, datetime], ResolvedCommit] = {}
             for path, name in names.items():
                 times = self._file_commits.moments.get(name, {})
                 ancestors = sorted(
-                    (commit for commit in times if commit in rank), key=rank.__getitem__
+                    (commit for commit in times if commit in ranks), key=ranks.__getitem__
                 )
                 for edited in edit_times[path]:
                     second = edited.replace(microsecond=0)  # commits have whole seconds
@@ -229,7 +231,7 @@ class CommitResolver:
             self._cache.set_head(head, boundary)
         if (head, boundary) != (self._head, self._boundary):
             self._reachability.clear()
-            self._head, self._boundary, self._rank = head, boundary, None
+            self._head, self._boundary, self._ranks = head, boundary, None
         return True
 
     def _log_method(self, commit: str) -> CommitMethod:
@@ -244,29 +246,29 @@ class CommitResolver:
         folder = "" if prefix == "." else f"{prefix}/"
         return {path: folder + normal_path(path) for path in paths if _can_be_tracked(path)}
 
-    def _ranked(self) -> dict[str, int]:
-        """Return the topological rank of the commits found, parents before children."""
-        if self._rank is None:
+    def _commit_ranks(self) -> dict[str, int]:
+        """Return the topological ranks of the commits found, parents before children."""
+        if self._ranks is None:
             wanted = self._log_additions.all_commits() | self._file_commits.all_commits()
             cached = (
                 None if self._cache is None else self._cache.get_for_head("rank", dict[str, int])
             )
             if cached is not None and wanted <= cached.keys():
-                self._rank = cached
+                self._ranks = cached
                 return cached
             try:
                 with git_lines(
                     self.repository.root, "rev-list", "--topo-order", "--reverse", self._head
                 ) as lines:
                     commits = (line.decode().rstrip() for line in lines)
-                    self._rank = {
+                    self._ranks = {
                         commit: number for number, commit in enumerate(commits) if commit in wanted
                     }
                 if self._cache is not None:
-                    self._cache.put_for_head("rank", self._rank)
+                    self._cache.put_for_head("rank", self._ranks)
             except HistoryUnavailable:
-                self._rank = {}
-        return self._rank
+                self._ranks = {}
+        return self._ranks
 
 
 class _LogAdditions:

@@ -246,7 +246,7 @@ class RepositoryHistory:
         return None
 
     def _renamed(self, commit: str) -> Mapping[str, str]:
-        """Return the files that a commit renamed, which one commit may have done to many files."""
+        """Return the files that a commit renamed, kept because it may rename many."""
         known = self._renames.get(commit)
         if known is None:
             while len(self._renames) >= _MAX_COMMITS:

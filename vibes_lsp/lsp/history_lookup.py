@@ -175,7 +175,7 @@ class HistoryLookup:
         return HistorySnapshot(
             is_done=True,
             has_git=locator.has_git,
-            derived=dict(locator.resolved_commits),
+            resolved_commits=dict(locator.resolved_commits),
             files=files,
             nearest=nearest,
         )

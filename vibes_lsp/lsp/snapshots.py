@@ -27,14 +27,14 @@ class HistorySnapshot:
     Attributes:
         is_done: False before the first lookup.
         has_git: Whether the project is in a git repository.
-        derived: Commits of the annotations in open documents, by the id of their first record.
+        resolved_commits: Commits of the annotations in open documents, by first record id.
         files: The history of each open document, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
     """
 
     is_done: bool = False
     has_git: bool = False
-    derived: Mapping[str, ResolvedCommit] = field(default_factory=dict)
+    resolved_commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     files: Mapping[str, FileHistory] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
 
@@ -178,7 +178,9 @@ def snapshot_of_document(
     is_provisional: bool,
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
-    derived = trail.history.derived if path in trail.history.files else trail.closed_files
+    resolved_commits = (
+        trail.history.resolved_commits if path in trail.history.files else trail.closed_files
+    )
     return DocumentSnapshot(
         trail,
         path,
@@ -186,7 +188,7 @@ def snapshot_of_document(
         document.version,
         document.text,
         placements,
-        _report(trail, document.text, derived),
+        _report(trail, document.text, resolved_commits),
         is_provisional,
     )
 
@@ -202,8 +204,11 @@ def snapshot_of_file(
 
 
 def _report(
-    trail: TrailSnapshot, text: Text, derived: Mapping[str, ResolvedCommit]
+    trail: TrailSnapshot, text: Text, resolved_commits: Mapping[str, ResolvedCommit]
 ) -> PlacementReport:
     return PlacementReport(
-        trail.trail, text, scorer=Scorer(trail.trail, trail.policy), derived=derived
+        trail.trail,
+        text,
+        scorer=Scorer(trail.trail, trail.policy),
+        resolved_commits=resolved_commits,
     )

@@ -113,12 +113,12 @@ def _add_file(
 ) -> None:
     """Add the annotations of one file."""
     placements = locator.locate(path, text)
-    pieces = _exported_ranges(placements, creating)
+    ranges_by_lineage = _exported_ranges(placements, creating)
     for placement in placements:
-        for repeat in placement.shown.duplicates:
-            found.excluded[repeat.first.id] = ExclusionReason.REPEATED
+        for duplicate in placement.shown.duplicates:
+            found.excluded[duplicate.first.id] = ExclusionReason.REPEATED
         reason = _exclusion_reason(placement)
-        ranges = pieces.get(placement.lineage.first.id)
+        ranges = ranges_by_lineage.get(placement.lineage.first.id)
         if reason is None and ranges:
             found.add(
                 placement.lineage,
@@ -253,10 +253,10 @@ def _current_members(
     commit = recorded_commit(lineage)
     if (
         commit is None
-        and (derived := locator.resolved_commits.get(lineage.first.id)) is not None
-        and derived.method is CommitMethod.LOG
+        and (resolved := locator.resolved_commits.get(lineage.first.id)) is not None
+        and resolved.method is CommitMethod.LOG
     ):
-        commit = derived.commit  # an inferred one is a guess
+        commit = resolved.commit  # an inferred one is a guess
     members["commit_hash"] = commit
     members["action"] = lineage.action or lineage.first.text("action")
     if lineage.first.id in creating and lineage.action != Action.CREATE:

@@ -165,7 +165,7 @@ def install_hook(project: Path, *, program: str = "") -> HookResult:
     if not folder.reachable:
         raise RefusedWrite(
             f"{folder.path} is a link out of the repository",
-            hint="replace it by a folder, or add `vibes backfill --pre-commit` to your hook",
+            hint="replace it with a folder, or add `vibes backfill --pre-commit` to your hook",
         )
     if folder.path.name == "_" and folder.path.parent.name == ".husky":
         raise RefusedWrite(

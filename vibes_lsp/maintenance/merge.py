@@ -145,7 +145,7 @@ def _merge(directory: AuditDir, name: str, sides: MergeSides, *, in_conflict: bo
 def _refuse_link(path: Path) -> MergedFile:
     problem = RefusedWrite(
         f"{path} is a link",
-        hint="replace the link by the file: merging would replace it",
+        hint="put the file itself there: merging would replace the link",
     )
     return MergedFile(path.name, MergeOutcome.REFUSED, problem=problem)
 

@@ -48,7 +48,9 @@ def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -
         path,
         text,
         placements,
-        PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits),
+        PlacementReport(
+            locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
+        ),
     )
 
 

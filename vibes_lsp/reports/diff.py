@@ -267,7 +267,10 @@ class _Comparison:
         placements = self._placements(path, new) if changed else ()
         ranges = tuple(_ranges(placements, changed))
         report = PlacementReport(
-            self.locator.trail, new, scorer=self.scorer, derived=self.locator.resolved_commits
+            self.locator.trail,
+            new,
+            scorer=self.scorer,
+            resolved_commits=self.locator.resolved_commits,
         )
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}

@@ -75,7 +75,9 @@ def _in_file(
         return
     text = Text.from_bytes(content)
     placements = locator.locate(path, text)
-    report = PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits)
+    report = PlacementReport(
+        locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
+    )
     yield from (
         (placement, report.placement(placement))
         for placement in placements

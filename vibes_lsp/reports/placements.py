@@ -36,7 +36,7 @@ class PlacementReport:
         trail: The audit trail.
         content: The text in which they were located.
         scorer: Computes their risk; by default none, as when PRISM is off.
-        derived: Commits found for annotations without a valid one, by the id of their first record.
+        resolved_commits: Commits found for annotations without a valid one, by first record id.
         objection: Returns why a review does not count; by default all count.
     """
 
@@ -46,14 +46,14 @@ class PlacementReport:
         content: Text,
         *,
         scorer: Scorer | None = None,
-        derived: Mapping[str, ResolvedCommit] | None = None,
+        resolved_commits: Mapping[str, ResolvedCommit] | None = None,
         objection: Callable[[Placement, Review], str | None] | None = None,
     ) -> None:
         self._objection = objection
         self._trail = trail
         self._content = content
         self._scorer = scorer or Scorer(trail, Policy())
-        self._derived: Mapping[str, ResolvedCommit] = derived or {}
+        self._resolved_commits: Mapping[str, ResolvedCommit] = resolved_commits or {}
         self._authors = Authors(trail)
 
     def placements(
@@ -163,7 +163,9 @@ class PlacementReport:
         )
 
     def _commit(self, placement: Placement) -> ResolvedCommit | None:
-        return known_commit(placement.lineage, self._derived.get(placement.lineage.first.id))
+        return known_commit(
+            placement.lineage, self._resolved_commits.get(placement.lineage.first.id)
+        )
 
     def prompt(self, placement: Placement) -> str | None:
         """Return the text of the prompt; None if it is not known."""

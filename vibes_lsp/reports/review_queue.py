@@ -77,7 +77,9 @@ def inspect_annotation(
         return None
     start, end = placement.located.start, placement.located.end
     lines = text.lines[start - 1 : end]
-    report = PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits)
+    report = PlacementReport(
+        locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
+    )
     facts = report.placement(placement)
     kinds = (line_kind(placement, number) for number in range(start, end + 1))
     reviews = (

@@ -72,7 +72,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
 
     def look(*_: object, **__: object) -> HistorySnapshot:
         found = commits[min(slow.calls, 1)]
-        return slow(lambda: HistorySnapshot(is_done=True, derived=found))
+        return slow(lambda: HistorySnapshot(is_done=True, resolved_commits=found))
 
     monkeypatch.setattr(HistoryLookup, "look_up", look)
     uri = opened(server, trail.root / "src/auth.py")
@@ -91,7 +91,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
-    assert project.snapshot.history.derived == commits[1]
+    assert project.snapshot.history.resolved_commits == commits[1]
 
 
 async def test_a_check_that_nobody_waits_for_any_more_is_left_out(

@@ -256,12 +256,12 @@ def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
 
 def test_derived_commits_are_marked(trail: TrailWriter) -> None:
     identifier = trail.line("a.py", 4, 6, text=BEFORE)
-    derived = {identifier: ResolvedCommit("abc" * 13, CommitMethod.INFERRED)}
+    resolved_commits = {identifier: ResolvedCommit("abc" * 13, CommitMethod.INFERRED)}
     assert "commitHash" not in only(trail, BEFORE).facts
-    found = only(trail, BEFORE, derived=derived)
+    found = only(trail, BEFORE, resolved_commits=resolved_commits)
     assert (found.facts["commitHash"], found.facts["commitMethod"]) == ("abc" * 13, "inferred")
     trail.remap(identifier, commit="c0ffee" * 6)
-    found = only(trail, BEFORE, derived=derived)
+    found = only(trail, BEFORE, resolved_commits=resolved_commits)
     assert (found.facts["commitHash"], found.facts["commitMethod"]) == ("c0ffee" * 6, "recorded")
 
 
