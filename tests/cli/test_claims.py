@@ -1,4 +1,4 @@
-"""Whose lines are claimed: by evidence before rank, by no guess that grows, and what replaced those that are gone (R7, R15)."""
+"""Which lines are claimed (R7, R15): proof comes before rank, and no guess extends a claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line knows from git's history: lines told apart, what is left of them, files and functions that went elsewhere."""
+"""Answers from git history: kinds of lines, survival, moved files and functions."""
 
 from __future__ import annotations
 

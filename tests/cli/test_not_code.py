@@ -1,4 +1,4 @@
-"""What is a review, or contradicted by git's history, is no code of an AI on any surface of the command line."""
+"""Reviews and records that git history contradicts are never shown as AI code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A public project's trail, written by another tool: everything in it is read, and what is odd is named."""
+"""A public audit trail of another tool: all of it is read, and its oddities are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trails laid out as the standard prints them, or by other tools: nothing of this machine shows in git, and `init` completes the rest."""
+"""Layouts of the standard and of other tools: git sees nothing local, `init` adds what is missing."""
 
 from __future__ import annotations
 

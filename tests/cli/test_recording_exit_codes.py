@@ -1,4 +1,4 @@
-"""What was acknowledged and the exit code agree: what tidies up after an answer can only add a warning."""
+"""Exit codes of recording commands: after the answer is printed, problems are warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vibes log`, `sessions`, `models`, `stats`: their tables, and their JSON with records exactly as on disk."""
+"""`vibes log`, `sessions`, `models` and `stats`: tables, and JSON with records as on disk."""
 
 from __future__ import annotations
 

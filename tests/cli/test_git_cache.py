@@ -1,4 +1,4 @@
-"""What commands keep for the next ones changes no answer, is used by none that decides, and lies in no project; git is asked once."""
+"""The cache of git answers: it changes no result, serves no deciding command, and is outside projects."""
 
 from __future__ import annotations
 

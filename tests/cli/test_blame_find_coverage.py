@@ -1,4 +1,4 @@
-"""`vibes blame`, `find` and `coverage`: whose each line is now, and where the lines are that a question is about."""
+"""`vibes blame`, `find` and `coverage`: owners and kinds of lines, and their current places."""
 
 from __future__ import annotations
 

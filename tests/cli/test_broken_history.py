@@ -1,4 +1,4 @@
-"""A log line that nobody can read, in a past commit: every command that reads the history goes on without it."""
+"""A broken log line in an old commit: commands that read history ignore it."""
 
 from __future__ import annotations
 

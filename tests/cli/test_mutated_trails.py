@@ -1,4 +1,4 @@
-"""Any byte of a trail may be anything: no command ends in a fault of ours, and none changes the trail that it reads."""
+"""Damaged audit trails: no command ends with an internal error, none changes the trail it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that lack members, or have those of another type of record: what writes records goes on without them."""
+"""Records without members, or with members of another type: recording commands ignore them."""
 
 from __future__ import annotations
 
