@@ -67,7 +67,7 @@ def test_editing_the_lines_ends_the_approval(project: GateProject, run_vibes: Ru
     )
 
 
-def test_a_rejection_fails_whatever_the_risk_is(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_rejection_fails_at_any_risk(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write(risky=False)
     assert told(run_vibes, project, "--threshold", "critical")["result"] == "PASS"
     project.review(identifier, verdict="rejected")
@@ -77,7 +77,7 @@ def test_a_rejection_fails_whatever_the_risk_is(project: GateProject, run_vibes:
     assert told(run_vibes, project)["result"] == "PASS"
 
 
-def test_what_an_ai_approves_stays_blocked(project: GateProject, run_vibes: RunVibes) -> None:
+def test_an_approval_by_an_ai_releases_nothing(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.review(identifier, kind="ai", environment=project.calm)
     assert told(run_vibes, project)["result"] == "FAIL"
@@ -134,9 +134,7 @@ def test_thresholds_are_bands_or_numbers(
 
 
 @pytest.mark.parametrize("threshold", ["severe", "nan", "-0.1", "1.1", "inf", ""])
-def test_a_threshold_that_is_none(
-    project: GateProject, run_vibes: RunVibes, threshold: str
-) -> None:
+def test_an_invalid_threshold(project: GateProject, run_vibes: RunVibes, threshold: str) -> None:
     done = run_vibes("gate", "--threshold", threshold, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "expected low, medium, high, critical or a number from 0 to 1" in done.err
@@ -165,7 +163,7 @@ def test_a_threshold_that_is_none(
         ),
     ],
 )
-def test_the_strongest_rule_that_holds_decides(
+def test_the_strictest_matching_rule_decides(
     project: GateProject,
     run_vibes: RunVibes,
     rules: list[tuple[str, str]],
@@ -194,9 +192,7 @@ def test_while_prism_is_off_there_is_no_gate(project: GateProject, run_vibes: Ru
     assert "PRISM is off: .ai-audit/config.json cannot be read" in done.err
 
 
-def test_lines_of_the_log_that_are_no_records_are_said(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
+def test_invalid_log_lines_are_reported(project: GateProject, run_vibes: RunVibes) -> None:
     project.write(risky=False)
     with (project.root / ".ai-audit" / "annotations.jsonl").open("ab") as log:
         log.write(b"\xff\xfe\n{\n")
@@ -213,7 +209,7 @@ def test_lines_of_the_log_that_are_no_records_are_said(
     )
 
 
-def test_a_folder_is_no_file_to_gate(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_folder_cannot_be_gated(project: GateProject, run_vibes: RunVibes) -> None:
     project.write(risky=False)
     for name, said in ((".", ". is not a file"), ("gone.py", "gone.py does not exist")):
         done = run_vibes("gate", name, cwd=project.root)
@@ -267,7 +263,9 @@ def test_some_files_only(project: GateProject, run_vibes: RunVibes) -> None:
 
 
 @pytest.mark.parametrize("file", ["none.py", "../a.py", "src"])
-def test_a_file_that_is_none(project: GateProject, run_vibes: RunVibes, file: str) -> None:
+def test_a_missing_file_cannot_be_gated(
+    project: GateProject, run_vibes: RunVibes, file: str
+) -> None:
     project.write("src/a.py")
     done = run_vibes("gate", file, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
@@ -282,14 +280,16 @@ def test_an_unreadable_file_fails(project: GateProject, run_vibes: RunVibes) -> 
     assert checks(told(run_vibes, project), "error") == {"gate-unread"}
 
 
-def test_stand_ins_are_shown_once_and_gated_each(project: GateProject, run_vibes: RunVibes) -> None:
+def test_placeholders_are_shown_once_and_gated_each(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     for environment in (project.risky, project.calm):
         project.line("a.py", 1, 1, action="modify", environment=environment)
     found = told(run_vibes, project)
     assert sorted(item["decision"] for item in found["items"]) == ["block", "flag"]
 
 
-def test_the_table_shows_what_stops_first(project: GateProject) -> None:
+def test_failing_items_come_first_in_the_table(project: GateProject) -> None:
     identifier = project.write()
     project.review(project.write("b.py"))
     project.write("c.py", risky=False)

@@ -184,7 +184,7 @@ def test_a_loosening_alone_fails(project: GateProject, run_vibes: RunVibes) -> N
 
 
 @pytest.mark.parametrize("spoil", ["removed", "broken", "linked"])
-def test_a_policy_that_is_gone_is_found_and_the_base_used(
+def test_a_removed_policy_is_found_and_the_base_used(
     project: GateProject, run_vibes: RunVibes, spoil: str
 ) -> None:
     project.write()
@@ -237,7 +237,7 @@ def test_a_base_that_names_no_commit(project: GateProject, run_vibes: RunVibes, 
     assert "names no commit here" in done.err
 
 
-def test_records_that_are_gone_are_found(project: GateProject, run_vibes: RunVibes) -> None:
+def test_removed_records_are_found(project: GateProject, run_vibes: RunVibes) -> None:
     project.write("old.py")
     project.base = project.commit()
     project.write_log([])
@@ -264,7 +264,7 @@ def test_a_record_that_was_changed_is_found(project: GateProject, run_vibes: Run
     }
 
 
-def test_a_record_that_the_change_brought_and_took_away_is_found(
+def test_a_record_that_the_branch_adds_and_removes_is_found(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     before = project.log_lines() if (project.root / ".ai-audit/annotations.jsonl").exists() else []
@@ -280,7 +280,7 @@ def test_a_record_that_the_change_brought_and_took_away_is_found(
     )
 
 
-def test_no_trail_at_all_is_no_pass(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_missing_trail_does_not_pass(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     project.repository.git("rm", "-r", "--quiet", "--cached", ".ai-audit")
     (project.root / ".ai-audit").rename(project.root.parent / "gone")

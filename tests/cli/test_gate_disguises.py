@@ -130,7 +130,7 @@ def test_a_log_that_cannot_be_read_at_all_is_an_error(
 @pytest.mark.parametrize(
     "name", ["./x/../a.py", "a.py" if os.name == "nt" else "./a.py", "a" * 5_000 + ".py", "A.PY"]
 )
-def test_no_spelling_of_a_name_takes_the_code_out(
+def test_no_spelling_of_a_name_hides_code(
     project: GateProject, run_vibes: RunVibes, name: str
 ) -> None:
     project.write()
@@ -140,24 +140,20 @@ def test_no_spelling_of_a_name_takes_the_code_out(
 
 
 @pytest.mark.parametrize("timestamp", ["2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "yesterday"])
-def test_no_time_takes_the_code_out(
-    project: GateProject, run_vibes: RunVibes, timestamp: str
-) -> None:
+def test_no_timestamp_hides_code(project: GateProject, run_vibes: RunVibes, timestamp: str) -> None:
     project.write(timestamp=timestamp)
     project.commit()
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 @pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "unheard-of"])
-def test_no_word_for_the_action_takes_the_code_out(
-    project: GateProject, run_vibes: RunVibes, action: str
-) -> None:
+def test_no_action_name_hides_code(project: GateProject, run_vibes: RunVibes, action: str) -> None:
     project.write(action=action)
     project.commit()
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
-def test_ignoring_the_file_or_the_trail_does_not_take_the_code_out(
+def test_ignoring_the_file_or_the_trail_does_not_hide_code(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     (project.root / ".gitignore").write_text("new.py\n.ai-audit/\n")
@@ -166,9 +162,7 @@ def test_ignoring_the_file_or_the_trail_does_not_take_the_code_out(
     assert decisions(project.gate_json(run_vibes)) == {"new.py": ("block", False)}
 
 
-def test_a_trail_of_its_own_for_a_folder_does_not_take_its_code_out(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
+def test_a_nested_trail_does_not_hide_code(project: GateProject, run_vibes: RunVibes) -> None:
     project.write("src/a.py")
     shutil.copytree(project.root / ".ai-audit", project.root / "src/.ai-audit")
     config = project.root / "src/.ai-audit/config.json"
@@ -177,7 +171,7 @@ def test_a_trail_of_its_own_for_a_folder_does_not_take_its_code_out(
     assert decisions(project.gate_json(run_vibes)) == {"src/a.py": ("block", False)}
 
 
-def test_a_trail_under_another_name_is_no_pass(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_renamed_trail_does_not_pass(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     (project.root / ".ai-audit").rename(project.root / ".trail")
     project.commit()
@@ -187,7 +181,7 @@ def test_a_trail_under_another_name_is_no_pass(project: GateProject, run_vibes: 
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("folder", [False, True], ids=["file", "folder"])
 @pytest.mark.parametrize("target", ["itself", "gone.py", "../outside", "/dev/null"])
-def test_a_link_that_cannot_be_followed_does_not_take_the_code_out(
+def test_a_broken_link_does_not_hide_code(
     project: GateProject, run_vibes: RunVibes, target: str, folder: bool, base: bool
 ) -> None:
     project.write("src/a.py")
@@ -207,7 +201,7 @@ def test_a_link_that_cannot_be_followed_does_not_take_the_code_out(
     }
 
 
-def test_a_link_to_itself_is_called_so(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_link_to_itself_is_reported(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     (project.root / "a.py").unlink()
     (project.root / "a.py").symlink_to("a.py")
@@ -219,7 +213,7 @@ def test_a_link_to_itself_is_called_so(project: GateProject, run_vibes: RunVibes
     )
 
 
-def test_a_link_in_the_place_of_removed_code_is_nobodys_business(
+def test_a_link_that_replaces_removed_code_is_ignored(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     removed = project.write()
@@ -312,14 +306,14 @@ def test_a_replaced_object_does_not_loosen_the_base(
     assert (decisions(found), checks(found, "error")) == (BLOCKED, {"base-policy"})
 
 
-def test_a_review_is_no_code_whatever_its_risk(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_review_record_is_not_gated(project: GateProject, run_vibes: RunVibes) -> None:
     project.write(action="review")
     project.commit()
     found = project.gate_json(run_vibes)
     assert (found["result"], found["items"]) == ("PASS", [])
 
 
-def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(
+def test_an_added_record_cannot_turn_code_of_the_base_into_a_review(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -342,7 +336,7 @@ def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(
     assert [item["decision"] for item in found["items"]] == ["block"]
 
 
-def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(
+def test_a_backdated_commit_contradicts_no_record(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.file("a.py")
@@ -352,7 +346,7 @@ def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
-def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(
+def test_restored_code_in_a_backdated_commit_is_gated(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     """The file stands as the base has it, and git dates its lines by a commit of the branch."""
@@ -368,7 +362,7 @@ def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(
 
 
 @pytest.mark.parametrize("anchored", [True, False])
-def test_lines_that_the_branch_restored_with_an_old_date_are_not_old_beside_lines_that_are(
+def test_restored_lines_in_a_backdated_commit_are_not_old(
     project: GateProject, run_vibes: RunVibes, anchored: bool
 ) -> None:
     project.file("a.py", "".join(STORY.splitlines(keepends=True)[:4]))

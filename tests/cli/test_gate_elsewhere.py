@@ -45,7 +45,7 @@ def submodule(project: GateProject, tmp_path: Path, path: str = "lib", **files: 
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_a_trail_that_a_branch_brings_for_a_folder_is_found(
+def test_a_nested_trail_that_the_branch_adds_is_found(
     project: GateProject, run_vibes: RunVibes, linked: bool
 ) -> None:
     project.file("src/a.py")
@@ -83,7 +83,7 @@ def test_a_trail_that_the_base_has_for_a_folder_is_no_error(
 
 @pytest.mark.parametrize("name", ["a.txt", "gen/a.py", "a"])
 @pytest.mark.parametrize("where", ["in the base", "in the branch"])
-def test_renaming_a_file_to_what_is_not_tracked_does_not_take_it_out(
+def test_renaming_a_file_to_an_untracked_name_does_not_hide_it(
     project: GateProject, run_vibes: RunVibes, name: str, where: str
 ) -> None:
     project.policy(tracked=[".py"], excluded=["gen/"])
@@ -125,7 +125,7 @@ def test_code_that_moved_into_a_submodule_is_gated_there(
 
 
 @pytest.mark.parametrize("how", ["not checked out", "a nested repository", "another commit"])
-def test_code_that_may_be_in_a_submodule_that_is_not_here_does_not_pass(
+def test_code_that_may_be_in_a_missing_submodule_does_not_pass(
     project: GateProject, run_vibes: RunVibes, tmp_path: Path, how: str
 ) -> None:
     project.write()
@@ -200,9 +200,7 @@ def test_no_encoding_hides_code(project: GateProject, run_vibes: RunVibes, encod
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_a_pointer_in_the_place_of_code_is_no_pass(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
+def test_a_git_lfs_pointer_does_not_pass(project: GateProject, run_vibes: RunVibes) -> None:
     """A runner without Git LFS, or one that was told to leave its files out."""
     project.write()
     project.base = project.commit()
@@ -226,7 +224,7 @@ def test_code_that_moved_into_the_folder_of_the_trail_is_gated(
 
 @pytest.mark.parametrize("anchored", [True, False])
 @pytest.mark.parametrize("where", ["in the base", "in the branch"])
-def test_renaming_a_function_does_not_take_it_out(
+def test_renaming_a_function_does_not_hide_it(
     project: GateProject, run_vibes: RunVibes, where: str, anchored: bool
 ) -> None:
     session = project.session_start(environment=project.risky)
@@ -257,7 +255,7 @@ def test_a_function_that_was_rewritten_and_renamed_is_lost(
     assert (found["result"], decisions(found), checks(found)) == ("PASS", {}, {"gate-lost"})
 
 
-def test_a_commit_with_an_old_date_does_not_take_its_code_out(
+def test_a_backdated_commit_does_not_hide_its_code(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     """Lines older than the edit claim nothing, unless only the branch itself dates them."""
@@ -272,7 +270,7 @@ def test_a_commit_with_an_old_date_does_not_take_its_code_out(
 
 
 @pytest.mark.parametrize("gone", [True, False], ids=["file removed", "lines removed"])
-def test_a_commit_with_an_old_date_does_not_make_moved_code_old(
+def test_a_backdated_commit_does_not_make_moved_code_old(
     project: GateProject, run_vibes: RunVibes, gone: bool
 ) -> None:
     project.write()
@@ -304,7 +302,7 @@ def test_a_copy_that_the_base_has_is_not_what_was_removed(
     assert (found["result"], decisions(found)) == ("PASS", {})
 
 
-def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(
+def test_a_duplicate_record_with_less_risk_does_not_replace_the_first(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.policy(review_rules=[{"condition": "org:sensitive >= 0.5", "action": "block"}])
@@ -330,7 +328,7 @@ def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(
         ("Bo Example", BO, "approved by Bo Example"),
     ],
 )
-def test_a_row_says_what_the_findings_say(
+def test_a_row_agrees_with_the_findings(
     project: GateProject, run_vibes: RunVibes, reviewer: str, by: tuple[str, str], said: str
 ) -> None:
     identifier = project.write()

@@ -37,7 +37,7 @@ def test_replacing_a_risky_annotation_does_not_hide_its_text(
     assert (found["result"], checks(found)) == ("FAIL", {"gate-hidden"})
 
 
-def test_what_was_rewritten_is_history(project: GateProject, run_vibes: RunVibes) -> None:
+def test_rewritten_code_is_superseded(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     project.base = project.commit()
     calm = project.write(risky=False, text=EDITED)
@@ -58,7 +58,7 @@ def test_what_was_rewritten_is_history(project: GateProject, run_vibes: RunVibes
     )
 
 
-def test_what_the_base_replaced_stays_replaced(project: GateProject, run_vibes: RunVibes) -> None:
+def test_what_the_base_superseded_is_not_gated(project: GateProject, run_vibes: RunVibes) -> None:
     risky = project.write()
     calm = project.write(risky=False)
     project.edge("supersedes", calm, risky, target_type="annotation", metadata=COVERS)
@@ -91,7 +91,7 @@ def test_marking_lost_does_not_hide_lines_that_are_there(
 @pytest.mark.parametrize(
     "now", [f"# one\n{BLOCK}\n# two\n{BLOCK}", f"# one\n{EDITED}"], ids=["a copy", "a line edited"]
 )
-def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(
+def test_marking_lost_after_a_crafted_edit_does_not_hide_lines(
     project: GateProject, run_vibes: RunVibes, now: str, committed: bool
 ) -> None:
     identifier = project.write()
@@ -104,7 +104,7 @@ def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_lines_that_are_lost_are_a_warning_in_the_change_that_brought_them(
+def test_lost_lines_that_the_branch_added_are_a_warning(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
@@ -131,7 +131,7 @@ def test_lines_of_the_base_that_are_lost_are_a_note(
     ]
 
 
-def test_a_record_of_removal_does_not_hide_lines_that_are_there(
+def test_a_deletion_record_does_not_hide_lines_that_are_there(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -144,7 +144,7 @@ def test_a_record_of_removal_does_not_hide_lines_that_are_there(
     assert checks(found) == {"gate-hidden", "gate-remade"}
 
 
-def test_a_removal_that_claims_to_cover_does_not_hide_either(
+def test_a_deletion_that_claims_to_cover_does_not_hide_lines(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -155,7 +155,7 @@ def test_a_removal_that_claims_to_cover_does_not_hide_either(
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
 
 
-def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(
+def test_a_remap_to_other_lines_does_not_shrink_what_is_gated(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.policy(review_rules=[{"condition": "scope_lines >= 4", "action": "block"}])
@@ -172,7 +172,7 @@ def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(
 @pytest.mark.parametrize(
     "change", ["environment_hash", "session_id", "assurance_level", "risk_factors", "timestamp"]
 )
-def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(
+def test_a_remap_that_changes_how_code_was_made_is_found_and_ignored(
     project: GateProject, run_vibes: RunVibes, change: str
 ) -> None:
     identifier = project.write()
@@ -185,7 +185,9 @@ def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(
     assert (decisions(found), checks(found, "error")) == (BLOCKED, {"gate-remade"})
 
 
-def test_a_back_fill_is_no_retelling(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_backfill_does_not_change_how_code_was_made(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     commit = project.commit()
     renewed = project.remap(identifier, commit=commit)

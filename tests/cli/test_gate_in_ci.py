@@ -157,7 +157,7 @@ def test_a_gate_that_cannot_be_run_is_an_error(project: GateProject) -> None:
     "text",
     ["$(touch pwned)", "`touch pwned`", '"; touch pwned; echo "', "--sarif", "x y;touch pwned"],
 )
-def test_what_is_given_is_never_run(project: GateProject, name: str, text: str) -> None:
+def test_inputs_are_never_run(project: GateProject, name: str, text: str) -> None:
     project.write(risky=False)
     project.commit()
     ran = gate(project, **{name: text})

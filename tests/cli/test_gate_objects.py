@@ -46,7 +46,7 @@ def commit_bytes(project: GateProject, path: str, content: bytes) -> None:
     fresh(project)
 
 
-def test_ident_does_not_make_an_approval_of_nobody(
+def test_ident_does_not_create_an_uncommitted_approval(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -64,7 +64,7 @@ def test_ident_does_not_make_an_approval_of_nobody(
     assert "base-checkout" in checks(found, "error")
 
 
-def test_a_filter_does_not_make_an_approval_of_nobody(
+def test_a_filter_does_not_create_an_uncommitted_approval(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     """As a runner that has Git LFS, or any other filter, configured for everybody."""
@@ -102,7 +102,7 @@ def test_an_encoding_does_not_hide_a_looser_policy(
     assert checks(found, "error") >= {"base-policy"}
 
 
-def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(
+def test_a_manifest_that_a_filter_corrects_is_read_from_head(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write(risky=False)
@@ -130,7 +130,7 @@ def test_an_encoding_does_not_hide_code(
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_code_that_only_head_has_is_judged_and_said_so(
+def test_code_that_only_head_has_is_gated_and_noted(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
@@ -142,7 +142,7 @@ def test_code_that_only_head_has_is_judged_and_said_so(
     assert (note["severity"], note["file"]) == ("note", "a.py")
 
 
-def test_a_change_that_only_the_index_takes_back_is_judged(
+def test_a_change_reverted_only_in_the_index_is_gated(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
@@ -178,7 +178,7 @@ def test_a_trail_in_a_submodule_releases_nothing(
     assert checks(found, "error") >= {"base-file"}
 
 
-def test_an_approval_that_no_commit_carries_releases_nothing(
+def test_an_uncommitted_approval_releases_nothing(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -217,7 +217,7 @@ def test_an_ambiguous_name_with_a_suffix_is_refused(
     assert "'main' is ambiguous" in done.err
 
 
-def test_a_name_that_is_also_the_beginning_of_a_hash_is_refused(
+def test_a_name_that_is_also_a_hash_prefix_is_refused(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
@@ -230,7 +230,7 @@ def test_a_name_that_is_also_the_beginning_of_a_hash_is_refused(
 
 
 @pytest.mark.parametrize("name", [":/Begin", "HEAD^{/Begin}", "HEAD:a.py"])
-def test_a_base_is_not_looked_for_by_its_message(
+def test_a_base_cannot_be_a_commit_message_search(
     project: GateProject, run_vibes: RunVibes, name: str
 ) -> None:
     project.write()

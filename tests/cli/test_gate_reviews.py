@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> GateProject:
     return GateProject(tmp_path / "project")
 
 
-def test_somebody_elses_approval_in_a_commit_of_their_own_releases(
+def test_an_approval_by_someone_else_in_their_own_commit_releases(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -37,7 +37,7 @@ def test_somebody_elses_approval_in_a_commit_of_their_own_releases(
     assert (found["result"], decisions(found), found["findings"]) == ("PASS", RELEASED, [])
 
 
-def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(
+def test_a_backfill_in_the_commit_of_the_reviewer_does_not_make_them_a_contributor(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -58,7 +58,7 @@ def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(
         "Someone <Ada@Example.org>",
     ],
 )
-def test_nobody_approves_their_own_code(
+def test_contributors_cannot_approve_their_own_code(
     project: GateProject, run_vibes: RunVibes, reviewer: str
 ) -> None:
     identifier = project.write()
@@ -70,7 +70,7 @@ def test_nobody_approves_their_own_code(
     assert found["items"][0]["score"] > 0.4, "it does not lower the score, either"
 
 
-def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(
+def test_a_contributor_cannot_approve_under_another_name(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -84,7 +84,7 @@ def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(
     )
 
 
-def test_an_agent_that_runs_the_review_command_is_whoever_commits(
+def test_an_approval_by_an_agent_belongs_to_the_committer(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -99,7 +99,9 @@ def test_an_agent_that_runs_the_review_command_is_whoever_commits(
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
 
 
-def test_a_committer_and_a_co_author_had_a_part(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_committer_and_a_co_author_are_contributors(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.commit(
         "Code\n\nCo-authored-by: Bo Example <bo@example.org>",
@@ -115,7 +117,9 @@ def test_a_committer_and_a_co_author_had_a_part(project: GateProject, run_vibes:
     assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
-def test_the_hosts_own_committer_is_nobody(project: GateProject, run_vibes: RunVibes) -> None:
+def test_the_committer_of_the_host_is_not_a_contributor(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     host = ("GitHub", "noreply@github.com")
     identifier = project.write()
     project.commit(committer=host)
@@ -124,7 +128,7 @@ def test_the_hosts_own_committer_is_nobody(project: GateProject, run_vibes: RunV
     assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
-def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_record(
+def test_the_committer_of_the_lines_is_a_contributor_without_the_record(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.file("a.py")
@@ -177,7 +181,7 @@ def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
     assert "it was given in the session that wrote the code" in found["findings"][0]["message"]
 
 
-def test_a_review_of_no_session_is_refused(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_review_without_a_session_is_refused(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0], session="nowhere")
@@ -197,7 +201,7 @@ def test_an_edge_without_a_verdict_does_not_lower_the_score_of_its_writers_code(
     assert project.gate_json(run_vibes)["items"][0]["score"] == before
 
 
-def test_a_rejection_counts_whoever_gives_it(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_rejection_by_anyone_counts(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write(risky=False)
     project.review(identifier, verdict="rejected", reviewer=ADA[0])
     project.commit()
@@ -227,16 +231,14 @@ def test_not_preventable_code_that_is_not_recorded(
     )
 
 
-def test_not_preventable_a_record_that_was_never_true(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
+def test_not_preventable_a_false_record(project: GateProject, run_vibes: RunVibes) -> None:
     """Nobody but the recorder knows the temperature."""
     project.write(risky=False)
     project.commit()
     assert project.gate_json(run_vibes)["result"] == "PASS"
 
 
-def test_not_preventable_history_that_was_rewritten_before_anybody_saw_it(
+def test_not_preventable_history_rewritten_before_a_push(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     """A commit that was amended away leaves nothing to find."""

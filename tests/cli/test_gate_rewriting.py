@@ -57,7 +57,7 @@ def changes(project: GateProject) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     "change", ["type", "environment", "action", "path", "anchors", "lines", "risk"]
 )
-def test_a_record_that_the_branch_brought_and_changed_is_found(
+def test_a_record_that_the_branch_adds_and_changes_is_found(
     project: GateProject, run_vibes: RunVibes, change: str, variant: str
 ) -> None:
     if change == "risk" and variant == "less-risk":
@@ -93,7 +93,7 @@ def test_a_forged_copy_of_a_record_of_the_base_is_found(
     assert checks(found, "error") >= {"base-record"}
 
 
-def test_a_record_whose_id_is_not_its_own_is_an_error(
+def test_a_record_with_the_id_of_another_is_an_error(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write(risky=False, annotation_id="7" * 64)
@@ -102,9 +102,7 @@ def test_a_record_whose_id_is_not_its_own_is_an_error(
     assert (found["result"], checks(found, "error")) == ("FAIL", {"annotation-id-mismatch"})
 
 
-def test_an_approval_that_was_changed_after_it_was_given_is_found(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
+def test_a_changed_approval_is_found(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.commit()
     edge = project.review(identifier, reviewer=BO[0], text_hash="0" * 64)
@@ -121,7 +119,7 @@ def test_an_approval_that_was_changed_after_it_was_given_is_found(
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_risk_that_an_id_does_not_cover_is_not_gone_by(
+def test_risk_that_an_id_does_not_cover_is_an_error(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.policy(review_rules=[{"condition": "org:sensitive >= 0.5", "action": "block"}])
@@ -137,7 +135,7 @@ def test_risk_that_an_id_does_not_cover_is_not_gone_by(
         assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-unvouched"})
 
 
-def test_risk_that_nothing_goes_by_needs_no_voucher(
+def test_risk_that_the_policy_does_not_use_needs_no_covering_id(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write(risky=False, id_variant="less-risk", risk_score=0.1, risk_factors=[])
@@ -167,7 +165,7 @@ def test_anchors_that_an_id_does_not_cover_lose_no_lines(
 
 @pytest.mark.parametrize("key", ["risky", "prompt"])
 @pytest.mark.parametrize("how", ["removed", "changed"])
-def test_an_entry_that_the_branch_brought_stays(
+def test_an_entry_that_the_branch_adds_cannot_be_removed(
     project: GateProject, run_vibes: RunVibes, how: str, key: str
 ) -> None:
     environment = project.environment(parameters={"temperature": 0.95}, model="another")
@@ -192,7 +190,7 @@ def test_an_entry_that_the_branch_brought_stays(
     assert checks(found, "error") >= {"base-entry"}
 
 
-def test_a_journal_that_a_branch_brings_is_found(project: GateProject, run_vibes: RunVibes) -> None:
+def test_a_committed_journal_is_found(project: GateProject, run_vibes: RunVibes) -> None:
     """Only programs on this machine write the journal; git ignores it."""
     key = "5" * 64
     folder = project.root / ".ai-audit/wal"
@@ -206,7 +204,7 @@ def test_a_journal_that_a_branch_brings_is_found(project: GateProject, run_vibes
     assert (found["result"], checks(found, "error")) == ("FAIL", {"base-file"})
 
 
-def test_a_second_start_does_not_make_a_person_of_an_ai(
+def test_a_second_start_record_does_not_turn_an_ai_into_a_person(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
@@ -223,9 +221,7 @@ def test_a_second_start_does_not_make_a_person_of_an_ai(
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
-def test_what_check_calls_an_error_fails_the_gate(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
+def test_an_error_of_check_fails_the_gate(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write(risky=False)
     project.edge("informed_by", identifier, "9" * 64)
     project.commit()

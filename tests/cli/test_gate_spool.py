@@ -123,7 +123,7 @@ def by_what_it_came_to(
         (by_what_it_came_to, False),
     ],
 )
-def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
+def test_an_approval_in_the_spool_of_a_branch_is_not_recorded(
     project: GateProject,
     run_vibes: RunVibes,
     forge: Callable[[GateProject, dict[str, Any], list[dict[str, Any]]], dict[str, Any]],
@@ -152,7 +152,7 @@ def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
 
 
 @pytest.mark.parametrize("tracked", [True, False])
-def test_nor_is_one_that_a_request_is_said_to_have_come_to(
+def test_a_forged_request_result_in_the_spool_is_not_recorded(
     project: GateProject, run_vibes: RunVibes, tracked: bool
 ) -> None:
     identifier = project.write()
@@ -173,7 +173,7 @@ def test_nor_is_one_that_a_request_is_said_to_have_come_to(
     assert not any(b"reviewed_by" in line for line in project.log_lines())
 
 
-def test_a_completion_that_a_commit_brought_is_nobodys_here(project: GateProject) -> None:
+def test_a_committed_pending_completion_is_ignored(project: GateProject) -> None:
     file, _ = held(project)
     os.utime(file, (0, 0))
     project.repository.git("add", "-f", str(file))

@@ -105,7 +105,7 @@ def test_reasoning_absent(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_is_asked_of_a_trail_without_annotations(tmp_path: Path) -> None:
+def test_a_trail_without_annotations_needs_no_prompts(tmp_path: Path) -> None:
     writer = smallest(tmp_path, "high")
     writer.files.log.write_bytes(b"")
     assert seen(check(tmp_path)) == []
@@ -173,7 +173,7 @@ def test_blob_missing(reasoned: Project) -> None:
     ]
 
 
-def test_a_blob_that_git_ignores_is_absent_on_purpose(reasoned: Project) -> None:
+def test_a_missing_blob_that_git_ignores_is_a_note(reasoned: Project) -> None:
     (blob,) = (reasoned.audit / "blobs").iterdir()
     blob.unlink()
     with (reasoned.audit / ".gitignore").open("a") as file:
@@ -278,7 +278,7 @@ def test_secret(project: Project, secret: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("before", [0, 3590, 3610, 3990, 7000])
-def test_a_secret_in_a_long_line_is_found_wherever_it_stands(project: Project, before: int) -> None:
+def test_a_secret_is_found_anywhere_in_a_long_line(project: Project, before: int) -> None:
     project.writer.prompt("word " * (before // 5) + "ghp_" + "a1B2" * 9 + " word" * 1000)
     assert [finding.check for finding in project.seen()] == ["secret"]
 

@@ -81,7 +81,7 @@ def test_manifest_missing(project: Project) -> None:
     ]
 
 
-def test_a_manifest_that_git_ignores_is_absent_on_purpose(project: Project) -> None:
+def test_a_missing_manifest_that_git_ignores_is_a_note(project: Project) -> None:
     (project.root / MANIFEST).unlink()
     with (project.audit / ".gitignore").open("a") as file:
         file.write("manifest.json\n")
@@ -207,7 +207,7 @@ def test_journal_broken(project: Project) -> None:
         ("exclude_patterns", "*.py", "exclude_patterns: expected an array"),
     ],
 )
-def test_what_is_wrong_is_said_in_words_of_json(
+def test_messages_use_the_terms_of_json(
     project: Project, member: str, given: object, message: str
 ) -> None:
     project.writer.config(**{member: given})
@@ -272,7 +272,7 @@ def test_log_end(project: Project) -> None:
     ]
 
 
-def test_a_torn_record_is_found_after_the_last_whole_one(project: Project) -> None:
+def test_an_incomplete_record_is_found_after_the_last_complete_one(project: Project) -> None:
     project.writer.raw_log(b'{"type":"li')
     assert project.seen() == [
         Seen(

@@ -17,7 +17,7 @@ SNAPSHOT: Final = Path(__file__).with_name("finding_texts.txt")
 WIDTH: Final = 100
 
 
-def test_the_words_of_all_findings() -> None:
+def test_the_texts_of_all_findings() -> None:
     assert_snapshot("\n".join(map(entry, (*checks.ALL, *gate.ALL))), SNAPSHOT)
 
 

@@ -26,7 +26,7 @@ def test_git_ignore(project: Project, text: str | None) -> None:
 @pytest.mark.parametrize(
     "text", ["audit.db\n", "/audit.db*\n", "*\n!.gitignore\n!*.json*\n!.gitattributes\n"]
 )
-def test_whatever_spelling_ignores_the_database_will_do(project: Project, text: str) -> None:
+def test_any_pattern_that_ignores_the_database_is_accepted(project: Project, text: str) -> None:
     replace(project.root / IGNORE, text)
     assert project.seen() == []
 
@@ -54,7 +54,7 @@ def test_attributes_that_another_file_overrides(project: Project) -> None:
     assert project.seen() == [Seen("git-attributes", "warning", ATTRIBUTES, None, None, message)]
 
 
-def test_attributes_of_the_project_will_do(project: Project) -> None:
+def test_attributes_of_the_project_are_accepted(project: Project) -> None:
     replace(project.root / ATTRIBUTES, None)
     project.repository.git("rm", "--cached", "--quiet", ATTRIBUTES)
     (project.root / ".gitattributes").write_text(".ai-audit/*.json* merge=union -text\n")
@@ -84,7 +84,7 @@ def replace(file: Path, text: str | None) -> None:
         file.write_text(text)
 
 
-def test_one_attribute_line_for_all_files_will_do(project: Project) -> None:
+def test_one_attribute_line_for_all_files_is_accepted(project: Project) -> None:
     replace(project.root / ATTRIBUTES, "* merge=union -text\n")
     assert project.seen() == []
 
@@ -113,7 +113,7 @@ def test_git_ignored(project: Project, name: str, severity: str) -> None:
     ]
 
 
-def test_without_a_repository_nobody_asks_for_housekeeping(project: Project) -> None:
+def test_without_a_repository_the_git_setup_is_not_checked(project: Project) -> None:
     (project.root / ".git").rename(project.root / "not-git")
     replace(project.root / IGNORE, None)
     assert project.seen() == []
@@ -182,7 +182,7 @@ def test_an_entry_that_was_changed_is_found_where_it_is_now(project: Project) ->
     assert set(found) == {"base-entry", "hash-mismatch"}
 
 
-def test_a_base_before_the_trail_demands_nothing(project: Project) -> None:
+def test_a_base_without_a_trail_requires_nothing(project: Project) -> None:
     assert project.seen(base="HEAD~2") == []
 
 

@@ -176,7 +176,7 @@ def change_the_file(project: Project) -> None:
 
 
 @pytest.mark.parametrize("derivable", [commit_the_log, change_the_file])
-def test_a_commit_that_git_can_tell_is_no_finding(
+def test_a_derivable_commit_is_no_finding(
     project: Project, derivable: Callable[[Project], None]
 ) -> None:
     project.line(commit_hash=None)
@@ -184,7 +184,7 @@ def test_a_commit_that_git_can_tell_is_no_finding(
     assert project.seen() == []
 
 
-def test_without_a_repository_no_commit_can_be_told(project: Project) -> None:
+def test_without_a_repository_no_commit_can_be_derived(project: Project) -> None:
     (project.root / ".git").rename(project.root / "not-git")
     project.line(commit_hash=None)
     message = "1 annotation has no commit, and it cannot be derived: there is no git repository"
