@@ -7,7 +7,6 @@ import subprocess
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 
@@ -33,12 +32,7 @@ class Client:
         self.notify("initialized", {})
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.request("shutdown", None)
         self.notify("exit", None)
         self._server.communicate()

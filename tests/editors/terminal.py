@@ -10,7 +10,6 @@ import sysconfig
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from tests.editors.waiting import until
@@ -90,12 +89,7 @@ class Terminal:
         self._run("start-server", ";", *settings, *session, environment=clean)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         subprocess.run([*self._base(), "kill-server"], capture_output=True, check=False)
         shutil.rmtree(self._home, ignore_errors=True)
 

@@ -11,7 +11,6 @@ from tests.server.conftest import SERVER
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
     from tests.trails import CompleteTrail
 
@@ -39,12 +38,7 @@ class Wire:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
@@ -62,12 +61,7 @@ class CommittedFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._objects.close()
 
     def read(self, path: str, commit: str) -> CommittedFile | None:

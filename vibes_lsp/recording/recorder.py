@@ -11,7 +11,6 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shortened
-from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
@@ -143,12 +142,7 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

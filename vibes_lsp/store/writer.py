@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
@@ -150,12 +149,7 @@ class AuditWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def entry(self, members: Members) -> str:

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from tests.editors.neovim.rpc import Rpc
@@ -88,12 +87,7 @@ class Neovim:
             self._leave = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._leave.close()
 
     def lua(self, code: str, *arguments: Any) -> Any:
