@@ -47,7 +47,7 @@ steps = st.lists(
 )
 
 
-def told(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...]]:
+def comparable(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...]]:
     """Return lineages of a file as comparable values."""
     here = [
         each
@@ -97,8 +97,8 @@ def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
         ]
         if draw(st.integers(0, 5)) == 0:
             written.append(draw(edges))
-    asked = draw(st.lists(st.integers(1, 3), min_size=len(written), max_size=len(written)))
-    cuts = [sum(asked[:number]) for number in range(len(written) + 1)]
+    sizes = draw(st.lists(st.integers(1, 3), min_size=len(written), max_size=len(written)))
+    cuts = [sum(sizes[:number]) for number in range(len(written) + 1)]
     return [(written[start:end], False) for start, end in pairwise(cuts) if start < len(written)]
 
 
@@ -118,7 +118,7 @@ def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> 
         def nearest(commits: Sequence[str]) -> str | None:
             return COMMITS[head[0]] if COMMITS[head[0]] in commits else None
 
-        kept = Trail(directory, nearest_commit=nearest)
+        cached = Trail(directory, nearest_commit=nearest)
         seen: set[object] = set()
         for records, switched in written:
             head[0] ^= switched
@@ -129,8 +129,10 @@ def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> 
                     ):  # records with equal ids are one
                         seen.add(record.get("annotation_id"))
                         log.write(json.dumps(record).encode() + b"\n")
-            kept.refresh()
+            cached.refresh()
             fresh = Trail(directory, nearest_commit=nearest)
             fresh.refresh()
             for path in ("a.py", "b.py"):
-                assert told(kept.lineages_in(path), path) == told(fresh.lineages(), path)
+                assert comparable(cached.lineages_in(path), path) == comparable(
+                    fresh.lineages(), path
+                )

@@ -118,7 +118,9 @@ def branches(
     return before, sides[0], sides[1]
 
 
-def told(lineages: Sequence[Lineage]) -> list[tuple[str, frozenset[str], str, tuple[str, ...]]]:
+def comparable(
+    lineages: Sequence[Lineage],
+) -> list[tuple[str, frozenset[str], str, tuple[str, ...]]]:
     """Return what is shown of lineages, without the order of members."""
     return [
         (each.first.id, frozenset(each.ids), each.current.id, each.superseded_by)
@@ -145,7 +147,7 @@ def test_both_directions_of_a_merge_give_the_same_lineages(
         for name, sides in (("one", (left, right)), ("other", (right, left))):
             TrailWriter(root / name).raw_log(merge_logs(before, *sides))
             trail = read_trail(root / name, nearest)
-            found.append((told(trail.lineages()), told(trail.lineages_in("a.py"))))
+            found.append((comparable(trail.lineages()), comparable(trail.lineages_in("a.py"))))
         assert found[0] == found[1]
 
 

@@ -118,13 +118,13 @@ class Project:
 @example([TWO_ENDS, ("move HEAD", None)])
 @example(REPLACED_LATER)
 @example(JOINED_LATER)
-def test_cached_moves_equal_those_of_a_new_search(taken: list[Step]) -> None:
+def test_cached_moves_equal_those_of_a_new_search(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         trail = Trail(project.directory, nearest_commit=project.nearest)
-        departures = MovedOut(trail)
-        for what, given in taken:
+        moved_out = MovedOut(trail)
+        for what, given in steps:
             project.change(what, given)
             trail.refresh()
             for path in FILES:
-                assert departures.of(path) == MovedOut(trail).of(path), f"{path} after: {what}"
+                assert moved_out.of(path) == MovedOut(trail).of(path), f"{path} after: {what}"

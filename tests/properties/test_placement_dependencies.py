@@ -139,12 +139,12 @@ class Disk:
             waiting.unlink(missing_ok=True)
 
 
-def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
+def answers(directory: AuditDir, history: FileHistory) -> Sequence[object]:
     """Return what a new reader answers about `a.py`."""
     trail = Trail(directory)
     trail.refresh()
     return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(
-        locate_annotations(trail, "a.py", TEXT, past)
+        locate_annotations(trail, "a.py", TEXT, history)
     )
 
 
@@ -155,22 +155,25 @@ def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
     ),
 )
 def test_answers_are_equal_while_dependencies_are_unchanged(
-    written: list[Step], past: FileHistory
+    written: list[Step], history: FileHistory
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         disk = Disk(Path(folder))
         trail = Trail(disk.directory)
         trail.refresh()
-        grounds, known = PlacementDependencies(trail, "a.py", past), said(disk.directory, past)
+        dependencies, known = (
+            PlacementDependencies(trail, "a.py", history),
+            answers(disk.directory, history),
+        )
         for step in written:
             disk.take(step)
             trail.refresh()
-            if grounds.are_unchanged():
-                assert said(disk.directory, past) == known
+            if dependencies.are_unchanged():
+                assert answers(disk.directory, history) == known
             else:
-                grounds, known = (
-                    PlacementDependencies(trail, "a.py", past),
-                    said(disk.directory, past),
+                dependencies, known = (
+                    PlacementDependencies(trail, "a.py", history),
+                    answers(disk.directory, history),
                 )
 
 
@@ -195,34 +198,34 @@ class TestWhatTheyStandOn:
         trail.refresh()
         return trail
 
-    def test_an_edit_of_another_file_leaves_them(
+    def test_an_edit_of_another_file_changes_nothing(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
         prompt = writer.prompt("Write more.")
         writer.cause(writer.line("b.py", 5, 6, prompt=prompt, session=session), prompt)
         trail.refresh()
-        assert grounds.are_unchanged()
+        assert dependencies.are_unchanged()
 
-    def test_an_edit_of_the_file_does_not(
+    def test_an_edit_of_the_file_changes_them(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
         writer.line("a.py", 5, 6, session=session)
         trail.refresh()
-        assert not grounds.are_unchanged()
+        assert not dependencies.are_unchanged()
 
-    def test_nor_does_a_file_more_that_its_session_was_at_work_in(
+    def test_another_file_of_the_session_changes_them(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
         writer.line("c.py", 5, 6, session=session)
         trail.refresh()
-        assert not grounds.are_unchanged()
+        assert not dependencies.are_unchanged()
 
-    def test_nor_a_review(self, trail: Trail, writer: TrailWriter) -> None:
+    def test_a_review_changes_them(self, trail: Trail, writer: TrailWriter) -> None:
         (lineage,) = trail.lineages_in("a.py")
-        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
         writer.review(lineage.current.id)
         trail.refresh()
-        assert not grounds.are_unchanged()
+        assert not dependencies.are_unchanged()

@@ -48,7 +48,10 @@ def test_a_range_that_the_filter_excludes_is_not_found(
 ) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
     single = [locate_sure([each], text)[0] is not None for each in ranges]
-    firsts = [each.first is None or each.first in file.unique for each in map(RangeFilter, ranges)]
+    firsts = [
+        each.first_line is None or each.first_line in file.unique
+        for each in map(RangeFilter, ranges)
+    ]
     found = [RangeFilter(each).may_be_in(file) for each in ranges]
     assert all(
         may or not (stands and first)
@@ -66,9 +69,9 @@ def test_raw_lines_equal_the_lines_of_the_text(content: bytes) -> None:
 
 def test_common_lines_alone_do_not_pass_the_filter() -> None:
     text = Text("\tit('x', () => {\n\t\tsum();\n\t});\n});\n")
-    sought = RangeFilter(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
-    assert sought.may_be_in(RawLines(b"a\n\t});\n});\nb\n"))
-    assert not sought.may_be_in(RawLines(b"\t});\na\n});\n"))
+    range_filter = RangeFilter(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
+    assert range_filter.may_be_in(RawLines(b"a\n\t});\n});\nb\n"))
+    assert not range_filter.may_be_in(RawLines(b"\t});\na\n});\n"))
     assert not RangeFilter(AnchoredRange(3, 9, create_anchors(text, 3, 4))).may_be_in(
         RawLines(b"a\n\t});\n});\n")
     )

@@ -171,7 +171,7 @@ def tell(root: Path) -> Story:
     trail.session_end(session)
     commits.append(
         repository.commit("By time")
-    )  # its records wait for the next commit: their commit is derived
+    )  # its records wait for the next commit: their commit is resolved
 
     repository.write(PATH, ABOVE + SECOND + REWRITTEN)
     records = {

@@ -200,8 +200,10 @@ def test_summaries_and_gates_count_ranges_of_lines(edited: EditedFile, tmp_path:
     root = export(edited.root, tmp_path / "export")
     risks = [edited.risks[each[2]] for each in edited.ranges()]
     counted = [risk for risk in risks if risk >= 0.3]
-    said = [f"{PATH} - max PRISM: {max(counted)} ({len(counted)} annotations)"] if counted else []
-    assert bash(root, texts.PR_SUMMARY)[1].splitlines() == said
+    expected = (
+        [f"{PATH} - max PRISM: {max(counted)} ({len(counted)} annotations)"] if counted else []
+    )
+    assert bash(root, texts.PR_SUMMARY)[1].splitlines() == expected
     critical = max(risks, default=0)
     assert bash(root, texts.SCORE_GATE)[0] == int(critical >= 0.8)
     hot = sum(risk > 0.9 for risk in risks)

@@ -140,7 +140,7 @@ def complete(
     trail.config(tracked_extensions=[".py"], exclude_patterns=["**/vendor/**"])
     trail.housekeeping()
     reviewer = trail.reviewer_environment()
-    asked, reasoned = level != "low", level == "high"
+    has_prompts, has_reasoning = level != "low", level == "high"
 
     lead = trail.environment(tool="Maestro", tool_version="1.0.0", parameters={"temperature": 0.2})
     session = trail.session_start(
@@ -148,7 +148,7 @@ def complete(
     )
     prompt = (
         trail.prompt("Create a sign-up check for email and password.", files=["src/user.py"])
-        if asked
+        if has_prompts
         else None
     )
     read = trail.command("src/user.py", type="file_read")
@@ -174,17 +174,17 @@ def complete(
     )
     inline = (
         trail.reasoning("An address needs one @ and a dot after it.", tokens=12)
-        if reasoned
+        if has_reasoning
         else None
     )
     packed = (
         trail.reasoning("Length first. " * 1000, form="compressed", tokens=3000)
-        if reasoned
+        if has_reasoning
         else None
     )
     blob = (
         trail.reasoning("Windows slide. " * 8000, form="external", tokens=24000)
-        if reasoned
+        if has_reasoning
         else None
     )
     mine: _Origin = {"environment": lead, "command": command, "prompt": prompt, "session": session}
@@ -210,7 +210,9 @@ def complete(
     )
     causes.append(trail.cause(function, prompt or command, session=session))
 
-    second = trail.prompt("Limit attempts: five an hour.", type="chat_message") if asked else None
+    second = (
+        trail.prompt("Limit attempts: five an hour.", type="chat_message") if has_prompts else None
+    )
     worker = trail.environment(
         parameters={"temperature": 1, "max_tokens": 4096}, tool_extensions=["filesystem"]
     )

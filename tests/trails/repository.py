@@ -53,8 +53,8 @@ class Repository:
             check=False,
         )
         if done.returncode:
-            said = (done.stderr or done.stdout).decode(errors="replace")
-            raise RuntimeError(f"git {' '.join(args)} ended with {done.returncode}: {said}")
+            output = (done.stderr or done.stdout).decode(errors="replace")
+            raise RuntimeError(f"git {' '.join(args)} ended with {done.returncode}: {output}")
         return done.stdout.decode("utf-8", errors="surrogateescape").removesuffix("\n")
 
     def write(self, path: str, text: str | bytes) -> Path:
@@ -113,10 +113,10 @@ class Repository:
     def _environment(
         self, date: str, author: tuple[str, str] = AUTHOR, committer: tuple[str, str] = AUTHOR
     ) -> dict[str, str]:
-        kept = {
+        inherited = {
             name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")
         }
-        return kept | {
+        return inherited | {
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_TERMINAL_PROMPT": "0",

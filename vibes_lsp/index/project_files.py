@@ -126,20 +126,22 @@ class RangeFilter:
     """A filter for files that may contain a recorded range; never wrong when it says no.
 
     Attributes:
-        recorded: The range.
-        first: Its first line, which a file must contain; None if unknown.
+        recorded_range: The range.
+        first_line: Its first line, which a file must contain; None if unknown.
     """
 
-    __slots__ = ("_context", "_is_readable", "_whole", "first", "recorded_range")
+    __slots__ = ("_context", "_is_readable", "_whole_lines", "first_line", "recorded_range")
 
     def __init__(self, recorded: AnchoredRange) -> None:
         self.recorded_range = recorded
         context = recorded.anchors.context
         first, newline, _ = (context or "").partition("\n")
         self._is_readable = _REPLACEMENT not in (context or "")
-        self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
+        self.first_line = (
+            _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
+        )
         pieces, cut = ((), True) if context is None else parse_context(context)
-        self._whole = [*map(_encoded, pieces[:-1] if cut else pieces)]
+        self._whole_lines = [*map(_encoded, pieces[:-1] if cut else pieces)]
         self._context = (
             b""
             if context is None
@@ -150,12 +152,12 @@ class RangeFilter:
         """Whether a file may contain the whole range: at its context, or where it was recorded."""
         if not self._is_readable:
             return True
-        if self.first is not None and self.first not in file.unique:
+        if self.first_line is not None and self.first_line not in file.unique:
             return False
         return self._is_at(file, self.recorded_range.start) or self._is_at_context(file)
 
     def _is_at_context(self, file: RawLines) -> bool:
-        if not self._context or not all(line in file.unique for line in self._whole):
+        if not self._context or not all(line in file.unique for line in self._whole_lines):
             return False
         last = len(file.lines) - self.recorded_range.length + 1
         number, before, tries = 1, 0, 0
@@ -190,23 +192,23 @@ class RangeFilters:
     """
 
     def __init__(self, ranges: Iterable[AnchoredRange]) -> None:
-        self._without_first: list[RangeFilter] = []
-        self._by_first: dict[bytes, list[RangeFilter]] = {}
-        seen = hashlib.sha256()
+        self._without_first_line: list[RangeFilter] = []
+        self._by_first_line: dict[bytes, list[RangeFilter]] = {}
+        ranges_hash = hashlib.sha256()
         for each in map(RangeFilter, ranges):
-            seen.update(repr(each.recorded_range).encode("utf-8", "backslashreplace"))
+            ranges_hash.update(repr(each.recorded_range).encode("utf-8", "backslashreplace"))
             (
-                self._without_first
-                if each.first is None
-                else self._by_first.setdefault(each.first, [])
+                self._without_first_line
+                if each.first_line is None
+                else self._by_first_line.setdefault(each.first_line, [])
             ).append(each)
-        self.digest: Final = seen.digest()
+        self.digest: Final = ranges_hash.digest()
 
     def may_be_in(self, file: RawLines) -> bool:
         """Whether a file may contain any of the ranges whole."""
-        return self._any_may_be_in(self._without_first, file) or any(
-            self._any_may_be_in(self._by_first[first], file)
-            for first in self._by_first.keys() & file.unique
+        return self._any_may_be_in(self._without_first_line, file) or any(
+            self._any_may_be_in(self._by_first_line[first], file)
+            for first in self._by_first_line.keys() & file.unique
         )
 
     @staticmethod

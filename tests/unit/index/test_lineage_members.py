@@ -117,15 +117,15 @@ def test_a_back_fill_of_both_branches_has_the_time_of_its_latest_edge(tmp_path: 
 
 def test_of_two_back_fills_the_nearest_commit_is_current(writer: TrailWriter) -> None:
     _, one, other = _back_filled_on_two_branches(writer)
-    asked: list[Sequence[str]] = []
+    questions: list[Sequence[str]] = []
 
     def nearest(commits: Sequence[str]) -> str:
-        asked.append(commits)
+        questions.append(commits)
         return FIRST
 
     (lineage,) = read_trail(writer.root, nearest).lineages()
     assert lineage.current.id == one != other
-    assert [set(commits) for commits in asked] == [{FIRST, SECOND}]
+    assert [set(commits) for commits in questions] == [{FIRST, SECOND}]
 
 
 def test_of_two_back_fills_the_later_is_current_if_no_commit_is_an_ancestor(

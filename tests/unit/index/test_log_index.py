@@ -280,14 +280,14 @@ def test_cached_records_are_found_while_the_log_cannot_be_read(writer: TrailWrit
     one = writer.line("a.py", 1, 1)
     trail = read_trail(writer.root)
     log = writer.files.log
-    log.rename(log.with_suffix(".kept"))
+    log.rename(log.with_suffix(".hidden"))
     log.mkdir()
     assert trail.refresh()
     assert str(trail.log.problem) == "annotations.jsonl is not a regular file"
-    assert not trail.refresh(), "it is said once"
+    assert not trail.refresh(), "the problem is reported once"
     assert trail.annotated_paths() == ["a.py"]
     log.rmdir()
-    log.with_suffix(".kept").rename(log)
+    log.with_suffix(".hidden").rename(log)
     assert trail.refresh()
     assert not trail.log.problem
     assert trail.log.by_id(one) is not None

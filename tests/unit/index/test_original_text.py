@@ -60,9 +60,9 @@ def test_later_versions_are_compared_once_for_all_annotations(
                 "a.py", 10 + number, 19 + number, text=text, commit=commit, timestamp=BEFORE
             )
     repository.write("a.py", texts[-1].replace("value_12 = ", "value_12: int = "))
-    past = file_history_of(repository.path, history, "a.py")
+    file_history = file_history_of(repository.path, history, "a.py")
     longer, shorter = sorted(
-        (origin.later for origin in past.original_texts.values()), key=len, reverse=True
+        (original.later for original in file_history.original_texts.values()), key=len, reverse=True
     )
     assert longer[-len(shorter) :] == shorter
     assert [text.content for text in longer[-32:]] == texts[-32:]
@@ -305,9 +305,9 @@ def test_without_a_repository_there_is_no_history(
     writer.line("a.py", 10, 19, text=FILE)
     (tmp_path / "a.py").write_text(EDITED, encoding="utf-8")
     trail = read_trail(tmp_path)
-    past = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
-    assert past == FileHistory()
-    (placement,) = locate_annotations(trail, "a.py", Text(EDITED), past)
+    file_history = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
+    assert file_history == FileHistory()
+    (placement,) = locate_annotations(trail, "a.py", Text(EDITED), file_history)
     assert (placement.located.state, placement.located.start, placement.located.intact) == (
         State.EDITED,
         10,
