@@ -121,7 +121,7 @@ def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
         raise KeyError("a text of the trail")
 
     before = (project.root / ".ai-audit/annotations.jsonl").read_bytes()
-    monkeypatch.setattr(Recorder, "annotate", fails)
+    monkeypatch.setattr(Recorder, "execute_json", fails)
     done = said(run_vibes_unchecked, project, "annotate", **REQUEST)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("vibes: internal error ")
