@@ -1,4 +1,4 @@
-"""A trail in a repository, written by this program, with a commit that was rewritten; for the rules about writing commits into a log."""
+"""A recorded project in a repository with rewritten history, for rules about commits in the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in rang
 
 
 def committed_project(root: Path) -> Workspace:
-    """Return a repository with an annotation on `a.py` and one on `b.py`, committed, and one more commit after that."""
+    """Return a repository with committed annotations on `a.py` and `b.py`, and a later commit."""
     work = Workspace(root, hook=False)
     work.init()
     work.write_as_ai("a.py", TEXT, 1, 6)
@@ -26,7 +26,7 @@ def committed_project(root: Path) -> Workspace:
 
 
 def backfilled_project(root: Path) -> Workspace:
-    """Return the same with its commit filled in, and that committed."""
+    """Return that repository with its commits back-filled and committed."""
     work = committed_project(root)
     with Recorder(root) as recorder:
         backfill(recorder)
@@ -35,7 +35,7 @@ def backfilled_project(root: Path) -> Workspace:
 
 
 def rewritten_project(root: Path, text: str) -> Workspace:
-    """Return the same after all its commits became one, in which `a.py` has another text."""
+    """Return that repository squashed into one commit, with another text of `a.py`."""
     work = backfilled_project(root)
     work.write("a.py", text)
     work.git("checkout", "--quiet", "--orphan", "other")
@@ -45,10 +45,10 @@ def rewritten_project(root: Path, text: str) -> Workspace:
 
 
 def added_records(work: Workspace, before: int) -> list[dict[str, Any]]:
-    """Return the records that were written since the log had so many."""
+    """Return the records after the first `before` ones."""
     return work.records()[before:]
 
 
 def log_bytes(work: Workspace) -> bytes:
-    """Return the log as it is."""
+    """Return the content of the log."""
     return (work.path / LOG).read_bytes()

@@ -1,4 +1,4 @@
-"""The trail that most tests start from."""
+"""Fixtures: a complete trail, and what the recorder writes at each level."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def trail(tmp_path: Path) -> CompleteTrail:
-    """A trail at high assurance about which nothing is to be found; its project is no git repository."""
+    """A trail at high assurance without findings; its project is not a git repository."""
     return complete(tmp_path / "project", "high")
 
 
 @pytest.fixture(scope="session")
 def all_written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedTrail]:
-    """What the recorder writes at each level; nobody writes to it any more."""
+    """What the recorder writes at each level; read-only."""
     return {
         level: record_everything(tmp_path_factory.mktemp("written") / level, level)
         for level in LEVELS

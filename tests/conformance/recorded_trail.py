@@ -1,4 +1,4 @@
-"""A trail that was recorded in every way there is, at each level, as a reader finds it that knows nothing of the recorder."""
+"""A trail recorded with every use case, at each level, as an independent reader sees it."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ OUTPUT: Final = f"token {SECRET}\n" + "ü" * 4_000
 
 @dataclass(frozen=True)
 class RecordedTrail:
-    """What stands on disk afterwards.
+    """The content of a recorded trail.
 
     Attributes:
-        root: The project's folder.
-        level: Its level.
+        root: The project folder.
+        level: The assurance level.
         log: The log's bytes.
         records: Its records.
         manifest: The manifest.
         config: The policy.
-        names: Ids of records, sessions and entries by what the story calls them.
+        names: Ids of records, sessions and entries by their names in the test.
     """
 
     root: Path
@@ -70,7 +70,7 @@ class RecordedTrail:
         return [record for record in self.records if record["type"] in ("line", "function")]
 
     def record(self, name: str) -> dict[str, Any]:
-        """Return a record by its name in the story."""
+        """Return a record by its name in the test."""
         return next(
             record for record in self.records if record["annotation_id"] == self.names[name]
         )
@@ -99,7 +99,7 @@ class RecordedTrail:
 
 
 def record_everything(root: Path, level: str) -> RecordedTrail:
-    """Record one of each kind, and read back what is on disk."""
+    """Record one of each kind, and read the trail back."""
     root.mkdir(parents=True)
     initialise(
         root,
@@ -112,7 +112,7 @@ def record_everything(root: Path, level: str) -> RecordedTrail:
     (root / "src").mkdir()
     (root / "src" / "a.py").write_text(SOURCE, encoding="utf-8", newline="\n")
     with Recorder(root) as recorder:
-        names = _tell(recorder)
+        names = _record_all(recorder)
     audit = root / ".ai-audit"
     log = (audit / "annotations.jsonl").read_bytes()
     return RecordedTrail(
@@ -126,7 +126,7 @@ def record_everything(root: Path, level: str) -> RecordedTrail:
     )
 
 
-def _tell(recorder: Recorder) -> dict[str, str]:
+def _record_all(recorder: Recorder) -> dict[str, str]:
     session = recorder.start_session(
         TOOL, MODEL, description="All of it", agent_name="lead", agent_type="orchestrator"
     ).session_id
@@ -219,5 +219,5 @@ def _tell(recorder: Recorder) -> dict[str, str]:
 
 
 def missing_members(members: dict[str, Any], required: Iterable[str]) -> set[str]:
-    """Return which required members an object lacks, or has as null."""
+    """Return the required members that are missing or null."""
     return {name for name in required if members.get(name) is None}

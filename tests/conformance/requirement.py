@@ -1,4 +1,4 @@
-"""Marks a test with the rule that it holds us to. Collecting the marks is left to `table`."""
+"""Decorators that mark a test with the requirement that it checks; see `requirement_table`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Level = Literal[
     "OPTIONAL",
     "stated",
 ]
-"""The RFC's keyword; `stated` where it defines something without one."""
+"""The RFC's keyword; `stated` for definitions without one."""
 
 MARK: Final = "conformance_requirements"
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -25,14 +25,14 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One rule and the test of it.
+    """A requirement and its test.
 
     Attributes:
         section: The RFC's section, such as `7.10`, or the number of a reading, such as `R7`.
         level: The RFC's keyword; None for a reading.
-        rule: What a reader, or a writer, must do, in our own words.
-        test: The test, as pytest names it.
-        side: Who must do it.
+        rule: What a reader or writer must do, paraphrased.
+        test: The pytest id of the test.
+        side: Whether readers or writers must do it.
     """
 
     section: str
@@ -43,22 +43,22 @@ class Requirement:
 
 
 def rfc_reader(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
-    """Say which rule of the RFC a test is about; changes nothing else about the test."""
+    """Mark a test with a rule of the RFC for readers."""
     return _marking(section, level, rule)
 
 
 def rfc_writer(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
-    """Say which rule of the RFC for those who write a trail a test is about; changes nothing else about the test."""
+    """Mark a test with a rule of the RFC for writers."""
     return _marking(section, level, rule, "writer")
 
 
 def spec_reading(number: str, rule: str) -> Callable[[_F], _F]:
-    """Say which reading of the specifications a test is about; changes nothing else about the test."""
+    """Mark a test with a reading of the specifications (docs/spec-readings.md)."""
     return _marking(number, None, rule)
 
 
 def marks_of(function: object) -> tuple[Requirement, ...]:
-    """Return the rules that a test is marked with, in the order in which they stand above it."""
+    """Return the requirements of a test, in the order of its decorators."""
     marks: tuple[Requirement, ...] = getattr(function, MARK, ())
     return marks
 

@@ -1,4 +1,4 @@
-"""The conformance table, made from the marks on the tests; `docs/conformance.md` is this and nothing else."""
+"""Generates `docs/conformance.md` from the requirements that the tests are marked with."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _HEAD: Final = """\
 
 # Conformance
 
-What RFC sections 4 to 9, 12 and 13 ask of a program that reads, and of one that writes an audit trail (10.4 as well), restated in our own words, each with the
-test that holds this project to it. Where the RFC defines something without one of its keywords, the level is *stated*.
+The requirements of RFC sections 4 to 9, 10.4, 12 and 13 for programs that read or write an audit trail,
+paraphrased, each with its test. The level is the RFC's keyword; *stated* marks definitions without one.
 
-Each test carries the requirement that it is about; `make docs` collects them into this page. {count} tests.
+`make docs` collects the requirements from the {count} tests.
 
 ## Reading
 """
 _WRITING: Final = """\
 ## Writing
 
-What is written is read back by the independent reader of the tests, and judged by the RFC's text alone.
+The tests read everything back with an independent reader that follows the RFC's text alone.
 """
 _READINGS: Final = """\
 ## Our readings
 
-Where the specifications contradict each other or real trails, the project follows its own numbered readings
-(see [how we read the specifications](spec-readings.md)). Those that concern reading have tests, too.
+Where the specifications contradict each other or real trails, the project follows its numbered
+[readings](spec-readings.md). These are the tests of those that concern reading.
 """
 
 
 def requirements(side: Literal["reader", "writer"] = "reader") -> list[Requirement]:
-    """Return the rules of the RFC for one side that have a test, in the order of its sections."""
+    """Return the tested rules of the RFC for readers or writers, in section order."""
     return sorted(
         (each for each in _marks() if each.level is not None and each.side == side),
         key=lambda each: _numbers(each.section),
@@ -43,7 +43,7 @@ def requirements(side: Literal["reader", "writer"] = "reader") -> list[Requireme
 
 
 def readings() -> list[Requirement]:
-    """Return the readings that have a test, in the order of their numbers."""
+    """Return the tested readings, in numerical order."""
     return sorted(
         (each for each in _marks() if each.level is None),
         key=lambda each: _numbers(each.section.removeprefix("R")),
@@ -51,7 +51,7 @@ def readings() -> list[Requirement]:
 
 
 def every_test() -> Iterator[object]:
-    """Give every test of the RFC or of a reading: by module name, then in the order in which they are written."""
+    """Yield every test, by module name and then in source order."""
     for path in sorted(Path(__file__).parent.glob("test_*.py")):
         if path.stem != "test_requirement_table":
             module = importlib.import_module(f"{__package__}.{path.stem}")
@@ -59,7 +59,7 @@ def every_test() -> Iterator[object]:
 
 
 def markdown() -> str:
-    """Render the page, the final newline included."""
+    """Return the page as Markdown."""
     ruled, written, read = requirements(), requirements("writer"), readings()
     count = len({each.test for each in (*ruled, *written, *read)})
     parts = [

@@ -1,4 +1,4 @@
-"""Readings R14 to R16: what anchors describe, what became of a range, and when a place is not certain."""
+"""Readings R14 to R16: anchors, states of a range, ambiguous places."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def record(trail: CompleteTrail, start: int, end: int, **members: object) -> str
 
 @spec_reading(
     "R14",
-    "line ends do not matter: a file that was converted to those of Windows still holds the same text",
+    "line ends do not matter: a file converted to Windows line ends has the same text",
 )
 def test_line_ends_do_not_matter(trail: CompleteTrail) -> None:
     rewrite(trail, ("# one\n" + TEXT).replace("\n", "\r\n"))
@@ -45,7 +45,7 @@ def test_line_ends_do_not_matter(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R14",
-    "an anchor that another tool made with a final newline, or with the line ends of Windows, is accepted",
+    "anchors of other tools with a final newline or Windows line ends are accepted",
 )
 @pytest.mark.parametrize(
     "joined",
@@ -62,9 +62,9 @@ def test_anchors_of_other_tools_are_accepted(trail: CompleteTrail, joined: str) 
 
 @spec_reading(
     "R14",
-    "anchors describe what the AI wrote: those of the first record hold, whatever a later one of the edit says",
+    "anchors describe what the AI wrote: those of the first record of an edit apply",
 )
-def test_the_anchors_of_the_first_record_hold(trail: CompleteTrail) -> None:
+def test_the_anchors_of_the_first_record_apply(trail: CompleteTrail) -> None:
     annotation = record(trail, 6, 8)
     other = anchors(TEXT, 1, 3)
     trail.writer.remap(
@@ -79,7 +79,7 @@ def test_the_anchors_of_the_first_record_hold(trail: CompleteTrail) -> None:
     assert placed(trail, annotation)["lineStart"] == 7
 
 
-@spec_reading("R14", "the text of a deletion is gone: it is shown where it was, and owns no line")
+@spec_reading("R14", "a deletion is shown at its recorded place and owns no line")
 def test_a_deletion_owns_no_line(trail: CompleteTrail) -> None:
     annotation = record(trail, 6, 8, action="delete")
     found = placed(trail, annotation)
@@ -100,7 +100,7 @@ def test_a_deletion_owns_no_line(trail: CompleteTrail) -> None:
     ],
     ids=["unchanged", "changed below", "changed above", "changed inside", "gone"],
 )
-def test_every_state_is_told_with_its_method(trail: CompleteTrail, text: str, state: str) -> None:
+def test_every_state_has_its_method(trail: CompleteTrail, text: str, state: str) -> None:
     rewrite(trail, text)
     found = placed(trail, trail.created)
     assert found["state"] == state
@@ -120,7 +120,7 @@ def test_every_state_is_told_with_its_method(trail: CompleteTrail, text: str, st
 
 @spec_reading(
     "R16",
-    "of several copies of a text the one in the order of its neighbours is taken, and called ambiguous",
+    "of several copies the one in the order of its neighbours is used and marked ambiguous",
 )
 def test_the_nearest_of_several_copies_is_taken(trail: CompleteTrail) -> None:
     copied = "\n".join(LINES[5:8]) + "\n"
@@ -131,7 +131,7 @@ def test_the_nearest_of_several_copies_is_taken(trail: CompleteTrail) -> None:
     assert found["confidence"] <= 0.5
 
 
-@spec_reading("R16", "one copy of a distinctive text is not ambiguous")
+@spec_reading("R16", "a single copy of a distinctive text is not ambiguous")
 def test_the_only_copy_is_certain(trail: CompleteTrail) -> None:
     rewrite(trail, "# one\n" + TEXT)
     found = placed(trail, trail.created)

@@ -1,4 +1,4 @@
-"""Readings R1 to R3: what is hashed, and which mistakes of other tools are recognised."""
+"""Readings R1 to R3: canonical JSON, and known deviations of other tools' hashes and ids."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ ODD_ENTRY = {
 """An entry on which each known mistake shows."""
 
 
-@spec_reading(
-    "R1", "a null that is stored is part of the hash, and leaving it out is another entry"
-)
+@spec_reading("R1", "a stored null is hashed; without it the entry is another one")
 def test_a_stored_null_is_hashed(trail: CompleteTrail) -> None:
     with_null, without = (
         {**valid_records.command(), "command_exit_code": None},
@@ -50,7 +48,7 @@ def test_a_stored_null_is_hashed(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R1",
-    "NaN, infinities and one member with two values are no JSON: the line or entry is reported",
+    "NaN, infinities and duplicate members with different values are reported",
 )
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", '1,"risk_score":2'])
 def test_what_has_no_canonical_form_is_refused(trail: CompleteTrail, value: str) -> None:
@@ -67,7 +65,7 @@ def test_what_has_no_canonical_form_is_refused(trail: CompleteTrail, value: str)
     assert open_trail(trail.root).manifest.entry(key) is None
 
 
-@spec_reading("R1", "one member given twice with the same value is one member")
+@spec_reading("R1", "duplicate members with the same value count as one")
 def test_a_repeated_member_with_one_value_is_accepted(trail: CompleteTrail) -> None:
     record = {
         **valid_records.line(trail),
@@ -82,10 +80,10 @@ def test_a_repeated_member_with_one_value_is_accepted(trail: CompleteTrail) -> N
 
 
 @spec_reading(
-    "R2", "a key made by a known mistake verifies, and the report says which mistake it was"
+    "R2", "a key computed with a known deviation verifies, and the report names the deviation"
 )
 @pytest.mark.parametrize("variant", [each for each in CONTEXT_VARIANTS if each != "spec"])
-def test_a_key_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: str) -> None:
+def test_a_key_with_a_known_deviation_verifies(trail: CompleteTrail, variant: str) -> None:
     key = trail.writer.entry(ODD_ENTRY, variant=variant)
     assert key != context_hash(ODD_ENTRY)
     report = check_project(trail.root)
@@ -94,7 +92,7 @@ def test_a_key_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: s
     assert report.passed
 
 
-@spec_reading("R2", "known mistakes made together are recognised together")
+@spec_reading("R2", "combined deviations are recognized")
 @pytest.mark.parametrize(
     "variant",
     [
@@ -104,14 +102,14 @@ def test_a_key_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: s
         "ascii+replacer",
     ],
 )
-def test_mistakes_made_together_are_recognised(trail: CompleteTrail, variant: str) -> None:
+def test_combined_deviations_are_recognised(trail: CompleteTrail, variant: str) -> None:
     trail.writer.entry(ODD_ENTRY, variant=variant)
     report = check_project(trail.root)
     assert report.hashes_pass
     assert report.context_hashes["spec"] == len(open_trail(trail.root).manifest) - 1
 
 
-@spec_reading("R2", "only a key that no known mistake explains is a mismatch")
+@spec_reading("R2", "only a key without a known explanation is a mismatch")
 def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None:
     trail.writer.entry({**ODD_ENTRY, "tool_name": "Another"}, key=context_hash(ODD_ENTRY))
     report = check_project(trail.root)
@@ -121,7 +119,7 @@ def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None
 
 @spec_reading(
     "R3",
-    "an id that was made before anchors, commit or risk were added verifies, and so does an escaped one",
+    "an id computed before anchors, commit or risk were added, or with escapes, verifies",
 )
 @pytest.mark.parametrize(
     ("variant", "name"),
@@ -134,7 +132,7 @@ def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None
         ("less-anchors+less-risk", "less-risk"),
     ],
 )
-def test_an_id_made_by_a_known_mistake_verifies(
+def test_an_id_with_a_known_deviation_verifies(
     trail: CompleteTrail, variant: str, name: str
 ) -> None:
     record = {**valid_records.line(trail), "note": "für später"}
@@ -147,7 +145,7 @@ def test_an_id_made_by_a_known_mistake_verifies(
 
 @spec_reading(
     "R3",
-    "a record without an id has the one that its content gives it: it can be shown, and edges can name it",
+    "a record without an id gets the id of its content, for `show` and for edges",
 )
 def test_a_record_without_an_id_gets_its_own(trail: CompleteTrail) -> None:
     identifier = trail.writer.record({**valid_records.line(trail), "annotation_id": OMIT})
@@ -158,9 +156,7 @@ def test_a_record_without_an_id_gets_its_own(trail: CompleteTrail) -> None:
     assert [edge["edge_type"] for edge in shown["edges"]["out"]] == ["caused_by"]
 
 
-@spec_reading(
-    "R3", "two records with one id are one record, as after a merge of branches that both had it"
-)
+@spec_reading("R3", "two records with the same id count as one, as after a merge")
 def test_two_records_with_one_id_are_one(trail: CompleteTrail) -> None:
     before = check_project(trail.root)
     edits = len(open_trail(trail.root).lineages())

@@ -1,4 +1,4 @@
-"""Readings R17 to R19, R26 and R28: commits that nobody recorded, stand-ins, paths, what is tracked, time and names."""
+"""Readings R17 to R19, R26 and R28: inferred commits, placeholders, paths, tracked files, times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BARE = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMI
 
 @spec_reading(
     "R17",
-    "without a commit and without the log in git, the first later commit that touches the file is taken",
+    "without a commit and with the log outside git, the first later commit of the file is used",
 )
 @pytest.mark.parametrize(
     ("touched", "expected"), [("src/auth.py", set()), ("src/limits.py", {"warning"})]
@@ -47,9 +47,9 @@ def test_a_commit_is_inferred_from_the_history_of_the_file(
 
 @spec_reading(
     "R18",
-    "repeated changes of line 1 without anchors stand for the whole file: one of them is shown, and on no line",
+    "repeated unanchored changes of line 1 stand for the file: one is shown, on no line",
 )
-def test_stand_ins_are_shown_once(trail: CompleteTrail) -> None:
+def test_placeholders_are_shown_once(trail: CompleteTrail) -> None:
     stand_in = {**valid_records.line(trail), **BARE, "line_start": 1, "line_end": 1}
     ids = [
         trail.writer.record({**stand_in, "timestamp": f"2026-02-03T11:00:0{second}Z"})
@@ -63,9 +63,9 @@ def test_stand_ins_are_shown_once(trail: CompleteTrail) -> None:
     assert "3 records name no real line" in doctor["message"]
 
 
-@spec_reading("R18", "a single change of line 1, or one that has anchors, is taken at its word")
+@spec_reading("R18", "a single or anchored change of line 1 is a normal annotation")
 @pytest.mark.parametrize("anchored", [True, False])
-def test_a_single_change_of_line_1_is_no_stand_in(trail: CompleteTrail, anchored: bool) -> None:
+def test_a_single_change_of_line_1_is_no_placeholder(trail: CompleteTrail, anchored: bool) -> None:
     record = {
         **valid_records.line(trail),
         **({} if anchored else BARE),
@@ -82,9 +82,9 @@ def test_a_single_change_of_line_1_is_no_stand_in(trail: CompleteTrail, anchored
 
 @spec_reading(
     "R19",
-    "absolute, escaping and absent paths are one remark that counts them by kind, and no error",
+    "absolute, escaping and missing paths are one note with counts, not errors",
 )
-def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
+def test_paths_outside_the_project_are_summarized(trail: CompleteTrail) -> None:
     first = trail.writer.files.log.read_bytes().count(b"\n") + 1
     for path in (
         "/home/someone/a.py",
@@ -102,7 +102,7 @@ def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
         assert part in finding.message
 
 
-@spec_reading("R19", "spellings of one path are one file")
+@spec_reading("R19", "different spellings of a path mean the same file")
 @pytest.mark.parametrize(
     "spelling", ["./src/auth.py", "src//auth.py", "src\\auth.py", "src/x/../auth.py"]
 )
@@ -145,7 +145,7 @@ def test_tracking_follows_extension_and_patterns(
     assert severities(report, "path-untracked") == (set() if tracked else {"note"})
 
 
-@spec_reading("R26", "records about files that are not tracked are shown, and counted apart")
+@spec_reading("R26", "records about untracked files are shown and counted separately")
 def test_records_of_untracked_files_are_counted_apart(trail: CompleteTrail) -> None:
     (trail.root / "plan.md").write_text("# Plan\n", encoding="utf-8")
     line = valid_records.append(trail, {**valid_records.line(trail), "file_path": "plan.md"})
@@ -159,7 +159,7 @@ def test_records_of_untracked_files_are_counted_apart(trail: CompleteTrail) -> N
 
 @spec_reading(
     "R28",
-    "a timestamp with any offset is read, and one without is UTC: records are ordered by instant",
+    "timestamps with any offset are read, without one as UTC, and records sort by time",
 )
 def test_timestamps_with_any_offset_are_ordered_by_instant(trail: CompleteTrail) -> None:
     instants = [
@@ -180,7 +180,7 @@ def test_timestamps_with_any_offset_are_ordered_by_instant(trail: CompleteTrail)
     assert not finding_locations(check_project(trail.root), "timestamp")
 
 
-@spec_reading("R28", "a commit is known by any beginning of its hash that is unique")
+@spec_reading("R28", "a commit may be given by any unique prefix of its hash")
 def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     near = repository.commit("One")
@@ -202,10 +202,10 @@ def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R28",
-    "the kind of an agent is shown as it was written, and means nothing to us; only the model `none` is a person",
+    "`agent_type` is shown as written; only the model `none` marks a person",
 )
 @pytest.mark.parametrize("agent_type", ["human", "Claude-Code", "…"])
-def test_the_kind_of_an_agent_is_shown_verbatim(trail: CompleteTrail, agent_type: str) -> None:
+def test_the_agent_type_is_shown_verbatim(trail: CompleteTrail, agent_type: str) -> None:
     writer = TrailWriter(trail.root, level="high", start="2026-02-04T10:00:00Z")
     before = run_vibes(trail.root, "models", "--json").json["models"]
     session = writer.session_start(environment=trail.environment, agent_type=agent_type)

@@ -1,4 +1,4 @@
-"""Readings R4 to R7 and R12: what records say of one another, and lines that are no records."""
+"""Readings R4 to R7 and R12: commits, edges, reviews, lineages and invalid lines."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow  # they start programs and servers
 
 
-@spec_reading(
-    "R4", "a record without a commit gets one from git: the oldest commit whose log holds it"
-)
+@spec_reading("R4", "a record without a commit gets the oldest commit whose log contains it")
 def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     repository.commit("Recorded", "2026-02-03T10:30:00+00:00")
@@ -46,7 +44,7 @@ def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -
     assert finding_fields(check_project(trail.root)) == set()
 
 
-@spec_reading("R4", "a back-filled record is the same edit as before: one annotation, not two")
+@spec_reading("R4", "a back-filled record and its original are one annotation")
 def test_a_back_filled_record_is_no_second_edit(trail: CompleteTrail) -> None:
     original = trail.writer.record({**valid_records.line(trail), "commit_hash": None})
     edits = len(open_trail(trail.root).lineages())
@@ -60,7 +58,7 @@ def test_a_back_filled_record_is_no_second_edit(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R5",
-    "an edge whose ends are called `source_id` and `target_id` leads where it leads; a missing kind means annotation",
+    "edges with `source_id` and `target_id` are read; a missing type means annotation",
 )
 def test_older_names_of_the_ends_are_read(trail: CompleteTrail) -> None:
     edge = trail.writer.edge("informed_by", trail.modified, trail.created, old_names=True)
@@ -85,9 +83,9 @@ def reviews(trail: CompleteTrail, annotation: str) -> list[Review]:
 
 @spec_reading(
     "R6",
-    "a review is an edge from the annotation to the reviewer's session, and says who, how, and about which text",
+    "a review is an edge to the reviewer's session with reviewer, verdict and text hash",
 )
-def test_a_review_is_told_whole(trail: CompleteTrail) -> None:
+def test_a_review_has_all_details(trail: CompleteTrail) -> None:
     trail.writer.review(trail.modified, verdict="rejected", reviewer="Grace", note="Too long.")
     (review,) = reviews(trail, trail.modified)
     assert (review.reviewer, review.kind, review.verdict, review.note) == (
@@ -101,7 +99,7 @@ def test_a_review_is_told_whole(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R6",
-    "a review edge is read in either direction, and without metadata: then its reviewer is unknown",
+    "a review edge is read in both directions; without metadata its reviewer is unknown",
 )
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_review_of_another_tool_is_read(trail: CompleteTrail, backwards: bool) -> None:
@@ -121,10 +119,12 @@ def test_a_review_of_another_tool_is_read(trail: CompleteTrail, backwards: bool)
 
 @spec_reading(
     "R6",
-    "of two annotations joined by a review edge, the one whose action is `review` is the review",
+    "between two annotations, the one with the action `review` is the review",
 )
 @pytest.mark.parametrize("backwards", [False, True])
-def test_the_review_of_two_annotations_is_told_apart(trail: CompleteTrail, backwards: bool) -> None:
+def test_the_review_between_two_annotations_is_recognised(
+    trail: CompleteTrail, backwards: bool
+) -> None:
     review = trail.writer.record({**valid_records.line(trail), "action": "review"})
     ends = (review, trail.function) if backwards else (trail.function, review)
     trail.writer.edge("reviewed_by", *ends, target_type="annotation")
@@ -132,7 +132,7 @@ def test_the_review_of_two_annotations_is_told_apart(trail: CompleteTrail, backw
     assert reviews(trail, review) == []
 
 
-@spec_reading("R6", "a reviewing person counts for no model")
+@spec_reading("R6", "a human reviewer does not count as a model")
 def test_a_person_is_no_model(trail: CompleteTrail) -> None:
     models = run_vibes(trail.root, "models", "--json").json["models"]
     assert "none" not in {each["model_name"] for each in models}
@@ -171,7 +171,7 @@ def scored(tmp_path: Path) -> Project:
 
 @spec_reading(
     "R6",
-    "a person's approval lowers the risk as long as the lines are as they were reviewed; a rejection does not, and is undone by an approval only",
+    "a person's approval lowers the risk while the reviewed text is unchanged; only an approval overrides a rejection",
 )
 def test_only_an_approval_of_the_text_as_it_is_releases(scored: Project) -> None:
     annotation = placed(scored)["annotationId"]
@@ -194,7 +194,7 @@ def test_only_an_approval_of_the_text_as_it_is_releases(scored: Project) -> None
     assert told() == (0.0, "approved", False)
 
 
-@spec_reading("R6", "an AI's review is shown as such, releases nothing and rejects nothing")
+@spec_reading("R6", "an AI's review is shown as such and has no effect")
 @pytest.mark.parametrize("verdict", ["approved", "rejected"])
 def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
     annotation = placed(scored)["annotationId"]
@@ -213,10 +213,10 @@ def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
 
 @spec_reading(
     "R6",
-    "of a review that we write, the session says that it is a person's and of no model, or which AI's; no reviewer counts for a model",
+    "the session of a written review names a person without model, or the AI; no reviewer counts as a model",
 )
 @pytest.mark.parametrize("kind", ["human", "ai"])
-def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
+def test_a_written_review_names_its_reviewer(scored: Project, kind: str) -> None:
     who: dict[str, Any] = {"reviewer": "Ada"}
     if kind == "ai":
         who = {
@@ -245,9 +245,7 @@ def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
     assert run_vibes(scored.root, "models", "--json").json == before
 
 
-@spec_reading(
-    "R7", "any member's id finds the whole edit, and edges of any member are edges of all"
-)
+@spec_reading("R7", "the id of any member finds the lineage, and its edges belong to all members")
 def test_a_lineage_is_found_by_the_id_of_any_member(trail: CompleteTrail) -> None:
     trail_now = open_trail(trail.root)
     for member in trail.lineage:
@@ -261,9 +259,9 @@ def test_a_lineage_is_found_by_the_id_of_any_member(trail: CompleteTrail) -> Non
 
 @spec_reading(
     "R7",
-    "of several ends of one edit, the one whose commit is nearest to HEAD holds; without git the later",
+    "of several last records of a lineage, the one with the commit nearest to HEAD is current; without git the latest",
 )
-def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None:
+def test_of_several_last_records_the_nearest_to_head_is_current(trail: CompleteTrail) -> None:
     original = trail.writer.record(valid_records.line(trail))
     here = trail.writer.remap(original, commit="aaaa" * 10, edge_timestamp="2026-02-03T12:00:00Z")
     later = trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
@@ -277,7 +275,7 @@ def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None
 
 @spec_reading(
     "R7",
-    "a `supersedes` edge between two edits makes the older history only where the newer covers it",
+    "a `supersedes` edge between two edits makes the older one history only if the newer covers it",
 )
 @pytest.mark.parametrize(
     ("start", "end", "metadata", "history"),
@@ -307,7 +305,7 @@ def test_an_edit_becomes_history_when_it_is_covered(
     assert lineage.superseded_by == (() if history is False and metadata is None else (newer,))
 
 
-@spec_reading("R7", "back-fill and remap never change which of two edits is the newer one")
+@spec_reading("R7", "back-fill and remap do not change which edit is newer")
 def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
     older = trail.writer.record(valid_records.line(trail))
     newer = trail.writer.record({**valid_records.line(trail), "timestamp": "2026-02-03T12:00:00Z"})
@@ -317,7 +315,8 @@ def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
 
 
 @spec_reading(
-    "R12", "a line that is no JSON object is reported with its number, and hides no other line"
+    "R12",
+    "a line that is not a JSON object is reported with its number; other lines are still read",
 )
 @pytest.mark.parametrize(
     ("row", "check"),
@@ -333,9 +332,7 @@ def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
         (b"# remark", "log-line"),
     ],
 )
-def test_a_line_that_is_no_record_hides_nothing(
-    trail: CompleteTrail, row: bytes, check: str
-) -> None:
+def test_an_invalid_line_hides_nothing(trail: CompleteTrail, row: bytes, check: str) -> None:
     content = (trail.root / LOG).read_bytes()
     before = check_project(trail.root).records
     first, _, rest = content.partition(b"\n")
@@ -347,7 +344,7 @@ def test_a_line_that_is_no_record_hides_nothing(
 
 @spec_reading(
     "R12",
-    "whatever stands in the log, the program answers, and says nothing of what it skips but in the report",
+    "commands answer with any log content, and only the report mentions skipped lines",
 )
 def test_broken_lines_do_not_stop_an_answer(trail: CompleteTrail) -> None:
     before = run_vibes(trail.root, "models", "--json")

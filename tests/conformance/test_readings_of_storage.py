@@ -1,4 +1,4 @@
-"""Readings R8 to R11 and R13: packed entries, a log that is being written, the manifest's forms, git."""
+"""Readings R8 to R11 and R13: large reasoning, appending, forms of the manifest, versions, git."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ def external(path: str) -> dict[str, object]:
     }
 
 
-@spec_reading(
-    "R8", "blobs with a short name, blobs of plain text and blobs that are not zipped are read"
-)
+@spec_reading("R8", "blobs with short names, of plain text or without compression are read")
 @pytest.mark.parametrize(
     ("path", "content"),
     [
@@ -69,7 +67,7 @@ def test_blobs_of_other_tools_are_read(trail: CompleteTrail, path: str, content:
     assert finding_fields(check_project(trail.root)) == set()
 
 
-@spec_reading("R8", "a packed entry may also have the key of its inline form")
+@spec_reading("R8", "the key of a compressed or external entry may be that of its inline form")
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_a_packed_entry_may_be_keyed_by_its_inline_form(trail: CompleteTrail, form: str) -> None:
     packed = trail.compressed_reasoning if form == "compressed" else trail.external_reasoning
@@ -88,8 +86,8 @@ def test_a_packed_entry_may_be_keyed_by_its_inline_form(trail: CompleteTrail, fo
     assert report.context_hashes["spec"] == len(open_trail(trail.root).manifest)
 
 
-@spec_reading("R8", "a blob whose named digest is not that of its content is pointed out")
-def test_a_changed_blob_is_pointed_out(trail: CompleteTrail) -> None:
+@spec_reading("R8", "a blob whose named digest is not that of its content is reported")
+def test_a_changed_blob_is_reported(trail: CompleteTrail) -> None:
     (blob,) = (trail.root / AUDIT_DIR / "blobs").iterdir()
     blob.write_bytes(
         gzipped(json.dumps({"type": "reasoning", "reasoning_text": "Nothing to see."}).encode())
@@ -97,7 +95,7 @@ def test_a_changed_blob_is_pointed_out(trail: CompleteTrail) -> None:
     assert finding_fields(check_project(trail.root)) == {("blob-name", "blob_path")}
 
 
-@spec_reading("R8", "a blob outside the audit directory is never opened, be it named or linked to")
+@spec_reading("R8", "a blob outside the audit directory is never opened, even through a link")
 @pytest.mark.parametrize(
     "path",
     [
@@ -125,7 +123,7 @@ def test_a_blob_path_never_leaves_the_directory(trail: CompleteTrail, path: str)
     assert "not for you" not in shown.out + shown.err
 
 
-@spec_reading("R8", "reasoning is unpacked up to a bound only")
+@spec_reading("R8", "decompression of reasoning has a size limit")
 def test_unpacking_has_a_bound(trail: CompleteTrail) -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     bomb = packer.compress(bytes(MAX_TEXT + 1)) + packer.flush()
@@ -139,9 +137,9 @@ def test_unpacking_has_a_bound(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R9",
-    "the beginning of a record that is still being written is not read, and the record is once it is whole",
+    "a partially written record is read once it is complete",
 )
-def test_a_torn_record_is_read_once_it_is_whole(trail: CompleteTrail) -> None:
+def test_a_partial_record_is_read_once_it_is_complete(trail: CompleteTrail) -> None:
     trail_now = open_trail(trail.root)
     lines = len(trail_now.log.columns)
     row = json.dumps({**valid_records.line(trail), "annotation_id": "ab" * 32}).encode()
@@ -159,7 +157,7 @@ def test_a_torn_record_is_read_once_it_is_whole(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R10",
-    "a manifest that cannot be parsed is never written to; the place is named, and whole lines of it are used",
+    "an invalid manifest is never written; the error has its place, and complete lines are read",
 )
 def test_a_broken_manifest_is_left_alone(trail: CompleteTrail) -> None:
     corrupt_manifest(trail.root)
@@ -173,7 +171,7 @@ def test_a_broken_manifest_is_left_alone(trail: CompleteTrail) -> None:
     assert snapshot(trail.root) == before
 
 
-@spec_reading("R10", "the RFC's interim form, one entry on each line, is read: a remark")
+@spec_reading("R10", "the RFC's interim form with one entry per line is read, with a note")
 def test_the_interim_form_is_read(trail: CompleteTrail) -> None:
     entries = json.loads((trail.root / MANIFEST).read_bytes())["entries"]
     trail.writer.raw_manifest(
@@ -188,10 +186,10 @@ def test_the_interim_form_is_read(trail: CompleteTrail) -> None:
 
 
 @spec_reading(
-    "R10", "one entry twice under its key is one; two different ones are an error at the second"
+    "R10", "equal duplicates of an entry count as one; different ones are an error at the second"
 )
 @pytest.mark.parametrize("same", [True, False])
-def test_an_entry_may_stand_twice(trail: CompleteTrail, same: bool) -> None:
+def test_an_entry_may_be_duplicated(trail: CompleteTrail, same: bool) -> None:
     lines = (trail.root / MANIFEST).read_bytes().splitlines(keepends=True)
     first, second = lines[1], lines[2].removeprefix(b",")
     again = first if same else first.partition(b":")[0] + b":" + second.partition(b":")[2]
@@ -203,9 +201,7 @@ def test_an_entry_may_stand_twice(trail: CompleteTrail, same: bool) -> None:
     assert report.passed == same
 
 
-@spec_reading(
-    "R10", "entries that still wait in the journal are read, and records may refer to them"
-)
+@spec_reading("R10", "entries in the journal are read, and records may refer to them")
 def test_the_journal_is_read(trail: CompleteTrail) -> None:
     key = context_hash(valid_records.prompt())
     trail.writer.files.write(
@@ -218,7 +214,7 @@ def test_the_journal_is_read(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R11",
-    "a trail of an unknown major version is read as far as possible, with a warning; an unknown minor one without",
+    "an unknown major version is read as far as possible, with a warning; an unknown minor version without",
 )
 @pytest.mark.parametrize(("version", "warned"), [("2.0", True), ("1.9", False)])
 def test_an_unknown_version_is_read(trail: CompleteTrail, version: str, warned: bool) -> None:
@@ -231,8 +227,8 @@ def test_an_unknown_version_is_read(trail: CompleteTrail, version: str, warned: 
     assert bool(run_vibes(trail.root, "log").err) == warned
 
 
-@spec_reading("R13", "what git must be told about the trail, and is not, is pointed out")
-def test_missing_git_housekeeping_is_pointed_out(trail: CompleteTrail) -> None:
+@spec_reading("R13", "missing git settings for the trail are reported")
+def test_missing_git_housekeeping_is_reported(trail: CompleteTrail) -> None:
     Repository(trail.root)
     assert finding_fields(check_project(trail.root)) == set()
     for name in (".gitignore", ".gitattributes"):
@@ -244,7 +240,7 @@ def test_missing_git_housekeeping_is_pointed_out(trail: CompleteTrail) -> None:
 
 @spec_reading(
     "R13",
-    "a manifest that git ignores on purpose is one remark, and its contexts are called not published",
+    "a manifest that git ignores on purpose is one note; its contexts are shown as not published",
 )
 def test_a_manifest_may_be_unpublished(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)

@@ -1,4 +1,4 @@
-"""The table itself: every test is in it, in order, and it comes out the same each time."""
+"""The requirement table: complete, in order and deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RFC 10.4.5: gates in a pipeline. The standard's own, in bash, are held against `vibes gate --stored --all`."""
+"""RFC 10.4.5: gates in a pipeline. The RFC's bash gates compared with `vibes gate --stored --all`."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def factors(value: float) -> list[dict[str, Any]]:
 @rfc_reader(
     "10.4.5",
     "stated",
-    "a gate by score stops at the highest stored score: `vibes gate --stored --all` agrees with the shown one",
+    "`vibes gate --stored --all` blocks at the same score as the RFC's gate by score",
 )
 @pytest.mark.parametrize("score", [None, 0, 0.2999, 0.7999, 0.8, 0.8001, 1])
-def test_by_score(project: GateProject, score: float | None) -> None:
+def test_gate_by_score(project: GateProject, score: float | None) -> None:
     project.write("low.py", risk_score=0.1)
     stored: dict[str, Any] = {} if score is None else {"risk_score": score}
     project.write(**stored)
@@ -70,10 +70,10 @@ def test_by_score(project: GateProject, score: float | None) -> None:
 @rfc_reader(
     "10.4.5",
     "stated",
-    "a gate by a factor stops at its stored value: a rule with `temperature.value` agrees with the shown one",
+    "a rule with `temperature.value` blocks at the same value as the RFC's gate by factor",
 )
 @pytest.mark.parametrize("value", [0, 0.9, 0.9001, 1])
-def test_by_a_factor(project: GateProject, value: float) -> None:
+def test_gate_by_factor(project: GateProject, value: float) -> None:
     project.policy(review_rules=HOT, thresholds=NEVER)
     project.write("low.py", risk_score=0.1, risk_factors=factors(0.5))
     project.write(risk_score=0.2, risk_factors=factors(value))
@@ -83,7 +83,7 @@ def test_by_a_factor(project: GateProject, value: float) -> None:
 @rfc_reader(
     "10.4.5",
     "stated",
-    "both agree on a trail with history: replaced, back-filled, reviewed and removed records count",
+    "both gates agree on a trail with replaced, back-filled, reviewed and removed records",
 )
 def test_on_a_trail_with_history(tmp_path: Path) -> None:
     story = tell(tmp_path / "project")
@@ -105,7 +105,7 @@ def test_on_a_trail_with_history(tmp_path: Path) -> None:
 @rfc_reader(
     "10.4.5",
     "MAY",
-    "`vibes gate` differs where the record is not all that is known: approved, replaced, lost, removed, untracked",
+    "`vibes gate` differs for approved, replaced, lost, removed and untracked code",
 )
 @pytest.mark.parametrize("reason", ["approved", "replaced", "lost", "removed", "untracked"])
 def test_where_the_gate_differs_and_why(project: GateProject, reason: str) -> None:
@@ -131,7 +131,7 @@ def test_where_the_gate_differs_and_why(project: GateProject, reason: str) -> No
 @rfc_reader(
     "10.4.5",
     "MAY",
-    "`vibes gate --all` counts functions by score, too; the shown gate reads lines only",
+    "`vibes gate --all` also scores functions; the RFC's gate reads line records only",
 )
 def test_functions_have_a_score_as_well(project: GateProject) -> None:
     project.function(
@@ -144,7 +144,7 @@ def test_functions_have_a_score_as_well(project: GateProject) -> None:
 @rfc_reader(
     "10.4.5",
     "MAY",
-    "`vibes gate` stops what a person rejected, whatever its score; the shown gates know no reviews",
+    "`vibes gate` blocks what a person rejected, at any score; the RFC's gates ignore reviews",
 )
 def test_a_rejection_stops(project: GateProject) -> None:
     project.review(project.write(risk_score=0.1), verdict="rejected")

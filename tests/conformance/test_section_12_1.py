@@ -37,12 +37,12 @@ def declare(trail: CompleteTrail, file: str, member: str, version: str) -> None:
 @rfc_reader(
     "12.1",
     "MUST",
-    "the versions that manifest and policy declare are looked at before anything is answered",
+    "the versions of manifest and policy are checked before any answer",
 )
 @rfc_reader(
     "12.1",
     "SHOULD",
-    "whoever asks about a trail of an unknown major version is warned, on standard error",
+    "a command on a trail with an unknown major version prints a warning on standard error",
 )
 @FILES
 @pytest.mark.parametrize(
@@ -62,7 +62,9 @@ def test_an_unknown_major_version_is_a_warning_beside_every_answer(
     assert "2.0" in after.err
 
 
-@rfc_reader("12.1", "SHOULD", "a report about such a trail warns at the member, and goes on")
+@rfc_reader(
+    "12.1", "SHOULD", "a report about such a trail has a warning at the member and continues"
+)
 @FILES
 @pytest.mark.parametrize("version", ["2.0", "0.9", "10.1.3", "next"])
 def test_an_unknown_major_version_is_a_warning_of_the_report(
@@ -94,7 +96,7 @@ def test_a_trail_of_an_unknown_major_version_is_not_written_to(
     assert missing in snapshot(trail.root)
 
 
-@rfc_reader("12.1", "stated", "another minor version or patch level is read without a word")
+@rfc_reader("12.1", "stated", "another minor version or patch level is read without a warning")
 @FILES
 @pytest.mark.parametrize("version", ["1.0", "1.1", "1.0.7", "1.12.0-rc.1", "1"])
 def test_another_minor_version_is_fine(

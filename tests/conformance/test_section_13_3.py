@@ -1,4 +1,4 @@
-"""RFC 13.3: finding what was tampered with."""
+"""RFC 13.3: detection of tampering."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.trails import CompleteTrail
 @rfc_reader(
     "13.3",
     "SHOULD",
-    "every key of the manifest is verified, and an entry that was changed is named with its line",
+    "every manifest key is verified, and a changed entry is reported with its line",
 )
 @pytest.mark.parametrize(
     ("old", "new"),
@@ -45,7 +45,7 @@ def test_a_changed_entry_is_named(trail: CompleteTrail, old: str, new: str) -> N
     assert not report.hashes_pass
 
 
-@rfc_reader("13.3", "SHOULD", "two entries that changed places are both found")
+@rfc_reader("13.3", "SHOULD", "two exchanged entries are both reported")
 def test_exchanged_entries_are_found(trail: CompleteTrail) -> None:
     one, other = trail.command, trail.read_command
     content = (trail.root / MANIFEST).read_bytes()
@@ -62,7 +62,7 @@ def test_exchanged_entries_are_found(trail: CompleteTrail) -> None:
     }
 
 
-@rfc_reader("13.3", "SHOULD", "tampering makes the program's check fail")
+@rfc_reader("13.3", "SHOULD", "`vibes check` fails after tampering")
 def test_the_program_fails_on_tampering(trail: CompleteTrail) -> None:
     assert run_vibes(trail.root, "check").code == 0
     content = (trail.root / MANIFEST).read_bytes()

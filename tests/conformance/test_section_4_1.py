@@ -1,4 +1,4 @@
-"""RFC 4.1: what lies in the audit directory, and which of it is the truth."""
+"""RFC 4.1: the files of the audit directory and which of them are authoritative."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def test_the_trail_is_found_from_a_folder_of_the_project(trail: CompleteTrail) -
     assert shown.json["id"] == trail.created
 
 
-@rfc_reader(
-    "4.1", "stated", "the log alone is the record of events: it can be read with nothing beside it"
-)
+@rfc_reader("4.1", "stated", "the log can be read without any other file")
 def test_a_log_without_any_other_file_is_read(trail: CompleteTrail) -> None:
     expected = [lineage.current.id for lineage in open_trail(trail.root).lineages()]
     for name in ("manifest.json", "config.json"):
@@ -37,8 +35,8 @@ def test_a_log_without_any_other_file_is_read(trail: CompleteTrail) -> None:
     assert [lineage.current.id for lineage in open_trail(trail.root).lineages()] == expected != []
 
 
-@rfc_reader("4.1", "MUST NOT", "nothing in `audit.db` is believed, and no reader touches the file")
-def test_the_query_database_is_neither_believed_nor_touched(trail: CompleteTrail) -> None:
+@rfc_reader("4.1", "MUST NOT", "`audit.db` is neither read nor changed")
+def test_the_database_is_neither_read_nor_changed(trail: CompleteTrail) -> None:
     before = run_vibes_commands(trail.root, READ_COMMANDS, "--json")
     with closing(sqlite3.connect(trail.root / AUDIT_DIR / "audit.db")) as database, database:
         database.execute("CREATE TABLE annotations (type, file_path, line_start, line_end, action)")

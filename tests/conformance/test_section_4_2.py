@@ -31,9 +31,9 @@ def report_findings(repository: Repository) -> set[str]:
     }
 
 
-@rfc_reader("4.2", "SHOULD", "a manifest, log or policy that git is told to ignore is pointed out")
+@rfc_reader("4.2", "SHOULD", "a manifest, log or policy that git is told to ignore is reported")
 @pytest.mark.parametrize("name", ["manifest.json", "annotations.jsonl", "config.json"])
-def test_an_ignored_file_of_the_trail_is_pointed_out(repository: Repository, name: str) -> None:
+def test_an_ignored_file_of_the_trail_is_reported(repository: Repository, name: str) -> None:
     assert not report_findings(repository)
     repository.write(".gitignore", f"{name}\n")
     assert finding_locations(check_project(repository.path), "git-ignored") == [
@@ -43,8 +43,8 @@ def test_an_ignored_file_of_the_trail_is_pointed_out(repository: Repository, nam
     assert not report_findings(repository)
 
 
-@rfc_reader("4.2", "SHOULD NOT", "a query database that git tracks is pointed out")
-def test_a_tracked_database_is_pointed_out(repository: Repository) -> None:
+@rfc_reader("4.2", "SHOULD NOT", "a query database that git tracks is reported")
+def test_a_tracked_database_is_reported(repository: Repository) -> None:
     repository.write(f"{AUDIT_DIR}/audit.db", b"SQLite format 3\0")
     repository.commit("Everything but the database")
     assert not report_findings(repository)
@@ -54,7 +54,7 @@ def test_a_tracked_database_is_pointed_out(repository: Repository) -> None:
     ]
 
 
-@rfc_reader("4.2", "MAY", "blobs that git ignores may be missing: a remark, no error")
+@rfc_reader("4.2", "MAY", "missing blobs that git ignores are a note, not an error")
 def test_blobs_may_be_left_out_of_git(trail: CompleteTrail, repository: Repository) -> None:
     for blob in (trail.root / AUDIT_DIR / "blobs").iterdir():
         blob.unlink()
@@ -66,12 +66,12 @@ def test_blobs_may_be_left_out_of_git(trail: CompleteTrail, repository: Reposito
 
 
 @rfc_reader(
-    "4.2", "SHOULD", "an audit directory whose `.gitignore` does not name `audit.db` is pointed out"
+    "4.2", "SHOULD", "an audit directory whose `.gitignore` does not name `audit.db` is reported"
 )
 @pytest.mark.parametrize(
     "content", [None, "", "*.lock\nwal/\nspool/\n"], ids=["absent", "empty", "without"]
 )
-def test_a_gitignore_without_the_database_is_pointed_out(
+def test_a_gitignore_without_the_database_is_reported(
     repository: Repository, content: str | None
 ) -> None:
     path = repository.path / AUDIT_DIR / ".gitignore"

@@ -1,4 +1,4 @@
-"""RFC 5.1: the one hash algorithm."""
+"""RFC 5.1: the hash algorithm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.trails import CompleteTrail, context_hash
 @rfc_reader(
     "5.1",
     "stated",
-    "only SHA-256 in lower-case hexadecimal makes a key: another digest of the same content is a mismatch",
+    "only SHA-256 in lowercase hexadecimal is a valid key: another digest is a mismatch",
 )
 @pytest.mark.parametrize("algorithm", ["sha512", "md5", "upper case"])
 def test_another_digest_is_a_mismatch(trail: CompleteTrail, algorithm: str) -> None:

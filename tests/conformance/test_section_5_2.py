@@ -1,4 +1,4 @@
-"""RFC 5.2: what of an entry is hashed, and in which form."""
+"""RFC 5.2: context hashes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_white_space_does_not_matter(trail: CompleteTrail) -> None:
     assert finding_fields(report) == set()
 
 
-@rfc_reader("5.2", "stated", "the creation time is no part of a hash")
+@rfc_reader("5.2", "stated", "the creation time is not part of a hash")
 def test_the_creation_time_does_not_matter(trail: CompleteTrail) -> None:
     trail.writer.entry(
         {**prompt(), "created_at": "2020-01-01T00:00:00Z"}, key=context_hash(prompt())
@@ -44,7 +44,7 @@ def test_the_creation_time_does_not_matter(trail: CompleteTrail) -> None:
     assert finding_fields(check_project(trail.root)) == set()
 
 
-@rfc_reader("5.2", "stated", "text is hashed as UTF-8, characters as they are")
+@rfc_reader("5.2", "stated", "text is hashed as UTF-8 without escapes")
 def test_text_is_hashed_as_utf_8(trail: CompleteTrail) -> None:
     entry = {**prompt(), "prompt_text": "Größe prüfen 🙂 \u2028"}
     trail.writer.entry(entry)
@@ -56,9 +56,7 @@ def test_text_is_hashed_as_utf_8(trail: CompleteTrail) -> None:
     )
 
 
-@rfc_reader(
-    "5.2", "stated", "every other member is part of a hash, members we do not know included"
-)
+@rfc_reader("5.2", "stated", "every other member is hashed, unknown ones included")
 @pytest.mark.parametrize(
     "change", [{"tool_version": "2.0.1"}, {"model_parameters": {"temperature": 0.8}}, {"added": 1}]
 )

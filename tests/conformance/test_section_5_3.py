@@ -11,9 +11,7 @@ from tests.conformance.valid_records import prompt, record_findings
 from tests.trails import CompleteTrail
 
 
-@rfc_reader(
-    "5.3", "MAY", "the first 16 digits name an entry or a record to a person who asks for it"
-)
+@rfc_reader("5.3", "MAY", "a command accepts the first 16 digits of an entry or record")
 @pytest.mark.parametrize("name", ["environment", "created"])
 def test_a_short_reference_is_understood(trail: CompleteTrail, name: str) -> None:
     identifier: str = getattr(trail, name)
@@ -25,7 +23,7 @@ def test_a_short_reference_is_understood(trail: CompleteTrail, name: str) -> Non
 @rfc_reader(
     "5.3",
     "stated",
-    "only the whole hash is authoritative: a record that refers by a short one refers to nothing",
+    "only the whole hash is authoritative: a short hash in a record refers to nothing",
 )
 def test_a_short_reference_in_a_record_is_no_reference(trail: CompleteTrail) -> None:
     entry = trail.writer.entry(prompt())
@@ -35,7 +33,7 @@ def test_a_short_reference_in_a_record_is_no_reference(trail: CompleteTrail) -> 
     )
 
 
-@rfc_reader("5.3", "stated", "of two things with one beginning, the whole hash names the right one")
+@rfc_reader("5.3", "stated", "an ambiguous prefix is rejected; the whole hash works")
 def test_a_beginning_that_two_entries_share_is_refused(trail: CompleteTrail) -> None:
     one = trail.writer.entry(prompt())
     other = trail.writer.entry(prompt(), key=one[:16] + "0" * 48)

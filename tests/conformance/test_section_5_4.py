@@ -33,7 +33,7 @@ def test_every_type_of_record_has_its_id_from_its_content(
     assert ids["spec"] == log_lines(trail.root) == sum(ids.values())
 
 
-@rfc_reader("5.4", "stated", "a record that was changed under its id is reported at its line")
+@rfc_reader("5.4", "stated", "a record that does not match its id is reported at its line")
 @pytest.mark.parametrize("member", ["timestamp", "line_end", "unknown"])
 def test_a_changed_record_no_longer_has_its_id(trail: CompleteTrail, member: str) -> None:
     record = valid_records.line(trail)

@@ -16,7 +16,7 @@ OPTIONAL = ("model_parameters", "tool_extensions")
 @rfc_reader(
     "6.2",
     "stated",
-    "an environment entry with all its members is read, and nothing is found about it",
+    "an environment entry with all its members is read without findings",
 )
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, environment()) == set()
@@ -39,14 +39,14 @@ def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -
     assert entry_findings(trail, environment(), **{member: None}) == {("entry-field", member)}
 
 
-@rfc_reader("6.2", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("6.2", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert entry_findings(trail, {**environment(), member: value}) == set()
 
 
-@rfc_reader("6.2", "REQUIRED", "members of another kind than the RFC gives them are reported")
+@rfc_reader("6.2", "REQUIRED", "members of another type than in the RFC are reported")
 @pytest.mark.parametrize(
     ("member", "value"), [("tool_version", 2), ("model_parameters", []), ("tool_extensions", [1])]
 )
@@ -60,7 +60,7 @@ def test_a_member_of_the_wrong_kind_is_reported(
     assert fields == {member}
 
 
-@rfc_reader("6.2", "REQUIRED", "a creation time that is no ISO-8601 date and time is reported")
+@rfc_reader("6.2", "REQUIRED", "a creation time that is not an ISO 8601 date and time is reported")
 @pytest.mark.parametrize("value", ["yesterday", "2026-02-03", "03.02.2026 10:00", ""])
 def test_a_creation_time_must_be_a_time(trail: CompleteTrail, value: str) -> None:
     assert entry_findings(trail, environment(), created_at=value) == {("timestamp", "created_at")}

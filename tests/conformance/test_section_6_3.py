@@ -13,9 +13,7 @@ REQUIRED = ("type", "prompt_text", "prompt_type", "created_at")
 OPTIONAL = ("prompt_context_files",)
 
 
-@rfc_reader(
-    "6.3", "stated", "a prompt entry with all its members is read, and nothing is found about it"
-)
+@rfc_reader("6.3", "stated", "a prompt entry with all its members is read without findings")
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, prompt()) == set()
     assert open_trail(trail.root).manifest.entry(context_hash(prompt())) == prompt()
@@ -37,7 +35,7 @@ def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -
     assert entry_findings(trail, prompt(), **{member: None}) == {("entry-field", member)}
 
 
-@rfc_reader("6.3", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("6.3", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:

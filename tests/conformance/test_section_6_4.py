@@ -13,9 +13,7 @@ REQUIRED = ("type", "command_text", "command_type", "created_at")
 OPTIONAL = ("command_exit_code", "command_output_summary", "working_directory")
 
 
-@rfc_reader(
-    "6.4", "stated", "a command entry with all its members is read, and nothing is found about it"
-)
+@rfc_reader("6.4", "stated", "a command entry with all its members is read without findings")
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, command()) == set()
     assert open_trail(trail.root).manifest.entry(context_hash(command())) == command()
@@ -37,7 +35,7 @@ def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -
     assert entry_findings(trail, command(), **{member: None}) == {("entry-field", member)}
 
 
-@rfc_reader("6.4", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("6.4", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
@@ -62,7 +60,7 @@ def test_another_command_type_is_reported(trail: CompleteTrail, word: str) -> No
 @rfc_reader(
     "6.4",
     "RECOMMENDED",
-    "output longer than the 1024 bytes that a writer should keep to is read whole",
+    "output longer than the recommended 1024 bytes is read completely",
 )
 def test_long_output_is_read_whole(trail: CompleteTrail) -> None:
     output = "ok 🙂\n" * 1000
@@ -74,9 +72,9 @@ def test_long_output_is_read_whole(trail: CompleteTrail) -> None:
 @rfc_reader(
     "6.4",
     "SHOULD",
-    "a secret that a tool left in a command's output is pointed out, and not repeated",
+    "a secret that a tool left in a command's output is reported, and not repeated",
 )
-def test_a_secret_in_the_output_is_pointed_out(trail: CompleteTrail) -> None:
+def test_a_secret_in_the_output_is_reported(trail: CompleteTrail) -> None:
     secret = "ghp_" + "a1B2" * 9
     assert entry_findings(trail, command(), command_output_summary=f"token {secret}") == {
         ("secret", "command_output_summary")

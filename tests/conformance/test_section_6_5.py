@@ -18,9 +18,7 @@ REPORTED_AS = {
 """Required members, and the check that misses each: an entry without text may be packed, one without a model is common."""
 
 
-@rfc_reader(
-    "6.5", "stated", "a reasoning entry with all its members is read, and nothing is found about it"
-)
+@rfc_reader("6.5", "stated", "a reasoning entry with all its members is read without findings")
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, reasoning()) == set()
     assert open_trail(trail.root).manifest.entry(context_hash(reasoning())) == reasoning()
@@ -39,13 +37,13 @@ def test_a_missing_required_member_is_reported(
     assert entry_findings(trail, {**reasoning(), member: value}) == {(REPORTED_AS[member], member)}
 
 
-@rfc_reader("6.5", "OPTIONAL", "the number of tokens may be left out or null")
+@rfc_reader("6.5", "OPTIONAL", "the number of tokens may be missing or null")
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_the_token_count_may_be_absent(trail: CompleteTrail, value: object) -> None:
     assert entry_findings(trail, {**reasoning(), "reasoning_token_count": value}) == set()
 
 
-@rfc_reader("6.5", "OPTIONAL", "a number of tokens that is no integer is reported")
+@rfc_reader("6.5", "OPTIONAL", "a number of tokens that is not an integer is reported")
 @pytest.mark.parametrize("value", ["2847", 28.5, True])
 def test_the_token_count_is_an_integer(trail: CompleteTrail, value: object) -> None:
     assert entry_findings(trail, reasoning(), reasoning_token_count=value) == {

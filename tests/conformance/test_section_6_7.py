@@ -1,4 +1,4 @@
-"""RFC 6.7: reasoning that is stored compressed or in a file of its own."""
+"""RFC 6.7: compressed reasoning and reasoning in blobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def text_of(trail: CompleteTrail, key: str) -> str:
 
 
 @rfc_reader(
-    "6.7", "SHOULD", "compressed and external reasoning is the same text as inline reasoning"
+    "6.7",
+    "SHOULD",
+    "compressed and external reasoning is read as the same text as inline reasoning",
 )
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_packed_reasoning_is_read(trail: CompleteTrail, form: ReasoningForm) -> None:
@@ -43,7 +45,7 @@ def test_packed_reasoning_is_read(trail: CompleteTrail, form: ReasoningForm) -> 
 @rfc_reader(
     "6.7",
     "stated",
-    "packed entries as the RFC shows them, which name no model, are read: a warning, no error",
+    "compressed entries without a model, as in the RFC's examples, are a warning, not an error",
 )
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_packed_entries_in_the_form_that_the_rfc_shows_are_read(
@@ -72,7 +74,7 @@ def test_packed_entries_in_the_form_that_the_rfc_shows_are_read(
 @rfc_reader(
     "6.7",
     "stated",
-    "packed reasoning that cannot be unpacked is reported at its line, and hides no other entry",
+    "reasoning that cannot be decompressed is reported at its line; other entries are still read",
 )
 @pytest.mark.parametrize(
     ("members", "expected"),
@@ -112,7 +114,7 @@ def test_broken_packing_is_reported(
 @rfc_reader(
     "6.7",
     "stated",
-    "packed reasoning is examined as the text that it is: for secrets, as inline reasoning would be",
+    "compressed and external reasoning is checked for secrets like inline reasoning",
 )
 @pytest.mark.parametrize("form", ["inline", "compressed", "external"])
 def test_packed_reasoning_is_examined_as_text(trail: CompleteTrail, form: ReasoningForm) -> None:

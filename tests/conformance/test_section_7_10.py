@@ -1,4 +1,4 @@
-"""RFC 7.10: how records stand in the file."""
+"""RFC 7.10: the lines of the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rewrite(trail: CompleteTrail, content: bytes) -> None:
 @rfc_reader(
     "7.10",
     "MUST",
-    "a record that is broken over several lines is reported at each of them, and hides no other record",
+    "a record over several lines is reported at each line; other records are still read",
 )
 def test_a_record_over_several_lines_is_reported(trail: CompleteTrail) -> None:
     last = json.loads(rows(trail)[-1])
@@ -48,7 +48,7 @@ def test_a_record_over_several_lines_is_reported(trail: CompleteTrail) -> None:
 
 
 @rfc_reader(
-    "7.10", "MUST", "a line break inside a text is written as an escape, and read as a line break"
+    "7.10", "MUST", "a line break in a text is an escape in the log and is read as a line break"
 )
 def test_an_escaped_line_break_is_text(trail: CompleteTrail) -> None:
     assert (
@@ -64,9 +64,7 @@ def test_an_escaped_line_break_is_text(trail: CompleteTrail) -> None:
     assert "one\ntwo\r\nthree\u2028four" in descriptions
 
 
-@rfc_reader(
-    "7.10", "MUST", "two records on one line are reported, and the lines around them are read"
-)
+@rfc_reader("7.10", "MUST", "two records on one line are reported; the other lines are read")
 def test_two_records_on_one_line_are_reported(trail: CompleteTrail) -> None:
     one, two, *rest = rows(trail)
     rewrite(trail, b"\n".join([one + two, *rest, b""]))
@@ -75,7 +73,7 @@ def test_two_records_on_one_line_are_reported(trail: CompleteTrail) -> None:
     assert sum(report.records.values()) == len(rest) + 1
 
 
-@rfc_reader("7.10", "MUST", "blank lines and line ends of Windows between records change no record")
+@rfc_reader("7.10", "MUST", "blank lines and Windows line ends between records change nothing")
 @pytest.mark.parametrize("between", [b"\r\n", b"\n\n", b"\n  \n"], ids=["CRLF", "blank", "spaces"])
 def test_other_separators_hide_nothing(trail: CompleteTrail, between: bytes) -> None:
     before = [
@@ -93,9 +91,9 @@ def test_other_separators_hide_nothing(trail: CompleteTrail, between: bytes) -> 
 @rfc_reader(
     "7.10",
     "SHOULD",
-    "a last record without its newline is read, and the missing newline is pointed out",
+    "a last record without newline is read, and the missing newline is reported",
 )
-def test_a_missing_last_newline_is_pointed_out(trail: CompleteTrail) -> None:
+def test_a_missing_last_newline_is_reported(trail: CompleteTrail) -> None:
     before = check_project(trail.root).records
     rewrite(trail, (trail.root / LOG).read_bytes().removesuffix(b"\n"))
     report = check_project(trail.root)
@@ -104,7 +102,7 @@ def test_a_missing_last_newline_is_pointed_out(trail: CompleteTrail) -> None:
     assert report.records == before
 
 
-@rfc_reader("7.10", "stated", "the order of a record's members means nothing")
+@rfc_reader("7.10", "stated", "the order of a record's members does not matter")
 def test_the_order_of_members_means_nothing(trail: CompleteTrail) -> None:
     before = [lineage.current.id for lineage in open_trail(trail.root).lineages()]
     turned = [
@@ -148,8 +146,8 @@ OPTIONAL = {
 }
 
 
-@rfc_reader("7.10", "MAY", "an optional member may be null or left out, in a record of any type")
-@rfc_reader("7.10", "MUST", "null and left out are both handled, and mean the same")
+@rfc_reader("7.10", "MAY", "an optional member may be null or missing, in a record of any type")
+@rfc_reader("7.10", "MUST", "null and a missing member mean the same")
 @pytest.mark.parametrize("kind", OPTIONAL)
 def test_null_and_omitted_optional_members_mean_the_same(trail: CompleteTrail, kind: str) -> None:
     whole: dict[str, object] = getattr(valid_records, kind)(trail)

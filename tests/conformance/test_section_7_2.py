@@ -23,7 +23,7 @@ MAKERS = {
 @rfc_reader(
     "7.2",
     "stated",
-    "a record is what its `type` says: each of the five types is known, and counted as itself",
+    "each of the five record types is recognized and counted",
 )
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_type_is_known(trail: CompleteTrail, name: str) -> None:
@@ -53,7 +53,7 @@ def test_the_type_may_stand_anywhere(
 
 
 @rfc_reader(
-    "7.2", "stated", "a record without a type, or with one that is no word, is reported at its line"
+    "7.2", "stated", "a record whose type is missing or not a string is reported at its line"
 )
 @pytest.mark.parametrize(
     "value", [OMIT, None, 7, ["line"]], ids=["absent", "null", "number", "array"]

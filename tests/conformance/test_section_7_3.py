@@ -46,9 +46,7 @@ OPTIONAL = (
 )
 
 
-@rfc_reader(
-    "7.3", "stated", "a line record with all its members is read, and nothing is found about it"
-)
+@rfc_reader("7.3", "stated", "a line record with all its members is read without findings")
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, line(trail)) == set()
     lineage = open_trail(trail.root).lineages_in("src/auth.py")[-1]
@@ -69,7 +67,7 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     }
 
 
-@rfc_reader("7.3", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.3", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
@@ -79,14 +77,14 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
 @rfc_reader(
     "7.3",
     "REQUIRED",
-    "a required member that is null is reported, but for a commit that is not known yet",
+    "a required member that is null is reported, except for an unknown commit",
 )
 @pytest.mark.parametrize("member", [name for name in REQUIRED if name not in REPORTED_AS])
 def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert record_findings(trail, line(trail), **{member: None}) == {("record-field", member)}
 
 
-@rfc_reader("7.3", "REQUIRED", "lines count from 1, and a range does not end before it starts")
+@rfc_reader("7.3", "REQUIRED", "lines are 1-based, and a range must not end before it starts")
 @pytest.mark.parametrize(
     ("start", "end", "member"),
     [
@@ -109,7 +107,7 @@ def test_a_range_is_made_of_line_numbers(
 @rfc_reader(
     "7.3",
     "REQUIRED",
-    "paths are relative to the project, with forward slashes; others are one remark, not an error each",
+    "paths are relative to the project, with forward slashes; one note summarizes others",
 )
 def test_paths_of_elsewhere_are_one_remark(trail: CompleteTrail) -> None:
     first = log_lines(trail.root) + 1
@@ -145,7 +143,7 @@ def test_the_assurance_level_is_one_of_three_words(
 @rfc_reader(
     "7.3",
     "REQUIRED",
-    "a timestamp that is no ISO-8601 date and time is reported, and the record is still read",
+    "a timestamp that is not an ISO 8601 date and time is reported, and the record is still read",
 )
 @pytest.mark.parametrize("value", ["now", "2026-02-03", "1770112800", "", "2026-13-03T10:00:00Z"])
 def test_a_timestamp_must_be_a_time(trail: CompleteTrail, value: str) -> None:
@@ -154,7 +152,9 @@ def test_a_timestamp_must_be_a_time(trail: CompleteTrail, value: str) -> None:
     assert len(open_trail(trail.root).lineages_in("src/auth.py")) == before + 1
 
 
-@rfc_reader("7.3", "REQUIRED", "a reference must name an entry of the kind that its member is for")
+@rfc_reader(
+    "7.3", "REQUIRED", "a reference must name an entry of the type that its member requires"
+)
 @pytest.mark.parametrize(
     "member", ["environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"]
 )
@@ -181,7 +181,7 @@ def test_a_session_id_may_be_any_word(trail: CompleteTrail) -> None:
     "a risk factor that lacks its signal, value or weight is reported at its place in the list",
 )
 @pytest.mark.parametrize("member", ["signal", "value", "weight"])
-def test_a_risk_factor_is_whole(trail: CompleteTrail, member: str) -> None:
+def test_a_risk_factor_is_complete(trail: CompleteTrail, member: str) -> None:
     factor = {"signal": "scope_lines", "value": 1.0, "weight": 0.15, "reason": "all of it"}
     other = {**factor, "signal": "temperature"}
     factors = [factor, {name: value for name, value in other.items() if name != member}]
@@ -193,7 +193,7 @@ def test_a_risk_factor_is_whole(trail: CompleteTrail, member: str) -> None:
 @rfc_reader(
     "7.3",
     "OPTIONAL",
-    "a risk factor may give no reason, and its signal may be one that we do not know",
+    "a risk factor may lack a reason and may name an unknown signal",
 )
 @pytest.mark.parametrize(
     "change", [{"reason": None}, {"signal": "acme:moon_phase"}, {"weight": 0}, {"value": 1}]
@@ -205,9 +205,7 @@ def test_a_risk_factor_may_be_of_another_tool(
     assert record_findings(trail, line(trail), risk_score=OMIT, risk_factors=[factor]) == set()
 
 
-@rfc_reader(
-    "7.3", "OPTIONAL", "a risk score lies between 0 and 1; another one is reported, never clipped"
-)
+@rfc_reader("7.3", "OPTIONAL", "a risk score outside 0 to 1 is reported and never clipped")
 @pytest.mark.parametrize(
     ("score", "known"),
     [(0, True), (1, True), (0.5, True), (1.01, False), (-0.1, False), ("0.5", False)],

@@ -1,4 +1,4 @@
-"""RFC 7.3.1: lines move; what a record says of lines holds for the moment of the edit only."""
+"""RFC 7.3.1: lines move; recorded lines are valid at the time of the edit only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.trails import OMIT, SOURCES, CompleteTrail
 @rfc_reader(
     "7.3.1",
     "MUST NOT",
-    "no answer takes recorded lines for lines of the present file: they are given as recorded, whatever became of it",
+    "recorded lines are shown as recorded and never as lines of the current file",
 )
 @pytest.mark.parametrize(
     "text", ["", "# one line\n", "\n" * 500], ids=["emptied", "shorter than the range", "longer"]
@@ -43,7 +43,7 @@ def test_recorded_lines_are_not_taken_for_present_lines(trail: CompleteTrail, te
 @rfc_reader(
     "7.3.1",
     "MUST NOT",
-    "a listed record has the line of the log it is on, and its own members; no line of the file beside them",
+    "a listing shows a record's line in the log and its members, without current lines of the file",
 )
 def test_a_listing_claims_no_place(trail: CompleteTrail) -> None:
     for listed in run_vibes(trail.root, "log", "--json").json["records"]:
@@ -58,7 +58,7 @@ def test_anchors_may_be_absent(trail: CompleteTrail) -> None:
     assert open_trail(trail.root).lineages_in("src/auth.py")[-1].current.text("anchor_hash") is None
 
 
-@rfc_reader("7.3.1", "OPTIONAL", "an anchor that is no digest is reported")
+@rfc_reader("7.3.1", "OPTIONAL", "an anchor that is not a digest is reported")
 @pytest.mark.parametrize("member", ["anchor_hash", "file_content_hash"])
 @pytest.mark.parametrize("value", ["abc123", "X" * 64, 12])
 def test_an_anchor_is_a_digest(trail: CompleteTrail, member: str, value: object) -> None:
@@ -77,7 +77,7 @@ def test_a_remap_without_an_edge_is_reported(trail: CompleteTrail) -> None:
 @rfc_reader(
     "7.3.1",
     "MUST",
-    "the edge leads from the remapped record to its original: both are one edit, and the later place holds",
+    "a `supersedes` edge from a remapped record to its original makes them one edit with the new lines",
 )
 @pytest.mark.parametrize("old_names", [False, True], ids=["names of 7.6", "names of 7.3.1"])
 def test_a_remap_leads_to_its_original(trail: CompleteTrail, old_names: bool) -> None:
@@ -104,7 +104,7 @@ def test_a_remap_leads_to_its_original(trail: CompleteTrail, old_names: bool) ->
 @rfc_reader(
     "7.3.1",
     "stated",
-    "an orphan marks that a place was not found: a remark about its edge at most, and the edit is still shown",
+    "an orphan record marks a place that was not found: at most a note, and the edit is still shown",
 )
 def test_an_orphan_is_read(trail: CompleteTrail) -> None:
     original = trail.writer.record(line(trail))
@@ -140,7 +140,7 @@ def rewrite(trail: CompleteTrail, text: str) -> None:
 @rfc_reader(
     "7.3.1",
     "SHOULD",
-    "the hash of the whole file is looked at first: where it matches, the recorded lines hold",
+    "the file hash is checked first: if it matches, the recorded lines are valid",
 )
 def test_in_an_unchanged_file_the_recorded_lines_hold(trail: CompleteTrail) -> None:
     found_there = placed(trail, trail.created)
@@ -151,7 +151,7 @@ def test_in_an_unchanged_file_the_recorded_lines_hold(trail: CompleteTrail) -> N
 @rfc_reader(
     "7.3.1",
     "SHOULD",
-    "otherwise the text is searched for the recorded context, and the hash says that it is the same text",
+    "otherwise the recorded context is searched for, and the anchor hash confirms the text",
 )
 def test_a_moved_range_is_found_by_its_context_and_verified(trail: CompleteTrail) -> None:
     rewrite(trail, "# one\n# two\n# three\n" + TEXT)
@@ -169,7 +169,7 @@ def test_a_moved_range_is_found_by_its_context_and_verified(trail: CompleteTrail
 @rfc_reader(
     "7.3.1",
     "SHOULD",
-    "where the context is found and the hash does not match, the range is called edited, never the same",
+    "if the context is found but the hash differs, the range is edited",
 )
 def test_a_found_context_with_another_hash_is_an_edit(trail: CompleteTrail) -> None:
     rewrite(trail, "# one\n" + TEXT.replace("looks like one", "looks like an address"))
@@ -178,7 +178,7 @@ def test_a_found_context_with_another_hash_is_an_edit(trail: CompleteTrail) -> N
     assert found_there["confidence"] < 0.9
 
 
-@rfc_reader("7.3.1", "MUST NOT", "a range whose text is nowhere is lost: no line is claimed for it")
+@rfc_reader("7.3.1", "MUST NOT", "a range whose text is not found is lost and owns no line")
 def test_a_range_whose_text_is_gone_claims_no_line(trail: CompleteTrail) -> None:
     rewrite(trail, "".join(f"unrelated_{number} = {number}\n" for number in range(40)))
     found_there = placed(trail, trail.created)
@@ -190,7 +190,7 @@ def test_a_range_whose_text_is_gone_claims_no_line(trail: CompleteTrail) -> None
     assert found_there["ownedRanges"] == []
 
 
-@rfc_reader("7.3.1", "MUST NOT", "recorded lines that nothing confirms are called unverified")
+@rfc_reader("7.3.1", "MUST NOT", "recorded lines without confirmation are unverified")
 def test_recorded_lines_without_anchors_are_unverified(trail: CompleteTrail) -> None:
     bare = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
     annotation = trail.writer.record({**line(trail), **bare})

@@ -37,9 +37,7 @@ OPTIONAL = (
 )
 
 
-@rfc_reader(
-    "7.4", "stated", "a function record with all its members is read, and nothing is found about it"
-)
+@rfc_reader("7.4", "stated", "a function record with all its members is read without findings")
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, function(trail)) == set()
     lineage = open_trail(trail.root).lineages_in("src/auth.py")[-1]
@@ -60,14 +58,14 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     }
 
 
-@rfc_reader("7.4", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.4", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, function(trail), **{member: value}) == set()
 
 
-@rfc_reader("7.4", "stated", "risk and decision members mean what they mean on a line record")
+@rfc_reader("7.4", "stated", "risk and decision members have the same meaning as in a line record")
 @pytest.mark.parametrize(
     ("member", "value", "field"),
     [

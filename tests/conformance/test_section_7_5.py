@@ -14,9 +14,7 @@ REQUIRED = ("type", "event", "session_id", "timestamp", "environment_hash", "ass
 OPTIONAL = ("description", "parent_session_id", "agent_name", "agent_type")
 
 
-@rfc_reader(
-    "7.5", "stated", "a session's start with all its members is read, and nothing is found about it"
-)
+@rfc_reader("7.5", "stated", "a session's start with all its members is read without findings")
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, session_start(trail)) == set()
 
@@ -33,7 +31,7 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     )
 
 
-@rfc_reader("7.5", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.5", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
@@ -68,9 +66,9 @@ def test_a_session_id_may_be_any_word(trail: CompleteTrail, session: str) -> Non
 @rfc_reader(
     "7.5",
     "stated",
-    "a session is known by its start and its end: who ran it, for whom, and whether it is closed",
+    "start and end records show who ran a session, its parent, and whether it is closed",
 )
-def test_a_session_is_told_from_its_records(trail: CompleteTrail) -> None:
+def test_a_session_is_read_from_its_records(trail: CompleteTrail) -> None:
     trail.writer.session_start(environment=trail.worker_environment, session_id="still open")
     told = {
         each["session_id"]: each

@@ -21,9 +21,7 @@ REQUIRED = (
 OPTIONAL = ("session_id", "metadata")
 
 
-@rfc_reader(
-    "7.6", "stated", "an edge record with all its members is read, and nothing is found about it"
-)
+@rfc_reader("7.6", "stated", "an edge record with all its members is read without findings")
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, edge(trail)) == set()
 
@@ -38,7 +36,7 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     assert ("record-field", member) in record_findings(trail, edge(trail), **{member: OMIT})
 
 
-@rfc_reader("7.6", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.6", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
@@ -69,7 +67,7 @@ def test_the_edge_type_is_one_of_six_words(trail: CompleteTrail, word: str) -> N
 @rfc_reader(
     "7.6",
     "REQUIRED",
-    "an end is an annotation, a context or a session, and must be there; another kind is reported",
+    "an end is an existing annotation, context or session; anything else is reported",
 )
 @pytest.mark.parametrize("end", ["source", "target"])
 def test_an_end_is_of_a_known_kind_and_there(trail: CompleteTrail, end: str) -> None:
@@ -89,7 +87,7 @@ def test_an_end_is_of_a_known_kind_and_there(trail: CompleteTrail, end: str) -> 
     }
 
 
-@rfc_reader("7.6", "stated", "an edge reads from its source, the effect, to its target, the cause")
+@rfc_reader("7.6", "stated", "an edge leads from its source, the effect, to its target, the cause")
 def test_an_edge_has_a_direction(trail: CompleteTrail) -> None:
     shown = run_vibes(trail.root, "show", trail.modified, "--json").json["edges"]
     assert {(each["edge_type"], each["target_ref"]) for each in shown["out"]} >= {
@@ -102,7 +100,7 @@ def test_an_edge_has_a_direction(trail: CompleteTrail) -> None:
     assert read["out"] == []
 
 
-@rfc_reader("7.6", "OPTIONAL", "metadata may hold anything, and is given as it is")
+@rfc_reader("7.6", "OPTIONAL", "metadata may contain anything and is shown unchanged")
 def test_metadata_is_free(trail: CompleteTrail) -> None:
     metadata = {"type": "line", "deep": [{"a": None}, 1.5, "ü"], "reason": 7}
     assert record_findings(trail, edge(trail), metadata=metadata) == set()

@@ -21,7 +21,7 @@ OPTIONAL = (
 @rfc_reader(
     "7.7",
     "stated",
-    "a delegation record with all its members is read, and nothing is found about it",
+    "a delegation record with all its members is read without findings",
 )
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, delegation(trail)) == set()
@@ -37,7 +37,7 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     assert ("record-field", member) in record_findings(trail, delegation(trail), **{member: OMIT})
 
 
-@rfc_reader("7.7", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.7", "OPTIONAL", "optional members may be missing or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
@@ -54,7 +54,7 @@ def test_the_delegation_type_is_one_of_five_words(trail: CompleteTrail, word: st
     )
 
 
-@rfc_reader("7.7", "REQUIRED", "parent and child must be sessions of the trail")
+@rfc_reader("7.7", "REQUIRED", "parent and child must be sessions in the trail")
 @pytest.mark.parametrize("member", ["parent_session_id", "child_session_id"])
 def test_both_sessions_are_known(trail: CompleteTrail, member: str) -> None:
     assert ("session-unknown", member) in record_findings(
@@ -62,7 +62,9 @@ def test_both_sessions_are_known(trail: CompleteTrail, member: str) -> None:
     )
 
 
-@rfc_reader("7.7", "OPTIONAL", "the environments that a delegation names must be environments")
+@rfc_reader(
+    "7.7", "OPTIONAL", "the environment hashes of a delegation must name environment entries"
+)
 @pytest.mark.parametrize("member", ["parent_environment_hash", "child_environment_hash"])
 def test_environments_are_environments(trail: CompleteTrail, member: str) -> None:
     assert record_findings(trail, delegation(trail), **{member: trail.command}) == {

@@ -1,4 +1,4 @@
-"""RFC 7.8: the query database that a tool may derive."""
+"""RFC 7.8: the derived database."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.trails import AUDIT_DIR, CompleteTrail, Repository
 @rfc_reader(
     "7.8",
     "MUST",
-    "where a database lies in the trail and `.gitignore` does not name it, that is pointed out",
+    "a database that `.gitignore` does not list is reported",
 )
-def test_a_database_that_is_not_ignored_is_pointed_out(trail: CompleteTrail) -> None:
+def test_a_database_that_is_not_ignored_is_reported(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
     repository.write(f"{AUDIT_DIR}/audit.db", b"SQLite format 3\0")
@@ -27,7 +27,7 @@ def test_a_database_that_is_not_ignored_is_pointed_out(trail: CompleteTrail) -> 
     assert severities(report, "git-ignore") == severities(report, "git-derived") == {"warning"}
 
 
-@rfc_reader("7.8", "MAY", "no database is needed, and reading makes none")
+@rfc_reader("7.8", "MAY", "reading neither needs nor creates a database")
 def test_reading_makes_no_database(trail: CompleteTrail) -> None:
     files = snapshot(trail.root)
     assert run_vibes_commands(trail.root, READ_COMMANDS).code == 0

@@ -1,4 +1,4 @@
-"""RFC 7.9: what an AI can do to a place."""
+"""RFC 7.9: the actions of an AI."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_action_is_known(trail: CompleteTrail, word: str) -> None:
 @rfc_reader(
     "7.9",
     "MUST",
-    "a remap of a line or function that no `supersedes` edge ties to its original is reported",
+    "a remapped line or function record without a `supersedes` edge to its original is reported",
 )
 @pytest.mark.parametrize("make", [line, function])
 def test_a_remap_needs_its_edge(trail: CompleteTrail, make: object) -> None:
@@ -45,7 +45,9 @@ def test_a_remap_needs_its_edge(trail: CompleteTrail, make: object) -> None:
     assert len(finding_locations(check_project(trail.root), "remap-edge")) == 1
 
 
-@rfc_reader("7.9", "stated", "a remapped record is no new edit: the action of its original stays")
+@rfc_reader(
+    "7.9", "stated", "a remapped record is not a new edit: the action of its original stays"
+)
 def test_a_remap_keeps_the_action_of_its_original(trail: CompleteTrail) -> None:
     stats = run_vibes(trail.root, "stats", "--json").json
     assert stats["actions"] == {"create": 4, "modify": 1}
@@ -54,9 +56,7 @@ def test_a_remap_keeps_the_action_of_its_original(trail: CompleteTrail) -> None:
     assert (lineage.current.text("action"), lineage.action) == ("rebase_remap", "create")
 
 
-@rfc_reader(
-    "7.9", "MAY", "a review may carry its reasoning, and is no edit: it counts for no model"
-)
+@rfc_reader("7.9", "MAY", "a review may have reasoning; it is not an edit and counts for no model")
 def test_a_review_is_no_edit(trail: CompleteTrail) -> None:
     before = run_vibes(trail.root, "models", "--json").json
     assert (

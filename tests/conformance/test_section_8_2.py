@@ -9,7 +9,7 @@ from tests.conformance.trail_access import check_project, finding_fields, run_vi
 from tests.trails import CompleteTrail
 
 
-@rfc_reader("8.2", "MUST", "whoever asks for a compressed or external entry gets its text")
+@rfc_reader("8.2", "MUST", "compressed and external entries are shown as text")
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [("compressed_reasoning", "Length first."), ("external_reasoning", "Windows slide.")],
@@ -23,7 +23,7 @@ def test_packed_reasoning_is_shown_as_text(trail: CompleteTrail, name: str, begi
     assert beginning not in str(stored), "what is stored is given as it is stored"
 
 
-@rfc_reader("8.2", "MUST", "the reasoning behind an annotation is found whichever way it is stored")
+@rfc_reader("8.2", "MUST", "the reasoning of an annotation is shown in each stored form")
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [("created", "An address"), ("modified", "Length first."), ("worker_line", "Windows slide.")],
@@ -36,7 +36,7 @@ def test_the_reasoning_of_an_annotation_is_shown(
 
 
 @rfc_reader(
-    "8.2", "MAY", "reasoning may stand inline however long it is, whatever the thresholds say"
+    "8.2", "MAY", "inline reasoning of any length is accepted, regardless of the thresholds"
 )
 def test_long_inline_reasoning_is_accepted(trail: CompleteTrail) -> None:
     trail.writer.config(compress_reasoning_threshold_bytes=0, external_blob_threshold_bytes=0)

@@ -1,4 +1,4 @@
-"""RFC 10.4: the risk that is stored with an annotation, and the policy that it is computed by."""
+"""RFC 10.4: the stored risk of an annotation and its policy."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def scored(root: Path, scoring: object, *, function: bool = False) -> dict[str, 
 @rfc_writer(
     "10.4.4",
     "MUST",
-    "a computed risk is stored on the line or function record, by the members that the standard has for it",
+    "a computed risk is stored in the RFC's members of the line or function record",
 )
 @rfc_writer(
     "10.4.4",
     "REQUIRED",
-    "each factor has its signal, its value from 0 to 1 and its weight; and a reason",
+    "each factor has a signal, a value from 0 to 1, a weight and a reason",
 )
 @pytest.mark.parametrize("function", [False, True])
 def test_risk_is_stored(tmp_path: Path, function: bool) -> None:
@@ -63,11 +63,9 @@ def test_risk_is_stored(tmp_path: Path, function: bool) -> None:
 @rfc_writer(
     "10.4.6",
     "OPTIONAL",
-    "without the policy's part, with null, and where it is not enabled, no risk is stored",
+    "no risk is stored if `risk_scoring` is missing, null or disabled",
 )
-@rfc_writer(
-    "10.4.6", "MAY", "a policy may name another algorithm: what we cannot compute is not stored"
-)
+@rfc_writer("10.4.6", "MAY", "with an unknown algorithm no risk is stored")
 @pytest.mark.parametrize(
     "scoring", [None, {}, {"enabled": False}, {"enabled": True, "algorithm": "ours"}]
 )
@@ -78,7 +76,7 @@ def test_no_risk_is_stored_unless_the_policy_says_so(tmp_path: Path, scoring: ob
 @rfc_writer(
     "10.4.6",
     "OPTIONAL",
-    "weights of the policy take the place of the reference's, those that it leaves out stay",
+    "weights of the policy replace the defaults; missing ones keep the default",
 )
 def test_weights_are_the_policys(tmp_path: Path) -> None:
     record = scored(tmp_path, {"enabled": True, "weights": {"scope_lines": 5, "temperature": 0}})

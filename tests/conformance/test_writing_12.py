@@ -1,4 +1,4 @@
-"""RFC 12: writing into a trail that other versions and other tools have written to."""
+"""RFC 12: writing to a trail of other versions and tools."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def record(root: Path) -> str:
     "12.1", "MUST", "the versions of manifest and policy are checked before anything is written"
 )
 @rfc_writer("12.1", "MUST", "a trail of an unknown major version is not written to, by any command")
-@rfc_writer("12.1", "SHOULD", "whoever tries is told which file declares which version")
+@rfc_writer("12.1", "SHOULD", "the error names the file and its version")
 @pytest.mark.parametrize(
     ("file", "member"), [("manifest.json", "version"), ("config.json", "standard_version")]
 )
@@ -58,8 +58,8 @@ def test_an_unknown_major_version_is_not_written_to(
     } == before
 
 
-@rfc_writer("12.2", "MUST NOT", "recording appends: no byte of the log that was there changes")
-def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
+@rfc_writer("12.2", "MUST NOT", "recording only appends: existing bytes of the log stay")
+def test_existing_records_stay(trail: CompleteTrail) -> None:
     trail.writer.record(LATER)
     trail.writer.raw_log(b'no record\n{ "type" : "edge" , "source_id":"x"}\n')
     before = (trail.root / LOG).read_bytes()
@@ -72,7 +72,7 @@ def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
 @rfc_writer(
     "12.2",
     "MUST",
-    "members that we do not know are preserved where records are copied: in an export, too",
+    "unknown members are kept where records are copied, exports included",
 )
 def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> None:
     unknown = {"x_tool": {"b": [1, 1.0, None, True]}, "zeta": None}
@@ -98,7 +98,7 @@ def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> Non
 @rfc_writer(
     "12.3",
     "MUST NOT",
-    "entries that we do not know, and members of the frame, stay value for value when the manifest grows",
+    "unknown entries and manifest members keep their values when the manifest grows",
 )
 def test_unknown_entries_stay(trail: CompleteTrail) -> None:
     key = trail.writer.entry(POLICY)
@@ -113,8 +113,8 @@ def test_unknown_entries_stay(trail: CompleteTrail) -> None:
     assert json.dumps(after["x_frame"]) == "[1.0, null]"
 
 
-@rfc_writer("12.4", "stated", "a database in another layout is not migrated: it is made anew")
-def test_a_database_of_another_layout_is_made_anew(trail: CompleteTrail) -> None:
+@rfc_writer("12.4", "stated", "a database with another schema is rebuilt, not migrated")
+def test_a_database_with_another_schema_is_rebuilt(trail: CompleteTrail) -> None:
     (trail.root / AUDIT_DIR / "audit.db").write_bytes(b"of another program")
     done = run_vibes(trail.root, "query", "SELECT count(*) FROM line_annotations", "--json")
     assert (done.code, done.json["rows"]) == (0, [[6]])

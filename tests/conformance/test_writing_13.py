@@ -1,4 +1,4 @@
-"""RFC 13.1: private things in what is recorded."""
+"""RFC 13.1: private data in what is recorded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def private(root: Path) -> Project:
 
 
 @rfc_writer("13.1", "SHOULD", "secrets in prompts and reasoning do not reach the trail")
-def test_secrets_stay_out(tmp_path: Path) -> None:
+def test_secrets_are_not_recorded(tmp_path: Path) -> None:
     project = private(tmp_path / "project")
     assert SECRET.encode() not in project.written()
     assert b"[masked]" in project.written()
@@ -42,9 +42,9 @@ def test_secrets_stay_out(tmp_path: Path) -> None:
 @rfc_writer(
     "13.1",
     "SHOULD",
-    "what another tool recorded can be reviewed before it is committed: secrets in it are pointed out",
+    "secrets recorded by another tool are reported before a commit",
 )
-def test_secrets_of_others_are_pointed_out(tmp_path: Path) -> None:
+def test_secrets_of_other_tools_are_reported(tmp_path: Path) -> None:
     project = private(tmp_path / "project")
     manifest = project.root / ".ai-audit" / "manifest.json"
     project.entries()
@@ -55,9 +55,7 @@ def test_secrets_of_others_are_pointed_out(tmp_path: Path) -> None:
     assert "secret" in checks
 
 
-@rfc_writer(
-    "13.1", "SHOULD", "a manifest that the project keeps out of git is written like any other"
-)
+@rfc_writer("13.1", "SHOULD", "a manifest that git ignores is written like any other")
 def test_a_manifest_may_be_kept_private(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()

@@ -1,4 +1,4 @@
-"""RFC 4: which files are made, and what git is told about them."""
+"""RFC 4: the files that are created, and git's settings for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @rfc_writer(
     "4.1",
     "stated",
-    "a trail lies in `.ai-audit/` at the project's root, its files under the names of the RFC",
+    "the trail is `.ai-audit/` at the project root, with the RFC's file names",
 )
 def test_files_have_their_names(high: RecordedTrail) -> None:
     names = {path.name for path in (high.root / ".ai-audit").iterdir()}
@@ -28,9 +28,9 @@ def test_files_have_their_names(high: RecordedTrail) -> None:
 @rfc_writer(
     "4.2",
     "SHOULD",
-    "git takes manifest, log and policy along, and nothing that is derived or temporary",
+    "git tracks manifest, log and policy, and no derived or temporary file",
 )
-def test_git_takes_along_what_it_should(high: RecordedTrail, tmp_path: Path) -> None:
+def test_git_tracks_the_right_files(high: RecordedTrail, tmp_path: Path) -> None:
     tree = tmp_path / "clone"
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
     shutil.copytree(high.root, tree, dirs_exist_ok=True)

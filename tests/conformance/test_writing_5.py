@@ -1,4 +1,4 @@
-"""RFC 5: hashes and ids that are written, computed again by an independent implementation."""
+"""RFC 5: written hashes and ids, computed again by an independent implementation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-@rfc_writer("5.1", "stated", "every hash and id is a SHA-256 in 64 lower-case hexadecimal digits")
+@rfc_writer(
+    "5.1", "stated", "every hash and id is a SHA-256 digest of 64 lowercase hexadecimal digits"
+)
 def test_every_key_and_id_is_a_digest(written: RecordedTrail) -> None:
     keys = [*written.manifest["entries"], *(record["annotation_id"] for record in written.records)]
     assert all(DIGEST.fullmatch(key) for key in keys)
 
 
 @rfc_writer(
-    "5.2", "stated", "an entry's key is the hash of its canonical form, its creation time left out"
+    "5.2", "stated", "an entry's key is the hash of its canonical form without its creation time"
 )
 def test_every_key_is_the_hash_of_its_entry(written: RecordedTrail) -> None:
     assert written.manifest["entries"]
@@ -30,8 +32,8 @@ def test_every_key_is_the_hash_of_its_entry(written: RecordedTrail) -> None:
     } == set()
 
 
-@rfc_writer("5.3", "stated", "records refer by whole hashes, never by short ones")
-def test_references_are_whole(written: RecordedTrail) -> None:
+@rfc_writer("5.3", "stated", "records refer by whole hashes")
+def test_references_are_complete(written: RecordedTrail) -> None:
     members = [
         (name, value)
         for record in written.records

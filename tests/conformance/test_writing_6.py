@@ -1,4 +1,4 @@
-"""RFC 6: the manifest and the entries in it."""
+"""RFC 6: the manifest and its entries."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ REQUIRED = {
 }
 
 
-@rfc_writer("6.1", "REQUIRED", "the manifest says `standard`, `version` and `entries`")
-def test_the_frame_is_whole(written: RecordedTrail) -> None:
+@rfc_writer("6.1", "REQUIRED", "the manifest has `standard`, `version` and `entries`")
+def test_the_frame_is_complete(written: RecordedTrail) -> None:
     assert written.manifest["standard"] == "VIBES"
     assert written.manifest["version"].startswith("1.")
     assert isinstance(written.manifest["entries"], dict)
@@ -42,7 +42,7 @@ def test_the_frame_is_whole(written: RecordedTrail) -> None:
 @rfc_writer("6.4", "REQUIRED", "a command has its required members, at every level")
 @rfc_writer("6.6", "REQUIRED", "a decision has its required members, at every level")
 @pytest.mark.parametrize("kind", ["environment", "command", "decision"])
-def test_an_entry_of_every_level_is_whole(written: RecordedTrail, kind: str) -> None:
+def test_an_entry_of_every_level_is_complete(written: RecordedTrail, kind: str) -> None:
     entries = written.entries(kind)
     assert entries
     assert [missing_members(entry, REQUIRED[kind]) for entry in entries.values()] == [set()] * len(
@@ -52,7 +52,7 @@ def test_an_entry_of_every_level_is_whole(written: RecordedTrail, kind: str) -> 
 
 @rfc_writer("6.3", "REQUIRED", "a prompt has its required members, from the medium level on")
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_prompt_is_whole(all_written: dict[str, RecordedTrail], level: str) -> None:
+def test_a_prompt_is_complete(all_written: dict[str, RecordedTrail], level: str) -> None:
     prompts = list(all_written[level].entries("prompt").values())
     assert len(prompts) == (0 if level == "low" else 2)
     assert [missing_members(entry, REQUIRED["prompt"]) for entry in prompts] == [set()] * len(
@@ -64,12 +64,10 @@ def test_a_prompt_is_whole(all_written: dict[str, RecordedTrail], level: str) ->
     )
 
 
-@rfc_writer(
-    "6.5", "REQUIRED", "reasoning has its required members, and is there at the high level only"
-)
-@rfc_writer("6.5", "stated", "the reasoning's model is the environment's where none is named")
+@rfc_writer("6.5", "REQUIRED", "reasoning has its required members, at the high level only")
+@rfc_writer("6.5", "stated", "the reasoning's model defaults to the environment's")
 @pytest.mark.parametrize("level", LEVELS)
-def test_reasoning_is_whole(all_written: dict[str, RecordedTrail], level: str) -> None:
+def test_reasoning_is_complete(all_written: dict[str, RecordedTrail], level: str) -> None:
     entries = list(all_written[level].entries("reasoning").values())
     assert len(entries) == (3 if level == "high" else 0)
     assert [missing_members(entry, REQUIRED["reasoning"]) for entry in entries] == [set()] * len(
@@ -78,13 +76,13 @@ def test_reasoning_is_whole(all_written: dict[str, RecordedTrail], level: str) -
     assert {entry["reasoning_model"] for entry in entries} <= {"some-model"}
 
 
-@rfc_writer("6.2", "REQUIRED", "creation times are ISO-8601")
+@rfc_writer("6.2", "REQUIRED", "creation times are ISO 8601")
 def test_creation_times_are_times(written: RecordedTrail) -> None:
     times = [entry["created_at"] for entry in written.manifest["entries"].values()]
     assert all(datetime.fromisoformat(time).utcoffset() is not None for time in times)
 
 
-@rfc_writer("6.3", "stated", "files of a prompt are relative to the project")
+@rfc_writer("6.3", "stated", "context files of a prompt are relative to the project")
 def test_context_files_are_relative(high: RecordedTrail) -> None:
     named = [
         path
@@ -94,7 +92,7 @@ def test_context_files_are_relative(high: RecordedTrail) -> None:
     assert named == ["src/a.py"]
 
 
-@rfc_writer("6.4", "RECOMMENDED", "of a command's output at most 1024 bytes are kept")
+@rfc_writer("6.4", "RECOMMENDED", "a command's output is cut to 1024 bytes")
 def test_output_is_cut(written: RecordedTrail) -> None:
     summary = written.manifest["entries"][written.names["command"]][
         "command_output_summary"
@@ -102,9 +100,7 @@ def test_output_is_cut(written: RecordedTrail) -> None:
     assert 1000 < len(summary) <= 1024 < len(OUTPUT.encode())
 
 
-@rfc_writer(
-    "6.4", "SHOULD", "secrets in a command's output are masked, and stand nowhere in the trail"
-)
+@rfc_writer("6.4", "SHOULD", "secrets in a command's output are masked everywhere in the trail")
 def test_secrets_are_masked(written: RecordedTrail) -> None:
     assert SECRET.encode() not in written.everything()
     assert (
@@ -113,9 +109,7 @@ def test_secrets_are_masked(written: RecordedTrail) -> None:
     )
 
 
-@rfc_writer(
-    "6.6", "REQUIRED", "options have an id and a description, and the selection is one of them"
-)
+@rfc_writer("6.6", "REQUIRED", "options have an id and a description, and the selected one exists")
 def test_a_decision_selects_an_option(written: RecordedTrail) -> None:
     [decision] = written.entries("decision").values()
     assert [missing_members(option, ("id", "description")) for option in decision["options"]] == [
@@ -128,7 +122,7 @@ def test_a_decision_selects_an_option(written: RecordedTrail) -> None:
 @rfc_writer(
     "6.7",
     "SHOULD",
-    "reasoning beyond the thresholds is compressed, then moved to a file of its own; its text is kept whole",
+    "reasoning above the thresholds is compressed, then stored in a blob; its text stays complete",
 )
 def test_long_reasoning_is_packed(high: RecordedTrail) -> None:
     texts: dict[str, str] = {}

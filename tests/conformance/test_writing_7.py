@@ -1,4 +1,4 @@
-"""RFC 7: the log and the records in it."""
+"""RFC 7: the log and its records."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DELEGATION = ("parent_session_id", "child_session_id", "timestamp")
     "REQUIRED",
     "a line record has its required members; its commit is null until it is known",
 )
-def test_line_records_are_whole(written: RecordedTrail) -> None:
+def test_line_records_are_complete(written: RecordedTrail) -> None:
     records = written.of("line")
     assert len(records) == 6
     assert [missing_members(record, LINE) for record in records] == [set()] * len(records)
@@ -63,7 +63,7 @@ def test_paths_are_relative(written: RecordedTrail) -> None:
     assert {record["file_path"] for record in written.annotations()} == {"src/a.py"}
 
 
-@rfc_writer("7.3", "REQUIRED", "timestamps are ISO-8601 in UTC")
+@rfc_writer("7.3", "REQUIRED", "timestamps are ISO 8601 in UTC")
 def test_timestamps_are_utc(written: RecordedTrail) -> None:
     assert {
         datetime.fromisoformat(record["timestamp"]).utcoffset() for record in written.records
@@ -91,7 +91,7 @@ def test_a_level_leaves_out_what_it_does_not_record(written: RecordedTrail) -> N
 @rfc_writer(
     "7.3.1",
     "SHOULD",
-    "line and function records carry all three anchors, made of the text as it was annotated",
+    "line and function records have all three anchors of the annotated text",
 )
 def test_annotations_are_anchored(written: RecordedTrail) -> None:
     lines = SOURCE.splitlines()
@@ -115,7 +115,7 @@ def test_annotations_are_anchored(written: RecordedTrail) -> None:
     "REQUIRED",
     "a function record has its required members, and the signature that was given",
 )
-def test_function_records_are_whole(written: RecordedTrail) -> None:
+def test_function_records_are_complete(written: RecordedTrail) -> None:
     [record] = written.of("function")
     assert missing_members(record, FUNCTION) == set()
     assert (record["function_name"], record["function_signature"], "line_start" in record) == (
@@ -126,7 +126,7 @@ def test_function_records_are_whole(written: RecordedTrail) -> None:
 
 
 @rfc_writer("7.5", "REQUIRED", "a session's start and end have their required members")
-def test_session_records_are_whole(written: RecordedTrail) -> None:
+def test_session_records_are_complete(written: RecordedTrail) -> None:
     starts = [record for record in written.of("session") if record["event"] == "start"]
     ends = [record for record in written.of("session") if record["event"] == "end"]
     assert {record["session_id"] for record in starts} == {record["session_id"] for record in ends}
@@ -140,9 +140,9 @@ def test_session_records_are_whole(written: RecordedTrail) -> None:
 @rfc_writer(
     "7.6",
     "REQUIRED",
-    "an edge has its required members, and the kinds of its ends are those of the RFC",
+    "an edge has its required members, and its ends have types of the RFC",
 )
-def test_edges_are_whole(written: RecordedTrail) -> None:
+def test_edges_are_complete(written: RecordedTrail) -> None:
     edges = written.of("edge")
     assert [missing_members(edge, EDGE) for edge in edges] == [set()] * len(edges)
     assert {edge["edge_type"] for edge in edges} <= {
@@ -160,7 +160,7 @@ def test_edges_are_whole(written: RecordedTrail) -> None:
     }
 
 
-@rfc_writer("7.6", "stated", "both ends of an edge are there, of the kind that it says")
+@rfc_writer("7.6", "stated", "both ends of an edge exist and have the stated type")
 def test_the_ends_of_edges_are_there(written: RecordedTrail) -> None:
     things = {
         "annotation": {record["annotation_id"] for record in written.records},
@@ -172,8 +172,8 @@ def test_the_ends_of_edges_are_there(written: RecordedTrail) -> None:
         assert edge["target_ref"] in things[edge["target_type"]]
 
 
-@rfc_writer("7.7", "REQUIRED", "a delegation has its required members, and its kind")
-def test_delegations_are_whole(written: RecordedTrail) -> None:
+@rfc_writer("7.7", "REQUIRED", "a delegation has its required members and a type")
+def test_delegations_are_complete(written: RecordedTrail) -> None:
     delegations = written.of("delegation")
     assert [
         missing_members(record, (*DELEGATION, "delegation_type")) for record in delegations
@@ -181,9 +181,7 @@ def test_delegations_are_whole(written: RecordedTrail) -> None:
     assert {record["parent_session_id"] for record in delegations} == {written.names["session"]}
 
 
-@rfc_writer(
-    "7.8", "MAY", "a SQLite database is made of the log, in which indexed queries are answered"
-)
+@rfc_writer("7.8", "MAY", "a SQLite database with indexes can be built from the log")
 def test_a_database_is_made(trail: CompleteTrail) -> None:
     assert run_vibes(trail.root, "db", "build").code == 0
     with closing(sqlite3.connect(trail.root / AUDIT_DIR / "audit.db")) as connection:
@@ -198,8 +196,8 @@ def test_a_database_is_made(trail: CompleteTrail) -> None:
     assert (count, "USING INDEX" in plan) == (2, True)
 
 
-@rfc_writer("7.8", "MUST", "no database is written where `.gitignore` does not list it")
-def test_a_database_is_not_written_where_git_would_take_it(trail: CompleteTrail) -> None:
+@rfc_writer("7.8", "MUST", "no database is written if `.gitignore` does not list it")
+def test_a_database_is_not_written_where_git_would_track_it(trail: CompleteTrail) -> None:
     (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
     before = snapshot(trail.root)
     assert run_vibes(trail.root, "db", "build").code == 2
@@ -207,9 +205,7 @@ def test_a_database_is_not_written_where_git_would_take_it(trail: CompleteTrail)
     assert snapshot(trail.root) == before
 
 
-@rfc_writer(
-    "7.9", "REQUIRED", "an edit is recorded as what it was: created, modified, deleted or reviewed"
-)
+@rfc_writer("7.9", "REQUIRED", "an edit has the action create, modify, delete or review")
 def test_actions_are_those_of_the_edits(written: RecordedTrail) -> None:
     actions = {
         name: written.record(name)["action"] for name in ("line", "changed", "removed", "looked")
@@ -236,20 +232,18 @@ def test_the_log_ends_with_a_newline(written: RecordedTrail) -> None:
     assert written.log.endswith(b"}\n")
 
 
-@rfc_writer("7.10", "SHOULD", "members stand in one order everywhere")
+@rfc_writer("7.10", "SHOULD", "members are always in the same order")
 def test_members_stand_in_order(written: RecordedTrail) -> None:
     assert all(list(record) == sorted(record) for record in written.records)
 
 
-@rfc_writer(
-    "7.3.1", "MUST", "a remap looks at the annotations whose commit was rewritten, and at no others"
-)
+@rfc_writer("7.3.1", "MUST", "a remap handles only annotations whose commit was rewritten")
 @rfc_writer(
     "7.3.1",
     "MUST",
-    "a file that is as its annotation saw it is left alone: nothing is written about it",
+    "nothing is written for a file that did not change",
 )
-def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
+def test_a_remap_leaves_unchanged_files_alone(tmp_path: Path) -> None:
     untouched = backfilled_project(tmp_path / "untouched")
     before = log_bytes(untouched)
     with Recorder(untouched.path) as recorder:
@@ -266,14 +260,14 @@ def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
 @rfc_writer(
     "7.3.1",
     "MUST",
-    "an anchor that is found elsewhere gets a record with its new lines, the new commit and the action `rebase_remap`",
+    "an anchor found at other lines gets a record with those lines, the new commit and the action `rebase_remap`",
 )
 @rfc_writer(
     "7.3.1",
     "MUST",
-    "with every `rebase_remap` goes a `supersedes` edge from the new record to the old one",
+    "every `rebase_remap` has a `supersedes` edge from the new record to the old one",
 )
-@rfc_writer("7.3.1", "MUST", "the records that were there are never changed or removed")
+@rfc_writer("7.3.1", "MUST", "existing records are never changed or removed")
 def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
     work = rewritten_project(tmp_path / "project", "# one\n# two\n" + COMMITTED)
     before = log_bytes(work)
@@ -304,7 +298,7 @@ def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
 @rfc_writer(
     "7.3.1", "MUST", "an anchor that is not found gets a record with the action `rebase_orphan`"
 )
-def test_a_remap_marks_what_is_gone(tmp_path: Path) -> None:
+def test_a_remap_marks_lost_places(tmp_path: Path) -> None:
     work = rewritten_project(tmp_path / "project", "nothing = 'of it'\n")
     before, count = log_bytes(work), len(work.records())
     with Recorder(work.path) as recorder:

@@ -1,4 +1,4 @@
-"""RFC 8: the policy, made and obeyed."""
+"""RFC 8: creating and following the policy."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from tests.conformance.recorded_trail import RecordedTrail
 
 
-@rfc_writer(
-    "8.1", "REQUIRED", "a new policy has its required members, with the level that was asked for"
-)
+@rfc_writer("8.1", "REQUIRED", "a new policy has its required members and the requested level")
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_policy_is_whole(all_written: dict[str, RecordedTrail], level: str) -> None:
+def test_the_policy_is_complete(all_written: dict[str, RecordedTrail], level: str) -> None:
     config = all_written[level].config
     assert {name: config[name] for name in ("standard", "assurance_level", "project_name")} == {
         "standard": "VIBES",
@@ -46,7 +44,7 @@ def test_untracked_files_are_not_recorded(tmp_path: Path, policy: dict[str, Any]
     assert project.records("line") == []
 
 
-@rfc_writer("8.1", "OPTIONAL", "the policy's thresholds decide where reasoning is stored")
+@rfc_writer("8.1", "OPTIONAL", "the policy's thresholds decide how reasoning is stored")
 def test_thresholds_are_obeyed(tmp_path: Path) -> None:
     project = new_project(
         tmp_path / "project",
@@ -69,7 +67,7 @@ def test_thresholds_are_obeyed(tmp_path: Path) -> None:
 @rfc_writer(
     "8.2",
     "stated",
-    "a compressed entry holds its text and `compressed`, an external one `external` and where it lies",
+    "a compressed entry has its text and `compressed`, an external one `external` and `blob_path`",
 )
 def test_packed_entries_have_the_members_of_the_rfc(high: RecordedTrail) -> None:
     [compressed] = [entry for entry in high.entries("reasoning").values() if "compressed" in entry]

@@ -1,4 +1,4 @@
-"""RFC 9: what a tool records when, at each level, and several at once."""
+"""RFC 9: what is recorded when, at each level, and by concurrent programs."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def project(tmp_path: Path) -> Project:
 
 
 @rfc_writer(
-    "9.1", "stated", "session start, command, prompt and edit each can be recorded when they happen"
+    "9.1", "stated", "session start, command, prompt and edit can be recorded when they happen"
 )
-def test_there_is_something_for_every_hook_point(high: RecordedTrail) -> None:
+def test_every_event_can_be_recorded(high: RecordedTrail) -> None:
     kinds = {entry["type"] for entry in high.manifest["entries"].values()}
     assert kinds == {"environment", "command", "prompt", "reasoning", "decision"}
     assert {record["type"] for record in high.records} == {
@@ -60,7 +60,7 @@ def test_there_is_something_for_every_hook_point(high: RecordedTrail) -> None:
 @rfc_writer(
     "9.1",
     "stated",
-    "a completion that a person accepts is recorded once, however often a client tells of it, with what was typed as its prompt",
+    "an accepted completion is recorded once for any number of notifications, with the typed text as prompt",
 )
 def test_an_inline_completion_is_recorded_once(written: RecordedTrail) -> None:
     record = written.record("completed")
@@ -75,7 +75,7 @@ def test_an_inline_completion_is_recorded_once(written: RecordedTrail) -> None:
 
 
 @rfc_writer(
-    "9.2", "stated", "a session's start writes its environment, once, and the record that names it"
+    "9.2", "stated", "a session start writes its environment once and the record that names it"
 )
 def test_a_session_start_writes_its_environment(written: RecordedTrail) -> None:
     start = next(
@@ -89,7 +89,7 @@ def test_a_session_start_writes_its_environment(written: RecordedTrail) -> None:
     ) == 2, "one for each model"
 
 
-@rfc_writer("9.2", "stated", "a command is written once, with its hash as its key, at every level")
+@rfc_writer("9.2", "stated", "a command is written once under its hash, at every level")
 def test_a_command_is_written_once(written: RecordedTrail) -> None:
     commands = [
         key
@@ -103,7 +103,7 @@ def test_a_command_is_written_once(written: RecordedTrail) -> None:
 @rfc_writer(
     "9.2",
     "stated",
-    "an annotation names environment and command, from medium on its prompt, at high its reasoning",
+    "an annotation names environment and command, from medium its prompt, at high its reasoning",
 )
 def test_an_annotation_names_what_its_level_asks_for(written: RecordedTrail) -> None:
     line = written.record("line")
@@ -126,7 +126,7 @@ def test_an_annotation_names_what_its_level_asks_for(written: RecordedTrail) -> 
 @rfc_writer(
     "9.2",
     "MUST",
-    "an annotation leads by `caused_by` to the prompt or the command that triggered it",
+    "an annotation has a `caused_by` edge to its prompt or command",
 )
 def test_annotations_have_their_cause(written: RecordedTrail) -> None:
     causes = dict(written.edges("caused_by"))
@@ -138,24 +138,24 @@ def test_annotations_have_their_cause(written: RecordedTrail) -> None:
     assert {record["annotation_id"] for record in written.annotations()} <= set(causes)
 
 
-@rfc_writer("9.2", "MUST", "a session that spawns another leads to it by `delegated_to`")
-def test_sub_agents_are_delegated_to(written: RecordedTrail) -> None:
+@rfc_writer("9.2", "MUST", "a session has a `delegated_to` edge to each session that it starts")
+def test_child_sessions_have_an_edge(written: RecordedTrail) -> None:
     assert written.edges("delegated_to") == {
         (written.names["session"], written.names[child]) for child in ("child", "own child")
     }
 
 
-@rfc_writer("9.2", "SHOULD", "what was read before an edit leads from it by `informed_by`")
-def test_reads_inform(written: RecordedTrail) -> None:
+@rfc_writer("9.2", "SHOULD", "an edit has `informed_by` edges to what was read before")
+def test_reads_have_an_informed_by_edge(written: RecordedTrail) -> None:
     assert (written.names["line"], written.names["read"]) in written.edges("informed_by")
 
 
 @rfc_writer(
     "9.2",
     "MUST",
-    "whatever else joins two events has its edge: an edit on the lines of another, a review",
+    "other relations have edges as well: an edit of another edit's lines, a review",
 )
-def test_other_links_have_their_edges(written: RecordedTrail) -> None:
+def test_other_relations_have_edges(written: RecordedTrail) -> None:
     assert (written.names["changed"], written.names["line"]) in written.edges("depends_on")
     assert written.names["line"] in {source for source, _ in written.edges("reviewed_by")}
 
@@ -163,7 +163,7 @@ def test_other_links_have_their_edges(written: RecordedTrail) -> None:
 @rfc_writer(
     "9.2",
     "MUST",
-    "a decision is an entry at every level, and the annotations that follow from it name it",
+    "a decision is an entry at every level, and its annotations name it",
 )
 def test_decisions_are_recorded(written: RecordedTrail) -> None:
     [key] = written.entries("decision")
@@ -172,9 +172,9 @@ def test_decisions_are_recorded(written: RecordedTrail) -> None:
     }
 
 
-@rfc_writer("9.2", "MUST", "handing on work writes a delegation record")
+@rfc_writer("9.2", "MUST", "delegating work writes a delegation record")
 @rfc_writer("9.2", "MUST", "a child session's start names its parent")
-@rfc_writer("9.2", "SHOULD", "a child session's start names the agent and its kind")
+@rfc_writer("9.2", "SHOULD", "a child session's start names the agent and its type")
 def test_delegations_are_recorded(written: RecordedTrail) -> None:
     assert {record["child_session_id"] for record in written.of("delegation")} == {
         written.names["child"],
@@ -194,7 +194,7 @@ def test_delegations_are_recorded(written: RecordedTrail) -> None:
         )
 
 
-@rfc_writer("9.2", "MUST", "a child of a session that was never started is refused")
+@rfc_writer("9.2", "MUST", "a child of an unknown session is rejected")
 def test_an_unknown_parent_is_refused(project: Project) -> None:
     with pytest.raises(UnknownId):
         project.session(parent_session_id="nobody")
@@ -202,11 +202,11 @@ def test_an_unknown_parent_is_refused(project: Project) -> None:
 
 
 @pytest.mark.slow
-@rfc_writer("9.3", "MUST", "programs that append at once lose no record and tear none")
+@rfc_writer("9.3", "MUST", "programs that append concurrently lose and split no record")
 @rfc_writer(
     "9.3",
     "MUST",
-    "the manifest is locked while it is brought up to date: no entry of any program is lost",
+    "the manifest is locked during updates: no program's entries are lost",
 )
 def test_programs_write_at_once(project: Project) -> None:
     session = project.session()
@@ -227,7 +227,7 @@ def test_programs_write_at_once(project: Project) -> None:
 @rfc_writer(
     "9.3",
     "MUST",
-    "the manifest is replaced whole, by renaming: a reader sees the old one or the new one",
+    "the manifest is replaced atomically: a reader sees the old or the new one",
 )
 def test_the_manifest_is_replaced_whole(project: Project) -> None:
     manifest = project.root / ".ai-audit" / "manifest.json"
@@ -247,7 +247,7 @@ def test_the_manifest_is_replaced_whole(project: Project) -> None:
 @rfc_writer(
     "9.3",
     "SHOULD",
-    "entries wait in a journal until they are merged, all at once, and are read meanwhile",
+    "entries are in a journal until they are merged together, and are read from there",
 )
 def test_the_journal_is_merged_in_one_step(project: Project) -> None:
     with fold_lock(project.recorder.directory).acquire():
@@ -266,7 +266,7 @@ def test_the_journal_is_merged_in_one_step(project: Project) -> None:
 @rfc_writer(
     "9.2",
     "MUST",
-    "once a commit has an annotation's lines and is not the last one, the log names it, by a record that takes the other one's place",
+    "once a commit with an annotation's lines is not the last one, a new record of the annotation names it",
 )
 def test_every_annotation_is_linked_to_its_commit(tmp_path: Path) -> None:
     work = committed_project(tmp_path / "project")

@@ -1,4 +1,4 @@
-"""The faces of the reader that the tests look at: the trail, the report about it, and the program as a process."""
+"""Access to a trail for tests: the reader, the check report, and `vibes` as a process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANIFEST: Final = f"{AUDIT_DIR}/manifest.json"
 CONFIG: Final = f"{AUDIT_DIR}/config.json"
 
 READ_COMMANDS: Final = (("check",), ("log",), ("sessions",), ("models",), ("stats",), ("doctor",))
-"""The subcommands that answer for a whole trail and need no argument."""
+"""Subcommands that read a whole trail and need no argument."""
 
 
 def audit_dir(root: Path) -> AuditDir:
@@ -34,21 +34,21 @@ def audit_dir(root: Path) -> AuditDir:
 
 
 def open_trail(root: Path) -> Trail:
-    """Read the trail of the project at `root` as it is now."""
+    """Return the current trail of the project at `root`."""
     trail = Trail(audit_dir(root))
     trail.refresh()
     return trail
 
 
 def check_project(root: Path, base: str | None = None) -> Report:
-    """Check the trail of the project at `root`, on a fixed day."""
+    """Check the trail of the project at `root`, at a fixed time."""
     return check_trail(open_context(audit_dir(root), NOW), base)
 
 
 def finding_fields(
     report: Report, file: str | None = None, line: int | None = None
 ) -> set[tuple[str, str | None]]:
-    """Return what a report says, as check and field: all of it, or what it says of one line of a file."""
+    """Return check and field of all findings, or of those on one line of a file."""
     return {
         (finding.check.id, finding.field)
         for finding in report.findings
@@ -57,7 +57,7 @@ def finding_fields(
 
 
 def severities(report: Report, check: str) -> set[str]:
-    """Return the severities of all findings of a check; empty when it found nothing."""
+    """Return the severities of a check's findings."""
     return {finding.severity.value for finding in report.findings if finding.check.id == check}
 
 
@@ -85,7 +85,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """How a run of the program ended, and what it said."""
+    """Exit code and output of a run of the program."""
 
     code: int
     out: str
@@ -93,12 +93,12 @@ class ProgramResult:
 
     @property
     def json(self) -> Any:
-        """The answer, which must be JSON."""
+        """The output as JSON."""
         return json.loads(self.out)
 
 
 def run_vibes(root: Path, *arguments: str) -> ProgramResult:
-    """Run `vibes` as a process of its own in the folder `root`."""
+    """Run `vibes` in a new process in the folder `root`."""
     done = forked.run(arguments, cwd=root, environment=_environment())
     return ProgramResult(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
@@ -106,7 +106,7 @@ def run_vibes(root: Path, *arguments: str) -> ProgramResult:
 def run_vibes_commands(
     root: Path, commands: Iterable[tuple[str, ...]], *more: str
 ) -> ProgramResult:
-    """Run several commands in one process, each with `more` arguments; what they say comes one after the other."""
+    """Run several commands in one new process, each with `more` arguments."""
     program = "import json, sys; from vibes_lsp.cli.main import run; sys.exit(max([run(each) for each in json.loads(sys.argv[1])]))"
     return _run(root, program, json.dumps([[*command, *more] for command in commands]))
 

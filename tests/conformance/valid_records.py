@@ -1,4 +1,4 @@
-"""Records and entries with every member that the RFC knows, valid in the complete trail; and adding them to it."""
+"""Valid records and entries with all members of the RFC, and functions to add them to a trail."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def session_start(trail: CompleteTrail) -> dict[str, object]:
 
 
 def session_end(trail: CompleteTrail) -> dict[str, object]:
-    """Return another end of a session that has both (RFC 7.5)."""
+    """Return the end of a session that already has one (RFC 7.5)."""
     return {
         "type": "session",
         "event": "end",
@@ -177,7 +177,7 @@ def decision() -> dict[str, object]:
 
 
 def append(trail: CompleteTrail, record: Members) -> int:
-    """Append a record, and what the RFC wants beside it; return its line."""
+    """Append a record and the records that the RFC requires with it; return its line."""
     number = log_lines(trail.root) + 1
     identifier = trail.writer.record(record)
     if record.get("type") in ("line", "function"):
@@ -197,7 +197,7 @@ def append(trail: CompleteTrail, record: Members) -> int:
 def record_findings(
     trail: CompleteTrail, record: Members, **changes: object
 ) -> set[tuple[str, str | None]]:
-    """Append a record with some members changed; return what is found on its line, as check and field."""
+    """Append a record with changed members; return check and field of the findings on its line."""
     line_appended = append(trail, {**record, **changes})
     return finding_fields(check_project(trail.root), LOG, line_appended)
 
@@ -205,7 +205,7 @@ def record_findings(
 def entry_findings(
     trail: CompleteTrail, entry: Members, **changes: object
 ) -> set[tuple[str, str | None]]:
-    """Add an entry with some members changed; return what is found on its line, as check and field."""
+    """Add an entry with changed members; return check and field of the findings on its line."""
     kept = {name: value for name, value in {**entry, **changes}.items() if value is not OMIT}
     key = trail.writer.entry(kept)
     return finding_fields(

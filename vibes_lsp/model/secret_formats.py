@@ -19,7 +19,7 @@ from typing import Final
 def _word_start(characters: str) -> str:
     r"""Return a pattern for the start of a word of these characters.
 
-    It also matches after `\n` in quoted text, `%3D` in a URL and a terminal color code.
+    It also matches after `\n` in quoted text, `%3D` in a URL and a terminal colour code.
     """
     escapes = r"(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)"
     return f"(?:(?<![{characters}])|{escapes})"
