@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def story(tmp_path: Path) -> Project:
-    """Two files: of one an AI wrote two functions, the second of which a review approved; of the other nothing."""
+    """Two files: one with two AI functions, the second approved; one without AI lines."""
     project = Project(tmp_path / "story")
     project.config(
         tracked_extensions=[".py"], risk_scoring={"enabled": True, "algorithm": "our-own"}

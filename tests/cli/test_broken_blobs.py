@@ -1,4 +1,4 @@
-"""Reasoning that cannot or must not be unpacked: said at its place, never opened outside, never without bound."""
+"""Reasoning that cannot or must not be unpacked: reported at its place, and bounded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def external(project: Project, path: str) -> str:
 
 
 def findings(project: Project, run_vibes: RunVibes) -> list[tuple[str, str, int, str]]:
-    """Check the project, which must change nothing, and return what was found: check, field, line, message."""
+    """Check the project and return check, field, line and message of each finding."""
     before = project.contents()
     report = run_vibes("check", "--json", cwd=project.root)
     assert project.contents() == before
@@ -81,7 +81,7 @@ def test_a_long_path_is_cut(project: Project, run_vibes: RunVibes) -> None:
 
 
 def bomb(megabytes: int) -> bytes:
-    """Return gzip data of so many megabytes of the letter x."""
+    """Return gzip data that unpacks to many megabytes."""
     packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
     million = b"x" * 1_000_000
     return b"".join(packer.compress(million) for _ in range(megabytes)) + packer.flush()

@@ -1,4 +1,4 @@
-"""Broken entries and records between sound ones: said at their line, and the sound ones are still there."""
+"""Broken entries and records: reported at their line; the others are still read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ENTRY: Final = "0123456789abcdef" * 4
 
 
 def add(project: Project, entry: bytes) -> int:
-    """Add an entry as it is to the manifest, under a made-up key; return its line."""
+    """Add an unchecked entry to the manifest; return its line."""
     manifest = project.root / MANIFEST
     manifest.write_bytes(
         manifest.read_bytes().removesuffix(b"}}\n") + b',"%s":%s\n}}\n' % (ENTRY.encode(), entry)

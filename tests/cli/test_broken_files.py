@@ -1,4 +1,4 @@
-"""Broken files: said at their place, the rest goes on, no traceback, and nothing on disk changes."""
+"""Broken files: reported at their place, without a traceback and without any change on disk."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def an_unreadable_file(file: Path) -> None:
 
 def need_permissions() -> None:
     if os.name == "nt" or os.geteuid() == 0:
-        pytest.skip("whoever runs this may read everything; a folder and a pipe stand in for it")
+        pytest.skip("this user may read everything; a folder and a pipe replace the file")
 
 
 PLACES: Final[dict[Callable[[Path], None], str]] = {

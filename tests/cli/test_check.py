@@ -1,4 +1,4 @@
-"""`vibes check`: the guide's seven lines, the findings, JSON, SARIF, and a base revision."""
+"""`vibes check`: the guide's seven lines, findings, JSON, SARIF and a base revision."""
 
 from __future__ import annotations
 

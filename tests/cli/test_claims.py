@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Project:
 def blamed(
     run_vibes: RunVibes, project: Project, path: str = "a.py"
 ) -> tuple[dict[str, dict[str, object]], dict[int, str]]:
-    """Return the placements by their ids, and who owns each line."""
+    """Return the placements by id, and the owner of each line."""
     told = json.loads(run_vibes("blame", path, "--json", cwd=project.root).out)
     return {each["annotationId"]: each for each in told["placements"]}, {
         each["line"]: each["annotationId"] for each in told["lines"]
@@ -43,10 +43,10 @@ def blamed(
 
 
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not-committed"])
-def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(
+def test_an_uncertain_placement_takes_no_line_from_a_certain_one(
     project: Project, run_vibes: RunVibes, *, is_committed: bool
 ) -> None:
-    """The log of a branch came along, and its function did not."""
+    """The log of a branch was merged without its function."""
     repository = Repository(project.root)
     header = "import json\n\n\n"
     project.file("a.py", header)
@@ -80,10 +80,8 @@ def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(
     assert sum(end - start + 1 for start, end in kept.values()) == 4
 
 
-def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(
-    project: Project, run_vibes: RunVibes
-) -> None:
-    """Two lines were recorded, and discarded with `git checkout`."""
+def test_a_guess_does_not_grow_and_owns_no_line(project: Project, run_vibes: RunVibes) -> None:
+    """Two lines were recorded, then discarded with `git checkout`."""
     repository = Repository(project.root)
     project.file("double.py", DOUBLE)
     repository.commit("begun", "2026-02-03T10:00:00+00:00")

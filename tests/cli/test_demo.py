@@ -1,4 +1,4 @@
-"""`vibes demo`: from nothing to a repository worth looking at, the same everywhere."""
+"""`vibes demo`: creates the same sample repository everywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow  # it makes a repository with its commits
 
 
 def placed(root: Path) -> dict[tuple[str, int | None], dict[str, Any]]:
-    """Return what `vibes blame` says of each file, by path and first line."""
+    """Return the placements of each file, by path and first line."""
     found = [
         vibes("blame", path, "--json", cwd=root).json
         for path in ("src/auth.py", "src/limits.py", "src/mail.py", "web/app.ts")

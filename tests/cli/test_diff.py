@@ -1,4 +1,4 @@
-"""`vibes diff`: the AI's lines of a change, between two commits or in the work tree, and nothing else."""
+"""`vibes diff`: only the AI lines of a change, between two commits or in the work tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERSON = "\n\ndef mine() -> int:\n    return 1\n"
 
 
 class Story(Project):
-    """A project in a git repository: one commit without an AI, a second in which an AI added two functions and a person one more."""
+    """A repository with two commits: one without AI, one with two AI functions and a human one."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)

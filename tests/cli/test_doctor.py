@@ -1,4 +1,4 @@
-"""`vibes doctor`: where the way from the program to an annotation is broken."""
+"""`vibes doctor`: which step between the program and an annotation fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def steps(done: CommandResult) -> dict[str, tuple[str, str]]:
-    """Return health and message of each step by what it is about, from JSON."""
+    """Return health and message of each step, by its subject."""
     return {step["about"]: (step["health"], step["message"]) for step in done.json["steps"]}
 
 

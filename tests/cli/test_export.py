@@ -1,4 +1,4 @@
-"""`vibes export --current`: what stands now, as a trail of its own; all of it or nothing."""
+"""`vibes export --current`: current records as an audit trail of their own, all or nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def exported(folder: Path, kind: str | None = None) -> list[dict[str, Any]]:
-    """Return the records of an export; every id is checked."""
+    """Return the records of an export, with their ids checked."""
     records = [
         json.loads(line)
         for line in (folder / ".ai-audit" / "annotations.jsonl").read_bytes().splitlines()
@@ -43,7 +43,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def states(project: Path) -> set[tuple[str, int, str]]:
-    """Return where the annotations of a project are, and what became of them."""
+    """Return the places and states of the annotations of a project."""
     found = vibes("find", "--json", cwd=project).json["placements"]
     return {(each["filePath"], each["lineStart"], each["state"]) for each in found}
 

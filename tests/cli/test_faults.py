@@ -1,4 +1,4 @@
-"""A fault of ours is one line with a report id, exit code 2, and no text of the trail; a commit goes on."""
+"""An internal error is one line with a report id, exit code 2 and no text of the audit trail."""
 
 from __future__ import annotations
 

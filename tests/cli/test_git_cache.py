@@ -1,4 +1,4 @@
-"""The cache of git answers: it changes no result, serves no deciding command, and is outside projects."""
+"""The cache of git answers: it changes no result, serves no gate, and is outside projects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 def made(root: Path, files: int) -> Repository:
-    """A repository in which an AI wrote some files; one was renamed since, another one deleted, the text of a third was moved."""
+    """A repository with AI files: one was renamed, one deleted, the text of a third moved."""
     repository = Repository(root)
     project = Project(root)
     project.config(tracked_extensions=[".py"])
@@ -149,7 +149,7 @@ def test_git_is_asked_as_often_for_many_files_as_for_a_few_but_for_lines_in_doub
 
 
 def put_in_doubt(repository: Repository, number: int) -> None:
-    """Change a line of an annotated text, so that its place is no longer sure."""
+    """Change a line of an annotated text, so that its place is uncertain."""
     file = repository.path / f"a{number}.py"
     lines = file.read_text("utf-8").split("\n")
     lines[4] += "  # changed"
@@ -159,7 +159,7 @@ def put_in_doubt(repository: Repository, number: int) -> None:
 def asked(
     repository: Repository, question: tuple[str, ...], tmp_path: Path, cache: Path
 ) -> list[str]:
-    """Return the git commands that a question starts."""
+    """Return the git commands that a command starts."""
     folder, asked = tmp_path / "bin", tmp_path / "asked"
     folder.mkdir(exist_ok=True)
     asked.unlink(missing_ok=True)

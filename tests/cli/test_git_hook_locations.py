@@ -1,4 +1,4 @@
-"""Where our hook goes, and where not: work trees, submodules, `core.hooksPath`; and what `vibes doctor` says of it."""
+"""Where the pre-commit hook is installed, and what `vibes doctor` reports about it."""
 
 from __future__ import annotations
 

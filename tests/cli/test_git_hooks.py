@@ -1,4 +1,4 @@
-"""`vibes init --git-hooks` in real repositories: commits run the back-fill, and whatever else they ran before."""
+"""`vibes init --git-hooks` in real repositories: commits run the backfill and the previous hook."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replac
 
 @pytest.fixture
 def story(tmp_path: Path) -> Project:
-    """Two functions of one model and another, committed with their records."""
+    """Two functions of two models, committed with their records."""
     project = Project(tmp_path / "story")
     project.config(tracked_extensions=[".py"])
     project.environment(model="older-model")

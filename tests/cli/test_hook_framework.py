@@ -1,4 +1,4 @@
-"""Beside the pre-commit framework, which puts aside what is not staged while its hooks run: a trail comes through whole."""
+"""The hook of `vibes` with the pre-commit framework, which stashes unstaged changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LINT = {
 
 
 class Framed:
-    """A repository with the framework, `vibes` replaced by a stub that appends to the log and stages it."""
+    """A repository with the framework and a stub of `vibes` that appends to the log."""
 
     def __init__(self, root: Path, told: Path) -> None:
         self.root, self.told = root, told
@@ -53,7 +53,7 @@ class Framed:
         subprocess.run([FRAMEWORK, "install"], cwd=self.root, check=True, capture_output=True)
 
     def record(self) -> None:
-        """Append a record that nobody stages, as a recorder does between two commits."""
+        """Append a record without staging it, as a recorder does between commits."""
         with self.log.open("a") as file:
             file.write('{"type":"recorded"}\n')
 

@@ -1,4 +1,4 @@
-"""Text from a trail is untrusted: it stays on its line, and nothing of it acts on the terminal."""
+"""Untrusted text stays on its line and never acts on the terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ACTING: Final = re.compile(
 FINDING: Final = re.compile(
     r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S"
 )
-"""How the lines begin whose number depends on what is wrong: those of the report and of the diagnosis."""
+"""Beginnings of lines whose number depends on what is wrong: those of the report and of the diagnosis."""
 TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats", "find")
 LONGEST: Final = 2 * MAX_PATH + 200
 """Characters that no line has: two paths, each as long as a path can be, and what stands beside them."""
@@ -58,7 +58,7 @@ COMMANDS: Final = (
 
 
 class Poisoner:
-    """Puts a text wherever a tool could put one, under ids that are easy to name."""
+    """Puts a text into every member that a tool can write, under short ids."""
 
     def __init__(self, project: Project, text: str) -> None:
         self.writer = project.writer
@@ -121,7 +121,7 @@ class Poisoner:
             command_hash=command,
             annotation_id="0" * 64,
         )
-        for start, digit in ((9, 4), (1, 5)):  # a line of nobody's, and one that somebody owns
+        for start, digit in ((9, 4), (1, 5)):  # a line without an owner, and one with
             place = {
                 "file_path": "src/auth.py",
                 "line_start": start,
@@ -151,7 +151,7 @@ class Poisoner:
         self.record(f"kind {text}", annotation_id=f"identifier-{text}")
 
     def entry(self, digit: str, members: dict[str, Any]) -> str:
-        """Add an entry, escaped, as the writer cannot, under a key of one digit."""
+        """Add an escaped entry under a key of one digit; the writer cannot."""
         manifest = self.writer.files.manifest
         whole = json.dumps({**members, "created_at": self.writer.now()}).encode()
         manifest.write_bytes(
@@ -161,14 +161,14 @@ class Poisoner:
         return digit * 64
 
     def record(self, kind: str, **members: Any) -> None:
-        """Append a record, escaped, as the writer cannot."""
+        """Append an escaped record; the writer cannot."""
         self.writer.raw_log(
             json.dumps({"type": kind, "annotation_id": "f" * 64, **members}).encode() + b"\n"
         )
 
 
 def printed(project: Project, run_vibes: RunVibes, text: str) -> Iterator[tuple[str, str]]:
-    """Poison a project and give what each command prints."""
+    """Write a hostile text everywhere; yield what each command prints."""
     Poisoner(project, text).everywhere()
     for command in COMMANDS:
         done = run_vibes(*command.split(), cwd=project.root)
@@ -177,7 +177,7 @@ def printed(project: Project, run_vibes: RunVibes, text: str) -> Iterator[tuple[
 
 
 def shape(command: str, output: str) -> int:
-    """Count the lines; in a table, where text may go on below itself, the rows; in a report those that tell of nothing."""
+    """Return the number of lines, of rows in a table, of fixed lines in a report."""
     lines = output.removesuffix("\n").split("\n")
     if command in TABLES:
         return sum(not line.startswith(" ") or line[:4].strip().isdigit() for line in lines)
@@ -186,7 +186,7 @@ def shape(command: str, output: str) -> int:
 
 @pytest.fixture
 def harmless(project: Project, run_vibes: RunVibes) -> dict[str, int]:
-    """How many lines each command prints when the text is harmless."""
+    """The number of lines that each command prints for a harmless text."""
     manifest, log = (
         project.writer.files.manifest.read_bytes(),
         project.writer.files.log.read_bytes(),

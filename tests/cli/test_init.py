@@ -1,4 +1,4 @@
-"""`vibes init`: creates what is missing, keeps what is there, and what it made is sound and merges."""
+"""`vibes init`: creates what is missing, keeps what exists; the result is valid and merges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One key at a time on Windows, with its console played by a fake: the module as it is there, whatever runs the test."""
+"""Single keys on Windows, with a fake console; runs on every system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Console(ModuleType):
-    """What was typed and not yet read, as `msvcrt` has it."""
+    """A fake `msvcrt` with typed keys."""
 
     def __init__(self) -> None:
         super().__init__("msvcrt")
@@ -32,7 +32,7 @@ class Console(ModuleType):
 
 @pytest.fixture
 def press(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Return a function that answers one question with keys, some perhaps typed before it was asked."""
+    """Return a function that answers a question with keys, and types others before it."""
     console = Console()
     spec = importlib.util.spec_from_file_location("keyboard_on_windows", keyboard.__file__)
     assert spec is not None

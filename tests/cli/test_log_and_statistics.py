@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ordered(text: str | bytes) -> Any:
-    """Parse JSON into pairs, so that the order of members counts too."""
+    """Parse JSON into pairs, to compare the order of members."""
     return json.loads(text, object_pairs_hook=list)
 
 

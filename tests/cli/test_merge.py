@@ -1,4 +1,4 @@
-"""`vibes merge`: branches that both recorded, where git or a host says that they conflict."""
+"""`vibes merge`: branches that both recorded, with conflicts from git or from a host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = ("annotations.jsonl", "manifest.json", "config.json")
 
 
 class Branches:
-    """A repository that merges as a host does, without attributes, with a trail on `main` and on `topic` that both went on."""
+    """A repository without attributes, as on a host, whose trail grew on `main` and on `topic`."""
 
     def __init__(self, root: Path, run_vibes: RunVibes) -> None:
         self.root, self.audit, self.within = root, root / ".ai-audit", run_vibes
@@ -144,7 +144,7 @@ def test_a_manifest_of_another_tool_is_merged_too(
         branches.repository.switch(branch)
         more = {"owner": {"name": owner}} if owner else {}
         manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **more}, indent=2))
-        branches.repository.commit("Lay out anew")
+        branches.repository.commit("Change the layout")
     branches.conflict("merge", "main")
     before = manifest.read_bytes()
     done = branches.within("merge", cwd=branches.root)

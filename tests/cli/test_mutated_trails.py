@@ -47,7 +47,7 @@ SEEDS: Final = int(os.environ.get("VIBES_FUZZ_SEEDS", "12"))
 
 
 def replace_value(data: bytes, chance: random.Random) -> bytes:
-    """Put another value behind a colon, however the old one goes on."""
+    """Insert another value after a colon."""
     colons = [at for at, byte in enumerate(data) if byte == ord(":") and data[at - 1 : at] == b'"']
     if not colons:
         return data
@@ -112,7 +112,7 @@ SHAPES: Final[tuple[Any, ...]] = (
 
 
 def change_record(data: bytes, chance: random.Random) -> bytes:
-    """Give a member of one line, which stays JSON, another value, or take it away."""
+    """Change or remove a member of a line, which stays JSON."""
     lines = data.split(b"\n")
     for at in chance.sample(range(len(lines)), len(lines)):
         text = lines[at].removeprefix(b",")

@@ -1,4 +1,4 @@
-"""`vibes db build` and `vibes query`: the derived database, and SQL that may come from anyone."""
+"""`vibes db build` and `vibes query`: the derived database, and untrusted SQL."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def test_a_value_is_bounded(project: Project, run_vibes: RunVibes) -> None:
 
 @pytest.mark.slow
 def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
-    """SQLite looks at no clock within a function, so the program goes without it."""
+    """SQLite cannot interrupt a function, so the command exits without waiting for it."""
     hostile = "SELECT instr(printf('%.*c', 8000000, 'a'), printf('%.*c', 4000000, 'a') || 'b')"
     done = vibes("query", hostile, "--timeout", "0.5", cwd=project.root)
     assert (done.code, done.out) == (2, "")

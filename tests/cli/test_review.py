@@ -1,4 +1,4 @@
-"""`vibes review --list`: what waits for a person, the riskiest first; and who is not asked at all."""
+"""`vibes review --list`: the review queue, and where the dialogue is refused."""
 
 from __future__ import annotations
 

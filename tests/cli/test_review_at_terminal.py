@@ -1,4 +1,4 @@
-"""`vibes review` at a terminal: a person sees what waits, presses a key, and it is recorded."""
+"""`vibes review` at a terminal: a person sees an annotation and gives a verdict with one key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def story(tmp_path: Path) -> ReviewProject:
 
 
 def answer(shown: Terminal, *keys: str) -> str:
-    """Answer one question after the other; return what was shown last."""
+    """Answer questions one by one; return the last output."""
     text = ""
     for key in keys:
         text = shown.wait_for(QUESTION)

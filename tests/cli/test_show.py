@@ -1,4 +1,4 @@
-"""`vibes show`: a record, an entry or a session, by any unique prefix, with its relations, exactly as on disk."""
+"""`vibes show`: a record, entry or session by any unique prefix, with its edges, as on disk."""
 
 from __future__ import annotations
 

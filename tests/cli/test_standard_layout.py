@@ -1,4 +1,4 @@
-"""Layouts of the standard and of other tools: git sees nothing local, `init` adds what is missing."""
+"""Layouts of the standard and of other tools: `init` completes them, git sees no local file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LAYOUTS: Final[dict[str, Callable[[Path], object]]] = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Repository:
-    """Return a project whose trail another tool wrote, with nothing that speaks to git."""
+    """Return a project with the trail of another tool, without git attributes."""
     repository = Repository(tmp_path / "project")
     repository.write("src/a.py", "x = 1\ny = 2\n")
     writer = TrailWriter(repository.path)
@@ -54,7 +54,7 @@ def project(tmp_path: Path) -> Repository:
 
 
 def commit(project: Repository) -> None:
-    """Commit, and know by now what git says of a clean tree."""
+    """Commit everything."""
     project.commit("Begin")
     assert status(project) == ""
 
@@ -115,7 +115,7 @@ def test_the_standards_own_layout_is_no_finding(project: Repository) -> None:
 
 @pytest.mark.parametrize("before", [None, "", "*.swp", "audit.db\n!audit.db\n"])
 def test_a_refusal_leads_out_in_one_step(project: Repository, before: str | None) -> None:
-    """What the refusal says is so, what it advises helps, and the doctor agrees with both."""
+    """A refusal is correct, its hint helps, and the doctor reports the same."""
     if before is not None:
         (project.path / ".ai-audit/.gitignore").write_text(before, "utf-8")
     commit(project)
@@ -161,6 +161,6 @@ def test_a_database_that_git_tracks_is_left_alone(project: Repository) -> None:
 
 
 def checks(project: Repository) -> set[str]:
-    """Return the ids of what `vibes check` finds."""
+    """Return the ids of the findings of `vibes check`."""
     found: CommandResult = vibes("check", "--json", cwd=project.path)
     return {finding["check"] for finding in found.json["findings"]}

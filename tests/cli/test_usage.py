@@ -1,4 +1,4 @@
-"""What holds for every command: help, exit codes, one line on standard error, finding the trail, pipes and colour."""
+"""Rules for every command: help, exit codes, one-line errors, the nearest trail, pipes, colour."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_tables_of_long_names_fit_into_80_columns(
 
 
 def cells(line: str) -> int:
-    """Columns of a terminal: two for each Han character."""
+    """Return the width on a terminal, two columns for each Han character."""
     return sum(2 if "一" <= character <= "鿿" else 1 for character in line)
 
 
