@@ -42,11 +42,11 @@ def test_the_trail_is_committed_with_the_code_and_backfilled_later(work: Workspa
         ".ai-audit/config.json",
         ".ai-audit/manifest.json",
         "a.py",
-    ], "a new trail is committed whole, without what is of this machine"
+    ], "a new trail is committed without machine-specific files"
     assert work.owners("a.py") == [(1, 2, "exact", begun, "log")]
     second = work.write_as_ai("a.py", ONE + TWO, 5, 6)
     other = work.step("commit", "-am", "Two")
-    assert work.backfilled_commits() == {}, "of the last commit nothing is said: it may be amended"
+    assert work.backfilled_commits() == {}, "the last commit is not named: it may be amended"
     work.write("b.py", "x = 1\n")
     work.step("add", "b.py")
     work.step("commit", "-m", "A person's")
@@ -117,7 +117,7 @@ def test_records_of_uncommitted_hunks_wait_for_their_commit(work: Workspace) -> 
     assert work.status() == " M a.py"
     work.make_two_commits()
     assert work.backfilled_commits() == {upper: half}, (
-        "the log is whole, the lower hunk is not in that commit: it waits"
+        "the log is complete, but the lower hunk is not in that commit"
     )
     rest = work.step("commit", "-am", "The lower hunk")
     work.make_two_commits()
@@ -147,7 +147,7 @@ def test_a_commit_of_some_paths_includes_the_trail_and_updates_the_index(
         "a.py",
     ]
     assert work.status() == " M b.py\nA  c.py", (
-        "the trail is committed, and what was staged is staged still"
+        "the trail is committed, and other staged changes stay staged"
     )
     work.step("commit", "-m", "What was staged")
     second = work.step("commit", "-am", "And b")
@@ -183,7 +183,7 @@ def test_lines_changed_by_a_person_before_the_commit_belong_to_it(work: Workspac
     work.make_two_commits()
     assert work.backfilled_commits() == {annotation: commit}
     assert work.owners("a.py") == [(1, 8, "edited", commit, "recorded")], (
-        "the anchors are the AI's, so it shows as edited"
+        "the anchors are the AI's, so it is shown as edited"
     )
     work.check_invariants()
 
@@ -198,8 +198,8 @@ def test_deletions_and_uncommitted_lines_are_not_backfilled(work: Workspace) -> 
     commit = work.step("commit", "-am", "Deleted")
     work.make_two_commits()
     assert work.backfilled_commits() == {}
-    told = json.loads(vibes("blame", "a.py", "--json", cwd=work.path).out)["placements"]
-    assert {(each["action"], each["commitHash"], each["commitMethod"]) for each in told} == {
+    placements = json.loads(vibes("blame", "a.py", "--json", cwd=work.path).out)["placements"]
+    assert {(each["action"], each["commitHash"], each["commitMethod"]) for each in placements} == {
         ("delete", commit, "log"),
         ("create", commit, "log"),
     }
@@ -282,7 +282,7 @@ def test_an_empty_commit_writes_nothing(work: Workspace) -> None:
     work.step("commit", "--amend", "-m", "Two, as it is called now")
     work.step("commit", "--allow-empty", "-m", "Nothing, on purpose")
     assert (work.status(), work.backfilled_commits()) == ("", {}), (
-        "the hook is not told of these options"
+        "the hook does not see these options"
     )
     work.commit_other_file("Something")
     assert work.backfilled_commits() == {first: begun}

@@ -79,15 +79,15 @@ def test_amend_rebase_and_merge(
 def test_the_previous_hook_still_runs_and_sees_what_is_committed(
     work: Workspace,
 ) -> None:
-    told = work.path / ".git/was-there-before"
-    told.unlink()
+    seen_by_hook = work.path / ".git/was-there-before"
+    seen_by_hook.unlink()
     work.write_as_ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     work.step("commit", "-m", "One")
-    assert told.read_text("utf-8").splitlines() == [LOG, ".ai-audit/manifest.json", "a.py"]
+    assert seen_by_hook.read_text("utf-8").splitlines() == [LOG, ".ai-audit/manifest.json", "a.py"]
     assert vibes("init", "--remove-git-hooks", cwd=work.path).code == 0
-    told.unlink()
+    seen_by_hook.unlink()
     work.write("b.py", TWO)
     work.step("add", "b.py")
     work.step("commit", "-m", "Two")
-    assert told.read_text("utf-8").splitlines() == ["b.py"]
+    assert seen_by_hook.read_text("utf-8").splitlines() == ["b.py"]

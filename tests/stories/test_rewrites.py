@@ -91,7 +91,7 @@ def test_after_a_rebase_new_commits_are_shown_and_remap_records_them(work: Works
     work.check_invariants()
     done = vibes("remap", "--json", cwd=work.path).json
     assert (done["remapped"], done["orphaned"], len(done["unchanged"])) == ([], [], 1), (
-        "its file is as it was: the record holds"
+        "its file is unchanged: the record is valid"
     )
     assert work.status() == ""
     work.make_two_commits()
@@ -155,7 +155,7 @@ def test_removed_lines_are_orphaned_once(work: Workspace) -> None:
     work.write("a.py", HEAD + ONE)
     work.step("commit", "-am", "It comes back")
     assert [owner[:3] for owner in work.owners("a.py")] == [(3, 5, "moved")], (
-        "an orphan ends nothing"
+        "an orphan record changes nothing else"
     )
     assert one in {record["annotation_id"] for record in work.records()}
 

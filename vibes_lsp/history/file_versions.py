@@ -82,8 +82,8 @@ def file_changes(
     if not wanted:
         return
     fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
-    named = map(literal_pathspec, wanted.values()) if fits else ()
-    arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *named)
+    pathspecs = map(literal_pathspec, wanted.values()) if fits else ()
+    arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *pathspecs)
     with git_fields(repository.root, *arguments, seconds=seconds) as parts:
         commit, moment = "", parse_seconds(b"0")
         for part in parts:

@@ -251,12 +251,12 @@ class RepositoryHistory:
         if known is None:
             while len(self._renames) >= _MAX_COMMITS:
                 del self._renames[next(iter(self._renames))]
-            kept = (
+            cached = (
                 None
                 if self.cache is None
                 else self.cache.get_for_object(f"renames {commit}", dict[str, str])
             )
-            known = self._renames[commit] = self._read_renames(commit) if kept is None else kept
+            known = self._renames[commit] = self._read_renames(commit) if cached is None else cached
         return known
 
     def _read_renames(self, commit: str) -> Mapping[str, str]:

@@ -270,10 +270,10 @@ def _export_record(lineage: Lineage, members: Members) -> Members:
     changed = {name: value for name, value in members.items() if first.get(name) != value}
     if not changed:
         return first
-    kept: dict[str, JsonValue] = {
+    unchanged: dict[str, JsonValue] = {
         name: value for name, value in first.items() if name != "annotation_id"
     }
-    return {**kept, **changed, SOURCE_ID: lineage.current.id}
+    return {**unchanged, **changed, SOURCE_ID: lineage.current.id}
 
 
 _RECORDS: Final = (*RecordType, "other")

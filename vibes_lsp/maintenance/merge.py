@@ -92,8 +92,8 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
     links = [name for name in MERGE_FUNCTIONS if (directory.path / name).is_symlink()]
     names = [name for name in MERGE_FUNCTIONS if name not in links]
     _refuse_versions({name: sides(name) for name in names if name in {CONFIG_NAME, MANIFEST_NAME}})
-    with fold_lock(directory).acquire(), append_lock(directory).acquire() as held:
-        repair_partial_line((directory.log, entries_file(directory)), held)
+    with fold_lock(directory).acquire(), append_lock(directory).acquire() as lock:
+        repair_partial_line((directory.log, entries_file(directory)), lock)
         merged = [
             _merge(directory, name, sides(name), in_conflict=name in conflicts) for name in names
         ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WEIGHTED_AVERAGE: Final = "weighted_average"
 """The reference algorithm (RFC 10.4.2), and the only one implemented."""
 MAX_RULES: Final = 100
-"""Maximum number of rules: each costs time in every answer."""
+"""Maximum number of rules: each one slows down every request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +121,10 @@ def read_policy(config: Config, members: Members) -> tuple[Policy, list[PolicyPr
 
 def _rules(scoring: Members) -> tuple[list[Rule], list[PolicyProblem]]:
     """Return the usable rules and their problems; other checks report malformed rules."""
-    given = scoring.get("review_rules")
+    rules_member = scoring.get("review_rules")
     rules: list[Rule] = []
     problems: list[PolicyProblem] = []
-    listed = given if isinstance(given, list) else []
+    listed = rules_member if isinstance(rules_member, list) else []
     for number, each in enumerate(listed[:MAX_RULES]):
         condition, action = (
             (each.get("condition"), each.get("action")) if isinstance(each, dict) else (None, None)

@@ -89,7 +89,7 @@ def test_a_merged_record_belongs_to_the_commit_of_its_branch(
     ours = annotate(writer, "main.py")
     main = repository.commit("Main")
     assert by_log(writer, repository, [ours, theirs]) == {ours: main}, (
-        "no ancestor of HEAD holds the other one"
+        "no ancestor of HEAD has the other one"
     )
     repository.merge("topic")
     assert by_log(writer, repository, [ours, theirs]) == {ours: main, theirs: topic}

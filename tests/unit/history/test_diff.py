@@ -70,7 +70,7 @@ def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
     assert "a.py" in changed_in_work_tree(repository.path)
     assert not ran.exists()
     repository.git("status", "--short")
-    assert ran.exists(), "git itself would have run it: the trap works"
+    assert ran.exists(), "git alone runs it: the trap works"
 
 
 def test_without_a_repository_nothing_changed(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         repository = Repository(tmp_path / "project")
         repository.write("a.py", "1\n")
         commit = repository.commit("One")
-        assert history.head() == commit, "and one that is made later is noticed"
+        assert history.head() == commit, "a repository created later is found"
     with ProjectHistory(tmp_path / "none") as history:
         assert_no_history(history, "ab" * 20)
 
@@ -120,7 +120,9 @@ def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path)
     clone = open_repository(tmp_path / "clone")
     assert clone is not None
     assert clone.shallow_boundary() == {commits[2]}
-    kept = CommitResolver(clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl")
+    resolver = CommitResolver(
+        clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl"
+    )
     edits = [START + timedelta(minutes=number) for number in range(4)]
     with ProjectHistory(tmp_path / "clone") as history:
         found = history.versions("a.py")
@@ -140,18 +142,18 @@ def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path)
             True,
             True,
         ]
-        derived = kept.by_log(ids)
-        assert [derived[each].commit for each in ids] == [commits[2]] * 3 + [commits[3]]
-        assert [derived[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [
+        resolved = resolver.by_log(ids)
+        assert [resolved[each].commit for each in ids] == [commits[2]] * 3 + [commits[3]]
+        assert [resolved[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [
             CommitMethod.LOG
-        ], "the end is no beginning"
+        ], "the boundary is not the first commit"
         assert {
-            moment: each.commit for (_, moment), each in kept.by_path({"a.py": edits}).items()
+            moment: each.commit for (_, moment), each in resolver.by_path({"a.py": edits}).items()
         } == {edits[3]: commits[3]}
         Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
         assert clone.shallow_boundary() == frozenset()
-        assert [kept.by_log(ids)[each].commit for each in ids] == commits
-        assert len(kept.by_path({"a.py": edits})) == 4
+        assert [resolver.by_log(ids)[each].commit for each in ids] == commits
+        assert len(resolver.by_path({"a.py": edits})) == 4
         assert len(history.versions("a.py").versions) == 4
 
 
@@ -182,16 +184,14 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         assert history.contents(version) is None
         assert [each.commit for each in history.versions("b.py").versions] == [third, second, first]
         assert [each.commit for each in history.versions("c.py").versions] == [fourth], (
-            "the contents that would tell are not here"
+            "the contents to compare are missing"
         )
         assert history.version_with_hash("b.py", hashlib.sha256(TEXT.encode()).hexdigest()) is None
         assert history.renames_since(first) == {}
         assert history.current_paths(["a.py"]) == {}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
-    assert set((clone.path / ".git/objects").rglob("*")) != packs, (
-        "git itself would have fetched it"
-    )
+    assert set((clone.path / ".git/objects").rglob("*")) != packs, "git alone fetches it"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs a shell script")
@@ -220,10 +220,10 @@ def test_a_partial_clone_starts_no_fetch_program(
     assert not mark.exists()
     with pytest.raises(RuntimeError):
         clone.git("cat-file", "-p", "HEAD~1:a.py")
-    assert mark.exists(), "git itself would have run it: the trap works"
+    assert mark.exists(), "git alone runs it: the trap works"
 
 
-def kept_of(repository: Repository) -> CommitResolver:
+def resolver_for(repository: Repository) -> CommitResolver:
     opened = open_repository(repository.path)
     assert opened is not None
     return CommitResolver(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")
@@ -238,9 +238,9 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
     (repository.path / "src/a.py").rename(repository.path / "b.py")
     second = repository.commit("Second")
     assert len(first) == 64
-    kept = kept_of(repository)
-    assert kept.by_log([one])[one].commit == first
-    assert kept.by_path({"src/a.py": [START]})["src/a.py", START].commit == first
+    resolver = resolver_for(repository)
+    assert resolver.by_log([one])[one].commit == first
+    assert resolver.by_path({"src/a.py": [START]})["src/a.py", START].commit == first
     with ProjectHistory(repository.path) as history, GitObjects(repository.path) as blobs:
         assert history.head() == second
         assert [(each.commit, each.path) for each in history.versions("b.py").versions] == [
@@ -282,7 +282,7 @@ def test_replacement_objects_and_grafts_are_ignored(repository: Repository, way:
         (repository.path / ".git/info").mkdir(exist_ok=True)
         (repository.path / ".git/info/grafts").write_text(f"{commits[2]}\n")
     assert repository.git("rev-list", "--count", "HEAD") == "1", "git itself uses it"
-    kept = kept_of(repository)
+    resolver = resolver_for(repository)
     with ProjectHistory(repository.path) as history:
         assert [each.commit for each in history.versions("a.py").versions] == commits[::-1]
         assert [history.contents(each) for each in history.versions("a.py").versions] == [
@@ -290,8 +290,8 @@ def test_replacement_objects_and_grafts_are_ignored(repository: Repository, way:
             b"1\n",
             b"0\n",
         ]
-    assert [kept.by_log(ids)[each].commit for each in ids] == commits
-    assert kept.by_path(edits)["a.py", START].commit == commits[0]
+    assert [resolver.by_log(ids)[each].commit for each in ids] == commits
+    assert resolver.by_path(edits)["a.py", START].commit == commits[0]
 
 
 def test_a_deleted_repository_has_no_history(repository: Repository) -> None:

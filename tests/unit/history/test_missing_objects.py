@@ -50,13 +50,13 @@ def test_a_missing_commit_ends_history(repository: Repository) -> None:
         repository.write("a.py", f"{number}\n")
         commits.append(repository.commit("One more"))
     remove(repository, commits[0])
-    kept = kept_of(repository)
+    resolver = resolver_for(repository)
     with ProjectHistory(repository.path) as history:
         assert not history.versions("a.py").complete
         assert history.versions("a.py").first_after(START) is None
         assert history.version_at("a.py", commits[0]) is None
         assert history.version_at("a.py", commits[1]) is not None
-        assert kept.by_path({"a.py": [START]}) == {}
+        assert resolver.by_path({"a.py": [START]}) == {}
 
 
 def test_a_missing_tree_is_tolerated(repository: Repository) -> None:
@@ -77,7 +77,7 @@ def remove(repository: Repository, revision: str) -> None:
     (repository.path / ".git/objects" / name[:2] / name[2:]).unlink()
 
 
-def kept_of(repository: Repository) -> CommitResolver:
+def resolver_for(repository: Repository) -> CommitResolver:
     opened = open_repository(repository.path)
     assert opened is not None
     return CommitResolver(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")

@@ -159,7 +159,7 @@ def test_invalid_object_names_return_none(
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
     assert blobs.contents(name) is None
-    assert blobs.contents(f"{commit}:a.py") == b"x\n", "and the next question has its own answer"
+    assert blobs.contents(f"{commit}:a.py") == b"x\n", "the next request gets its own answer"
 
 
 @pytest.mark.parametrize(

@@ -92,12 +92,12 @@ def test_the_process_ends_with_the_program(repository: Repository) -> None:
     assert done.stdout.strip() not in {"[None]", "[]"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="puts a shell script in git's place")
+@pytest.mark.skipif(sys.platform == "win32", reason="replaces git with a shell script")
 def test_the_process_ends_even_when_the_program_is_killed(
     repository: Repository, tmp_path: Path
 ) -> None:
     repository.commit("One")
-    git = require("git", "is what has to end")
+    git = require("git", "is the process that must end")
     ended = tmp_path / "ended"
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(f'#!/bin/sh\n"{git}" "$@"\n: > "{ended}"\n')
@@ -105,5 +105,5 @@ def test_the_process_ends_even_when_the_program_is_killed(
     run = [sys.executable, "-c", PROGRAM, str(repository.path), "kill"]
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     assert subprocess.run(run, env=environment, capture_output=True, check=False).returncode == -9
-    while not ended.exists():  # for as long as a test may take
+    while not ended.exists():  # until the test's time limit
         threading.Event().wait(0.01)

@@ -216,7 +216,7 @@ def test_the_current_path_of_a_renamed_file(
         zip(paths[:4], ["src/c.py", "src/c.py", "src/c.py", "stays.py"], strict=True)
     )
     repository.git("mv", "src/c.py", "d.py")
-    assert history.current_paths(["a.py"]) == {"a.py": "d.py"}, "what is staged counts"
+    assert history.current_paths(["a.py"]) == {"a.py": "d.py"}, "staged renames count"
 
 
 def test_all_renames_since_a_commit(repository: Repository, history: ProjectHistory) -> None:
@@ -266,7 +266,7 @@ def test_a_file_in_a_submodule_has_the_submodules_history(
         b"1\n",
         b"2\n",
     ], "by the outer commit"
-    assert history.version_at("lib/sub", outer_first) is None, "a submodule is no file"
+    assert history.version_at("lib/sub", outer_first) is None, "a submodule is not a file"
     assert history.current_paths([path]) == {path: path}
     found_by_hash = history.version_with_hash(path, sha256(b"1\n"))
     assert found_by_hash is not None

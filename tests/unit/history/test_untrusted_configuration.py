@@ -41,10 +41,10 @@ class Trap:
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Iterator[Trap]:
-    require("sh", "runs the program that must not be run")
+    require("sh", "runs the program that must not run")
     trap = Trap(tmp_path / "trap")
     yield trap
-    assert not trap.ran(), "a program that the repository names was run"
+    assert not trap.ran(), "a program configured in the repository ran"
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
     repository.git("config", "log.showSignature", "true")
     repository.git("config", "gpg.program", str(trap.program))
     repository.git("log", "-1", "HEAD")
-    assert trap.ran(), "git itself would have run it: the trap works"
+    assert trap.ran(), "git alone runs it: the trap works"
     call_everything(writer)
 
 
@@ -153,7 +153,7 @@ def test_no_file_system_monitor_runs(writer: TrailWriter, trap: Trap) -> None:
     repository = Repository(writer.root)
     repository.git("config", "core.fsmonitor", str(trap.program))
     repository.git("status", "--short")
-    assert trap.ran(), "git itself would have run it: the trap works"
+    assert trap.ran(), "git alone runs it: the trap works"
     call_everything(writer)
 
 
@@ -163,7 +163,7 @@ def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Tra
     (writer.root / ".git/info/attributes").write_text(ATTRIBUTES)
     repository.git("config", "diff.evil.textconv", str(trap.program))
     repository.git("log", "-p", "-1")
-    assert trap.ran(), "git itself would have run it: the trap works"
+    assert trap.ran(), "git alone runs it: the trap works"
     call_everything(writer)
 
 
