@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.demo.workspace import build
 from tests.editors.vscode.conftest import Open
 
-STEPS = ["Have the server", "Look at a line", "Answer for it", "Record what an AI wrote"]
+STEPS = ["Install the server", "Look at a line", "Review it", "Record what an AI wrote"]
 
 
 def test_the_walkthrough_opens_and_the_server_starts_anew(
@@ -40,6 +40,6 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(
     code.wait_for(".getting-started-category", "Know who wrote your code")
     for step in STEPS:
         code.wait_for(".getting-started-step", step)
-    code.wait_for(".getting-started-step:has(.complete)", "Have the server")  # it runs since before
+    code.wait_for(".getting-started-step:has(.complete)", "Install the server")  # it runs since before
     code.page.locator(".getting-started-step", has_text="Look at a line").first.click()
     code.wait_for(".getting-started-step.expanded .monaco-button", "Show Provenance")
