@@ -40,6 +40,7 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(
     code.wait_for(".getting-started-category", "Know who wrote your code")
     for step in STEPS:
         code.wait_for(".getting-started-step", step)
-    code.wait_for(".getting-started-step:has(.complete)", "Install the server")  # it runs since before
+    # The server runs already.
+    code.wait_for(".getting-started-step:has(.complete)", "Install the server")
     code.page.locator(".getting-started-step", has_text="Look at a line").first.click()
     code.wait_for(".getting-started-step.expanded .monaco-button", "Show Provenance")
