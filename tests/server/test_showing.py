@@ -103,7 +103,7 @@ async def test_a_change_that_git_does_not_know_is_an_error(
     editor: Editor, project: Project
 ) -> None:
     uri = await editor.open_known(project.annotated())
-    with pytest.raises(JsonRpcException, match="no git repository"):
+    with pytest.raises(JsonRpcException, match="not in a git repository"):
         await editor.run("vibes.changes", {"uri": uri})
     Repository(project.root).commit("Begin")
     with pytest.raises(JsonRpcException, match="names no commit"):

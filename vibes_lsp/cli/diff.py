@@ -35,7 +35,7 @@ _MAX_PROMPT: Final = 300
     "diff", epilog=examples("vibes diff", "vibes diff main...HEAD", "vibes diff HEAD --json")
 )
 @click.argument(
-    "span",
+    "revisions",
     required=False,
     metavar="[RANGE]",
     help="BASE..HEAD for two commits, BASE...HEAD for HEAD since it left BASE, BASE for the"
@@ -44,39 +44,43 @@ _MAX_PROMPT: Final = 300
 @git_option
 @audit_dir_option
 @json_option
-def command(span: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:
+def command(revisions: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Show only the AI lines of a change.
 
     Marks: + verified AI line, ? claimed without proof, ~ edited since.
     """
     project = open_project(audit_dir)
     with project.locator(use_git=git) as locator:
-        found = collect_changes(locator, span, project.scorer, project.config.tracking)
-    for path in found.unread:
+        changes = collect_changes(locator, revisions, project.scorer, project.config.tracking)
+    for path in changes.unreadable:
         print_warning(f"cannot read {path}; left out")
-    if found.is_outside_head:
+    if changes.is_outside_head:
         print_warning(
             "the later commit is not an ancestor of HEAD: this audit trail may lack its records"
         )
     if as_json:
-        print_json(found.as_json())
+        print_json(changes.as_json())
         return
-    _print(found)
+    _print(changes)
 
 
-def _print(found: Changes) -> None:
-    files = [file for file in found.files if file.ranges]
+def _print(changes: Changes) -> None:
+    files = [file for file in changes.files if file.ranges]
     for file in files:
         _print_file(file)
-    counts = found.counts
-    share = f" ({counts.share(found.changed):.0%} verified)" if found.changed else ""
-    of_files = f", in {len(files)} of {len(found.files)} changed files" if found.files else ""
-    print_line(f"AI lines: {counts.words()} of {found.changed:,} changed lines{share}{of_files}")
+    counts = changes.counts
+    share = (
+        f" ({counts.share(changes.changed_lines):.0%} verified)" if changes.changed_lines else ""
+    )
+    of_files = f", in {len(files)} of {len(changes.files)} changed files" if changes.files else ""
+    print_line(
+        f"AI lines: {counts.words()} of {changes.changed_lines:,} changed lines{share}{of_files}"
+    )
 
 
 def _print_file(file: ChangedFile) -> None:
-    renamed = f" (was {escape(file.former)})" if file.former is not None else ""
-    counts = f"  {file.counts.words()} of {file.changed:,} changed lines"
+    renamed = f" (was {escape(file.old_path)})" if file.old_path is not None else ""
+    counts = f"  {file.counts.words()} of {file.changed_lines:,} changed lines"
     print_styled([(f"{escape(file.path)}{renamed}", "bold"), (counts, "dim")])
     printed: str | None = None
     for changed in file.ranges:

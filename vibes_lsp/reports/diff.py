@@ -29,6 +29,269 @@ from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 from vibes_lsp.reports.placements import PlacementReport
 
+_BINARY_PREFIX: Final = 8_000
+"""Characters at the start of a file; a NUL among them means binary, as for git."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRange:
+    """Consecutive changed lines of one annotation, 1-based and inclusive."""
+
+    placement: Placement
+    start: int
+    end: int
+
+    @property
+    def kinds(self) -> list[LineKind]:
+        """The kind of each line."""
+        return [line_kind(self.placement, line) for line in range(self.start, self.end + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A changed file.
+
+    Attributes:
+        path: Relative to the project.
+        old_path: Its former path, if it was renamed.
+        text: The file after the change.
+        changed_lines: Number of added or changed lines.
+        ranges: The AI lines among them, in document order.
+        facts: Placements of their annotations as JSON, by the id of the current record.
+        report: Converts placements to JSON.
+    """
+
+    path: str
+    old_path: str | None
+    text: Text
+    changed_lines: int
+    ranges: tuple[ChangedRange, ...]
+    facts: Mapping[str, Members]
+    report: PlacementReport
+
+    @property
+    def counts(self) -> LineCounts:
+        """The AI lines among the changed ones."""
+        return LineCounts.of(kind for each in self.ranges for kind in each.kinds)
+
+    def as_json(self) -> Members:
+        """Return paths, numbers, ranges with their lines, and placements."""
+        renamed: Members = {} if self.old_path is None else {"formerPath": self.old_path}
+        return {
+            "filePath": self.path,
+            **renamed,
+            "changedLines": self.changed_lines,
+            **self.counts.as_json(),
+            "ranges": [self._range(each) for each in self.ranges],
+            "placements": list(self.facts.values()),
+        }
+
+    def _range(self, changed: ChangedRange) -> Members:
+        lines: list[JsonValue] = [
+            {
+                "line": number,
+                "kind": line_kind(changed.placement, number).value,
+                "text": self.text.lines[number - 1],
+            }
+            for number in range(changed.start, changed.end + 1)
+        ]
+        return {
+            "annotationId": changed.placement.current.id,
+            "lineStart": changed.start,
+            "lineEnd": changed.end,
+            "lines": lines,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A change between two commits, or between a commit and the work tree.
+
+    Attributes:
+        diff_range: The commits that were compared.
+        files: Text files that differ and that the project tracks, or that have AI lines (R26).
+        unreadable: Files that differ but cannot be read.
+        is_outside_head: Whether the later commit is not an ancestor of HEAD; its records may be
+            missing from the audit trail.
+    """
+
+    diff_range: DiffRange
+    files: tuple[ChangedFile, ...]
+    unreadable: tuple[str, ...]
+    is_outside_head: bool
+
+    @property
+    def changed_lines(self) -> int:
+        """The number of added or changed lines."""
+        return sum(file.changed_lines for file in self.files)
+
+    @property
+    def counts(self) -> LineCounts:
+        """The AI lines among them."""
+        return sum((file.counts for file in self.files), LineCounts())
+
+    def as_json(self) -> Members:
+        """Return `{base, head, files, unread, total}`; `head` is null for the work tree."""
+        counts = self.counts
+        total: Members = {
+            "files": len(self.files),
+            "changedLines": self.changed_lines,
+            **counts.as_json(),
+            "share": round(counts.share(self.changed_lines), 4),
+        }
+        return {
+            "base": self.diff_range.base,
+            "head": self.diff_range.head,
+            "files": [file.as_json() for file in self.files],
+            "unread": list(self.unreadable),
+            "total": total,
+        }
+
+
+def collect_changes(
+    locator: ProjectLocator,
+    revisions: str | None,
+    scorer: Scorer,
+    tracking: Tracking,
+    unsaved: Mapping[str, Text] | None = None,
+) -> Changes:
+    """Return the AI lines of a change.
+
+    Args:
+        locator: Of the project.
+        revisions: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `parse_diff_range`.
+        scorer: Computes the risk of annotations.
+        tracking: Which files the project tracks.
+        unsaved: Unsaved texts by path, which replace files of the work tree.
+
+    Raises:
+        HistoryUnavailable: There is no repository, or the range is invalid.
+    """
+    project = locator.trail.directory.project
+    repository = open_repository(project)
+    if repository is None:
+        raise HistoryUnavailable(
+            f"{project} is not in a git repository, or git is not installed",
+            hint="run this command in a git repository",
+        )
+    diff_range = parse_diff_range(repository, revisions)
+    with GitObjects(repository.root) as objects:
+        moment = repository.commit_time(diff_range.head) if diff_range.head is not None else None
+        comparison = _Comparison(locator, repository, objects, moment, scorer, unsaved or {})
+        audit = locator.trail.directory.path.name
+        found: list[ChangedFile] = []
+        unreadable: list[str] = []
+        for each in diff_files(repository, objects, diff_range, project, unsaved or ()):
+            path = comparison.path_of(each.name)
+            if path.split("/")[0] == audit:
+                continue
+            file = comparison.compare(path, each)
+            if file is None:
+                unreadable.append(path)
+            elif file.changed_lines and (file.ranges or tracking.tracks(path)):
+                found.append(file)
+    is_outside_head = diff_range.head is not None and not repository.is_ancestor(diff_range.head)
+    return Changes(diff_range, tuple(found), tuple(unreadable), is_outside_head)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Compares files; `moment` is the time of the later commit, None for the work tree."""
+
+    locator: ProjectLocator
+    repository: Repository
+    objects: GitObjects
+    moment: datetime | None
+    scorer: Scorer
+    unsaved: Mapping[str, Text]
+
+    def path_of(self, name: str) -> str:
+        """Return a path of the repository relative to the project."""
+        return name.removeprefix(self.repository.prefix_of(self.locator.trail.directory.project))
+
+    def compare(self, path: str, entry: DiffEntry) -> ChangedFile | None:
+        """Return the changed file, without changed lines if it is binary or deleted.
+
+        Returns None if a version cannot be read.
+        """
+        old = self._old_text(entry)
+        new = self._new_text(path, entry)
+        if old is None or new is None:
+            return None
+        changed = [] if _is_binary(old) or _is_binary(new) else _find_changed_lines(old, new)
+        old_path = (
+            self.path_of(entry.old_name) if entry.old_name not in {None, entry.name} else None
+        )
+        placements = self._placements(path, new) if changed else ()
+        ranges = tuple(_ranges(placements, changed))
+        report = PlacementReport(
+            self.locator.trail,
+            new,
+            scorer=self.scorer,
+            resolved_commits=self.locator.resolved_commits,
+        )
+        owning = {id(each.placement): each.placement for each in ranges}
+        facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
+        return ChangedFile(path, old_path, new, len(changed), ranges, facts, report)
+
+    def _old_text(self, entry: DiffEntry) -> Text | None:
+        if entry.old is None:
+            return Text("")
+        data = self.objects.contents(entry.old)
+        return None if data is None else Text.from_bytes(data)
+
+    def _new_text(self, path: str, entry: DiffEntry) -> Text | None:
+        if self.moment is not None:
+            data = self.objects.contents(entry.new) if entry.new is not None else None
+            return None if data is None else Text.from_bytes(data)
+        if path in self.unsaved:
+            return self.unsaved[path]
+        file = self.locator.trail.directory.project / path
+        if file.is_symlink() or not file.exists():  # a link is not a text
+            return Text("")
+        try:
+            return read_source(self.locator.trail.directory.project, path)
+        except UnreadableFile:
+            return None
+
+    def _placements(self, path: str, text: Text) -> Sequence[Placement]:
+        placements = self.locator.locate(path, text)
+        return (
+            placements
+            if self.moment is None
+            else _placements_at(self.locator.trail, placements, self.moment, len(text.lines))
+        )
+
+
+def _find_changed_lines(old: Text, new: Text) -> list[int]:
+    """Return the numbers of the lines of `new` that are not aligned with lines of `old`, from 1."""
+    unchanged = set(align(old.lines, new.lines))
+    return [number + 1 for number in range(len(new.lines)) if number not in unchanged]
+
+
+def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
+    """Yield the changed AI lines as ranges; lines that a person put into a range are left out."""
+    owned = line_owners(placements)
+    ai_lines = [
+        number
+        for number in changed
+        if number in owned and line_kind(owned[number], number) != LineKind.HUMAN
+    ]
+    ends = [
+        number
+        for number, following in pairwise(ai_lines)
+        if following != number + 1 or owned[following] is not owned[number]
+    ]
+    start = 0
+    for end in [*ends, *ai_lines[-1:]]:
+        stop = ai_lines.index(end, start)
+        yield ChangedRange(owned[end], ai_lines[start], end)
+        start = stop + 1
+
+
+def _is_binary(text: Text) -> bool:
+    return "\0" in text.content[:_BINARY_PREFIX]
+
 
 def _placements_at(
     trail: Trail, placements: Sequence[Placement], moment: datetime, length: int
@@ -71,265 +334,3 @@ def _existed_at(lineage: Lineage, moment: datetime) -> bool:
 def _was_recorded_by(trail: Trail, identifier: str, moment: datetime) -> bool:
     lineage = trail.lineage_of(identifier)
     return lineage is not None and _existed_at(lineage, moment)
-
-
-_BINARY: Final = 8_000
-"""Characters at the start of a file; a NUL among them means binary, as for git."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedRange:
-    """Consecutive changed lines of one annotation, 1-based and inclusive."""
-
-    placement: Placement
-    start: int
-    end: int
-
-    @property
-    def kinds(self) -> list[LineKind]:
-        """The kind of each line."""
-        return [line_kind(self.placement, line) for line in range(self.start, self.end + 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
-    """A changed file.
-
-    Attributes:
-        path: Relative to the project.
-        former: Its former path, if it was renamed.
-        text: The file after the change.
-        changed: Number of added or changed lines.
-        ranges: The AI lines among them, in document order.
-        facts: Placements of their annotations as JSON, by the id of the current record.
-        report: Converts placements to JSON.
-    """
-
-    path: str
-    former: str | None
-    text: Text
-    changed: int
-    ranges: tuple[ChangedRange, ...]
-    facts: Mapping[str, Members]
-    report: PlacementReport
-
-    @property
-    def counts(self) -> LineCounts:
-        """The AI lines among the changed ones."""
-        return LineCounts.of(kind for each in self.ranges for kind in each.kinds)
-
-    def as_json(self) -> Members:
-        """Return paths, numbers, ranges with their lines, and placements."""
-        former: Members = {} if self.former is None else {"formerPath": self.former}
-        return {
-            "filePath": self.path,
-            **former,
-            "changedLines": self.changed,
-            **self.counts.as_json(),
-            "ranges": [self._range(each) for each in self.ranges],
-            "placements": list(self.facts.values()),
-        }
-
-    def _range(self, changed: ChangedRange) -> Members:
-        lines: list[JsonValue] = [
-            {
-                "line": number,
-                "kind": line_kind(changed.placement, number).value,
-                "text": self.text.lines[number - 1],
-            }
-            for number in range(changed.start, changed.end + 1)
-        ]
-        return {
-            "annotationId": changed.placement.current.id,
-            "lineStart": changed.start,
-            "lineEnd": changed.end,
-            "lines": lines,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """A change between two commits, or between a commit and the work tree.
-
-    Attributes:
-        span: The commits that were compared.
-        files: Text files that differ and that the project tracks, or that have AI lines (R26).
-        unread: Files that differ but cannot be read.
-        is_outside_head: Whether the later commit is not an ancestor of HEAD; its records may be
-            missing from the audit trail.
-    """
-
-    span: DiffRange
-    files: tuple[ChangedFile, ...]
-    unread: tuple[str, ...]
-    is_outside_head: bool
-
-    @property
-    def changed(self) -> int:
-        """The number of added or changed lines."""
-        return sum(file.changed for file in self.files)
-
-    @property
-    def counts(self) -> LineCounts:
-        """The AI lines among them."""
-        return sum((file.counts for file in self.files), LineCounts())
-
-    def as_json(self) -> Members:
-        """Return `{base, head, files, unread, total}`; `head` is null for the work tree."""
-        counts = self.counts
-        total: Members = {
-            "files": len(self.files),
-            "changedLines": self.changed,
-            **counts.as_json(),
-            "share": round(counts.share(self.changed), 4),
-        }
-        return {
-            "base": self.span.base,
-            "head": self.span.head,
-            "files": [file.as_json() for file in self.files],
-            "unread": list(self.unread),
-            "total": total,
-        }
-
-
-def collect_changes(
-    locator: ProjectLocator,
-    given: str | None,
-    scorer: Scorer,
-    tracking: Tracking,
-    unsaved: Mapping[str, Text] | None = None,
-) -> Changes:
-    """Return the AI lines of a change.
-
-    Args:
-        locator: Of the project.
-        given: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `parse_diff_range`.
-        scorer: Computes the risk of annotations.
-        tracking: Which files the project tracks.
-        unsaved: Unsaved texts by path, which replace files of the work tree.
-
-    Raises:
-        HistoryUnavailable: There is no repository, or the range is invalid.
-    """
-    project = locator.trail.directory.project
-    repository = open_repository(project)
-    if repository is None:
-        raise HistoryUnavailable(
-            f"{project} is not in a git repository, or git is not installed",
-            hint="run this command in a git repository",
-        )
-    span = parse_diff_range(repository, given)
-    with GitObjects(repository.root) as objects:
-        moment = repository.commit_time(span.head) if span.head is not None else None
-        comparison = _Comparison(locator, repository, objects, moment, scorer, unsaved or {})
-        audit = locator.trail.directory.path.name
-        found: list[ChangedFile] = []
-        unread: list[str] = []
-        for each in diff_files(repository, objects, span, project, unsaved or ()):
-            path = comparison.path_of(each.name)
-            if path.split("/")[0] == audit:
-                continue
-            file = comparison.compare(path, each)
-            if file is None:
-                unread.append(path)
-            elif file.changed and (file.ranges or tracking.tracks(path)):
-                found.append(file)
-    is_outside_head = span.head is not None and not repository.is_ancestor(span.head)
-    return Changes(span, tuple(found), tuple(unread), is_outside_head)
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """Compares files; `moment` is the time of the later commit, None for the work tree."""
-
-    locator: ProjectLocator
-    repository: Repository
-    objects: GitObjects
-    moment: datetime | None
-    scorer: Scorer
-    unsaved: Mapping[str, Text]
-
-    def path_of(self, name: str) -> str:
-        """Return a path of the repository relative to the project."""
-        return name.removeprefix(self.repository.prefix_of(self.locator.trail.directory.project))
-
-    def compare(self, path: str, entry: DiffEntry) -> ChangedFile | None:
-        """Return the changed file, without changed lines if it is binary or deleted.
-
-        Returns None if a version cannot be read.
-        """
-        old = self._before(entry)
-        new = self._after(path, entry)
-        if old is None or new is None:
-            return None
-        changed = [] if _is_binary(old) or _is_binary(new) else _changed_lines(old, new)
-        former = self.path_of(entry.old_name) if entry.old_name not in {None, entry.name} else None
-        placements = self._placements(path, new) if changed else ()
-        ranges = tuple(_ranges(placements, changed))
-        report = PlacementReport(
-            self.locator.trail,
-            new,
-            scorer=self.scorer,
-            resolved_commits=self.locator.resolved_commits,
-        )
-        owning = {id(each.placement): each.placement for each in ranges}
-        facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
-        return ChangedFile(path, former, new, len(changed), ranges, facts, report)
-
-    def _before(self, entry: DiffEntry) -> Text | None:
-        if entry.old is None:
-            return Text("")
-        data = self.objects.contents(entry.old)
-        return None if data is None else Text.from_bytes(data)
-
-    def _after(self, path: str, entry: DiffEntry) -> Text | None:
-        if self.moment is not None:
-            data = self.objects.contents(entry.new) if entry.new is not None else None
-            return None if data is None else Text.from_bytes(data)
-        if path in self.unsaved:
-            return self.unsaved[path]
-        file = self.locator.trail.directory.project / path
-        if file.is_symlink() or not file.exists():  # a link is not a text
-            return Text("")
-        try:
-            return read_source(self.locator.trail.directory.project, path)
-        except UnreadableFile:
-            return None
-
-    def _placements(self, path: str, text: Text) -> Sequence[Placement]:
-        placements = self.locator.locate(path, text)
-        return (
-            placements
-            if self.moment is None
-            else _placements_at(self.locator.trail, placements, self.moment, len(text.lines))
-        )
-
-
-def _changed_lines(old: Text, new: Text) -> list[int]:
-    """Return the numbers of the lines of `new` that are not aligned with lines of `old`, from 1."""
-    kept = set(align(old.lines, new.lines))
-    return [number + 1 for number in range(len(new.lines)) if number not in kept]
-
-
-def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
-    """Yield the changed AI lines as ranges; lines that a person put into a range are left out."""
-    owned = line_owners(placements)
-    ai_lines = [
-        number
-        for number in changed
-        if number in owned and line_kind(owned[number], number) != LineKind.HUMAN
-    ]
-    ends = [
-        number
-        for number, following in pairwise(ai_lines)
-        if following != number + 1 or owned[following] is not owned[number]
-    ]
-    start = 0
-    for end in [*ends, *ai_lines[-1:]]:
-        stop = ai_lines.index(end, start)
-        yield ChangedRange(owned[end], ai_lines[start], end)
-        start = stop + 1
-
-
-def _is_binary(text: Text) -> bool:
-    return "\0" in text.content[:_BINARY]

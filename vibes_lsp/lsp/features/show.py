@@ -357,9 +357,9 @@ def _render_record(record: LogRecord) -> str:
 
 def _render_changes(found: Changes, *, with_prompts: bool) -> Iterator[str]:
     """Yield a change as Markdown; all untrusted text in it is escaped."""
-    base, head = found.span.base[:12], found.span.head
+    base, head = found.diff_range.base[:12], found.diff_range.head
     span = f"{base} to the work tree" if head is None else f"{base}..{head[:12]}"
-    counts = f"{found.counts.words()} of {found.changed} changed lines"
+    counts = f"{found.counts.words()} of {found.changed_lines} changed lines"
     yield f"# AI lines of a change\n\n{span}: {counts}.\n"
     for file in found.files:
         if file.ranges:
@@ -368,8 +368,8 @@ def _render_changes(found: Changes, *, with_prompts: bool) -> Iterator[str]:
 
 def _render_file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
     quote = _MARKUP.quote
-    former = f" (was {quote(file.former, _MAX_NAME)})" if file.former is not None else ""
-    counts = f"{file.counts.words()} of {file.changed} changed lines"
+    former = f" (was {quote(file.old_path, _MAX_NAME)})" if file.old_path is not None else ""
+    counts = f"{file.counts.words()} of {file.changed_lines} changed lines"
     yield f"\n## {quote(file.path, _MAX_NAME)}{former}\n\n{counts}\n"
     last: str | None = None
     for changed in file.ranges:
