@@ -1,5 +1,5 @@
-// profiler.mjs PORT: profiles the Node process whose inspector listens there. Each line of its input is a method of the profiler to
-// call; each line of its output is what that returned.
+// profiler.mjs PORT: profiles the Node process whose inspector listens on PORT. Each input line is a
+// profiler method to call; each output line is its result.
 import { createInterface } from 'node:readline';
 
 const [port] = process.argv.slice(2);

@@ -33,7 +33,7 @@ def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
         "ok      manifest.json: 11 context entries",
         "ok      annotations.jsonl: 25 lines",
         "ok      git: union merge is configured and derived files are ignored",
-        "note    git hook: no pre-commit hook updates the trail",
+        "note    git hook: no pre-commit hook updates the audit trail",
         "ok      annotations: 7 annotations in 3 files",
     ]
 

@@ -125,9 +125,9 @@ def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(
         return health(run_vibes("doctor", "--json", cwd=hook_repository.root))
 
     run_vibes("init", cwd=hook_repository.root)
-    assert seen() == ("note", "no pre-commit hook updates the trail")
+    assert seen() == ("note", "no pre-commit hook updates the audit trail")
     run_vibes("init", "--git-hooks", cwd=hook_repository.root)
-    assert seen() == ("ok", f"{hook_repository.hook} updates the trail")
+    assert seen() == ("ok", f"{hook_repository.hook} updates the audit trail")
     hook_repository.hook.chmod(0o644)
     assert seen() == ("problem", f"{hook_repository.hook} is not executable, so git ignores it")
     run_vibes("init", "--git-hooks", cwd=hook_repository.root)

@@ -331,12 +331,12 @@ def inspect_hook(project: Path) -> HookReport:
                 file,
                 f"{file} was replaced by another hook: {PREVIOUS_HOOK} is beside it",
             )
-        return HookReport(HookStatus.NONE, file, "no pre-commit hook updates the trail")
+        return HookReport(HookStatus.NONE, file, "no pre-commit hook updates the audit trail")
     problem = _problem(file, found, repository.relative_path(project))
     return (
         HookReport(HookStatus.BROKEN, file, f"{file} {problem}")
         if problem
-        else HookReport(HookStatus.OURS, file, f"{file} updates the trail")
+        else HookReport(HookStatus.OURS, file, f"{file} updates the audit trail")
     )
 
 
@@ -346,7 +346,7 @@ def _problem(file: Path, found: HookScript, name: str) -> str:
     if not os.access(file, os.X_OK):
         return "is not executable, so git ignores it"
     if name not in found.projects:
-        return "updates only the trails of other projects"
+        return "updates only the audit trails of other projects"
     if read_hook(file) != write_script(found.projects, found.program):
         return "was installed by another version of vibes"
     if shutil.which("vibes") is None and not os.access(found.program or "vibes", os.X_OK):
