@@ -102,7 +102,7 @@ class Project:
         # Imported late: a server that only reads starts without it.
         from vibes_lsp.recording import Recorder  # noqa: PLC0415
 
-        return Recorder(self.directory, beside=self._snapshot.trail)
+        return Recorder(self.directory, shared_with=self._snapshot.trail)
 
     @property
     def has_recorder(self) -> bool:

@@ -45,7 +45,7 @@ class Execution:
         directory: The trail.
         now: The clock.
         new_id: Makes ids for new sessions.
-        beside: Another `Trail` of this program on the same directory.
+        shared_with: Another `Trail` of this program on the same directory.
 
     Attributes:
         known_locations: Where annotations are known to be.
@@ -57,10 +57,10 @@ class Execution:
         *,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
-        beside: Trail | None,
+        shared_with: Trail | None,
     ) -> None:
         self._directory: Final = directory
-        self._trail: Final = Trail(directory, shared_with=beside)
+        self._trail: Final = Trail(directory, shared_with=shared_with)
         self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
         self._spool: Final = Spool(directory)
         self._now = now

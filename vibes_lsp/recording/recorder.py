@@ -118,7 +118,7 @@ class Recorder:
         place: The project, a file or folder in it, or its audit directory.
         now: The clock.
         new_id: Makes ids for new sessions.
-        beside: Another `Trail` of this program on the same directory; both share what they read.
+        shared_with: Another `Trail` of this program on the same directory; both share what they read.
 
     Raises:
         AuditDirNotFound: There is no audit directory at the place or above it.
@@ -130,13 +130,15 @@ class Recorder:
         *,
         now: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = _new_id,
-        beside: Trail | None = None,
+        shared_with: Trail | None = None,
     ) -> None:
         self.directory: Final = (
             place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
         )
         self.now: Final = now
-        self._execution: Final = Execution(self.directory, now=now, new_id=new_id, beside=beside)
+        self._execution: Final = Execution(
+            self.directory, now=now, new_id=new_id, shared_with=shared_with
+        )
         self.known_locations: Final = self._execution.known_locations
 
     def __enter__(self) -> Self:
