@@ -1,4 +1,4 @@
-"""`vibes record`: one JSON object in, one out; what is wrong with it in one line."""
+"""`vibes record`: one JSON object in, one out, and errors in one line."""
 
 from __future__ import annotations
 
@@ -133,7 +133,9 @@ def test_the_object_comes_from_standard_input(project: Project) -> None:
         ((3, 4), (3, 9), (4, 4)),
     ],
 )
-def test_a_range_is_lsps(project: Project, said: Any, start: Any, end: Any, lines: Any) -> None:
+def test_a_range_is_an_lsp_range(
+    project: Project, said: Any, start: Any, end: Any, lines: Any
+) -> None:
     ends = {
         "start": dict(zip(("line", "character"), start, strict=True)),
         "end": dict(zip(("line", "character"), end, strict=True)),
@@ -150,7 +152,7 @@ def test_a_range_is_lsps(project: Project, said: Any, start: Any, end: Any, line
     assert (written["file_path"], written["line_start"], written["line_end"]) == ("a.py", *lines)
 
 
-def test_a_file_named_absolutely_finds_its_trail(
+def test_an_absolute_path_finds_its_trail(
     project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     members = {**LINES, "file": str(project.root / "a.py"), "tool": TOOL, "model": MODEL}
@@ -165,7 +167,7 @@ def test_a_file_named_absolutely_finds_its_trail(
     assert len(project.records("line")) == 2
 
 
-def test_a_repeated_request_says_the_same(project: Project, said: Any) -> None:
+def test_a_repeated_request_prints_the_same(project: Project, said: Any) -> None:
     outputs = {
         said("annotate", **LINES, tool=TOOL, model=MODEL, requestId="edit-1").out for _ in range(2)
     }
@@ -173,7 +175,7 @@ def test_a_repeated_request_says_the_same(project: Project, said: Any) -> None:
     assert len(project.records("line")) == 1
 
 
-def test_what_is_not_tracked_is_said(tmp_path: Path, run_vibes: RunVibes) -> None:
+def test_an_untracked_file_is_reported(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = new_project(tmp_path / "project", tracked_extensions=[".ts"])
     (tmp_path / "in.json").write_text(json.dumps({**LINES, "tool": TOOL, "model": MODEL}))
     answer = run_vibes("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
@@ -267,7 +269,7 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, run_vibes: RunVibes) -> Non
         ("edge", {"edgeType": "likes"}, "edgeType: expected caused_by"),
     ],
 )
-def test_wrong_input_is_said_in_one_line(
+def test_wrong_input_is_reported_in_one_line(
     project: Project, said: Any, name: str, members: dict[str, Any], message: str
 ) -> None:
     done = said(name, **members)
@@ -279,7 +281,7 @@ def test_wrong_input_is_said_in_one_line(
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"{", b'{"a": NaN}', b"\xff", b'{"a": "\\ud800"}', b'{"a": 1, "a": 2}']
 )
-def test_what_is_no_json_object_is_said_in_one_line(
+def test_invalid_json_is_reported_in_one_line(
     project: Project, run_vibes: RunVibes, tmp_path: Path, data: bytes
 ) -> None:
     (tmp_path / "in.json").write_bytes(data)
@@ -289,7 +291,7 @@ def test_what_is_no_json_object_is_said_in_one_line(
     assert (gone.code, gone.err.count("\n")) == (2, 1)
 
 
-def test_a_number_of_too_many_digits_is_refused_in_our_words(
+def test_a_number_with_too_many_digits_is_refused(
     project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "in.json").write_text('{"tool":\n' + "9" * 5000 + "}")
@@ -298,13 +300,13 @@ def test_a_number_of_too_many_digits_is_refused_in_our_words(
     assert (done.code, done.out, done.err) == (2, "", f"vibes: {said}; give one JSON object\n")
 
 
-def test_input_that_is_a_folder_is_said_to_be_one(project: Project, run_vibes: RunVibes) -> None:
+def test_a_folder_as_input_is_refused(project: Project, run_vibes: RunVibes) -> None:
     done = run_vibes("record", "session-start", "--input", ".", cwd=project.root)
     hint = "name a file that holds one JSON object, or give it on standard input"
     assert (done.code, done.out, done.err) == (2, "", f"vibes: . is a folder; {hint}\n")
 
 
-def test_a_broken_manifest_loses_nothing_and_is_said(project: Project, said: Any) -> None:
+def test_a_broken_manifest_loses_nothing_and_is_reported(project: Project, said: Any) -> None:
     manifest = project.root / ".ai-audit" / "manifest.json"
     manifest.write_bytes(b"<<<<<<< ours\n")
     session = said("session-start", tool=TOOL, model=MODEL)
@@ -326,9 +328,7 @@ def test_a_broken_manifest_loses_nothing_and_is_said(project: Project, said: Any
     assert project.entry(key)["tool_name"] == "Some Tool"
 
 
-def test_a_broken_config_is_said_for_the_defaults_may_mask_less(
-    project: Project, said: Any
-) -> None:
+def test_a_broken_config_is_reported(project: Project, said: Any) -> None:
     whole = said("annotate", **LINES, tool=TOOL, model=MODEL)
     (project.root / ".ai-audit" / "config.json").write_bytes(b'{"assurance_level": "lo\n')
     broken = said("annotate", **LINES, tool=TOOL, model=MODEL)

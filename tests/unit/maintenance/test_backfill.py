@@ -1,4 +1,4 @@
-"""Which records get their commit, and which wait: the cases that whole stories do not reach."""
+"""Which annotations are back-filled or remapped, and which stay pending."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ def repository(project: Project) -> Repository:
     return Repository(project.root, start="2026-02-03T11:00:00+00:00")
 
 
-def test_outside_a_repository_there_is_nothing_to_say(project: Project) -> None:
+def test_a_repository_is_required(project: Project) -> None:
     for use_case in (backfill, remap):
         with pytest.raises(HistoryUnavailable, match="in no git repository"):
             use_case(project.recorder)
 
 
-def test_before_the_first_commit_everything_waits(project: Project, repository: Repository) -> None:
+def test_before_the_first_commit_everything_is_pending(
+    project: Project, repository: Repository
+) -> None:
     assert repository.path == project.root
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
     result = backfill(project.recorder)
@@ -44,7 +46,7 @@ def test_before_the_first_commit_everything_waits(project: Project, repository: 
     assert remap(project.recorder).remapped == ()
 
 
-def test_lines_that_were_there_before_an_inferred_commit_wait(
+def test_lines_older_than_an_inferred_commit_are_pending(
     project: Project, repository: Repository
 ) -> None:
     """The log is not tracked, and the record was made after the commit that has its lines."""
@@ -58,9 +60,7 @@ def test_lines_that_were_there_before_an_inferred_commit_wait(
     assert backfill(project.recorder).backfilled == ()
 
 
-def test_a_copy_elsewhere_in_the_commit_is_no_place(
-    project: Project, repository: Repository
-) -> None:
+def test_an_ambiguous_copy_is_not_attributed(project: Project, repository: Repository) -> None:
     project.file("a.py", TEXT)
     project.recorder.annotate_lines("a.py", 2, 5, "create", by(project.session()))
     lines = TEXT.splitlines(keepends=True)
@@ -70,7 +70,7 @@ def test_a_copy_elsewhere_in_the_commit_is_no_place(
     assert backfill(project.recorder).backfilled == ()
 
 
-def test_a_dry_run_writes_nothing_and_says_the_same(
+def test_a_dry_run_writes_nothing_and_returns_the_same(
     project: Project, repository: Repository
 ) -> None:
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
@@ -93,9 +93,7 @@ def test_a_commit_in_sha256_objects(tmp_path: Path) -> None:
     assert len(commit) == 64
 
 
-def test_a_dry_run_writes_nothing_and_is_not_remembered(
-    project: Project, repository: Repository
-) -> None:
+def test_a_dry_run_does_not_use_up_its_request_id(project: Project, repository: Repository) -> None:
     project.file("b.py", TEXT)
     root = repository.commit("Begun")
     text = "# head\n" + TEXT.replace("value_3 ", "third ")
@@ -116,7 +114,7 @@ def test_a_dry_run_writes_nothing_and_is_not_remembered(
     assert remap(project.recorder, dry_run=True, request_id="1").remapped == ()
 
 
-def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(
+def test_an_annotation_of_another_branch_is_not_remapped(
     project: Project, repository: Repository
 ) -> None:
     """The log is not tracked: it has the records of all branches."""

@@ -1,4 +1,4 @@
-"""An edit is recorded with all that is known of it, anchored in the text that the AI wrote."""
+"""Annotations of edits: members, anchors, paths and what is refused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def members(recorded: Recorded) -> dict[str, Any]:
     return recorded.record
 
 
-def test_an_annotation_says_everything(tmp_path: Path) -> None:
+def test_an_annotation_has_all_members(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "high")
     session = project.session()
     origin = by(
@@ -93,7 +93,7 @@ def test_an_annotation_says_everything(tmp_path: Path) -> None:
     assert (decision["selected"], decision["confidence"]) == ("l", "low")
 
 
-def test_tool_and_model_do_without_a_session(project: Project) -> None:
+def test_tool_and_model_replace_a_session(project: Project) -> None:
     recorded = project.recorder.annotate_lines(
         "a.py", 1, 1, "create", Origin(tool=TOOL, model=MODEL)
     )
@@ -102,7 +102,7 @@ def test_tool_and_model_do_without_a_session(project: Project) -> None:
     assert project.entry(record["environment_hash"])["tool_name"] == "Some Tool"
 
 
-def test_a_decision_may_be_named_by_its_hash(project: Project) -> None:
+def test_a_decision_is_given_by_its_hash(project: Project) -> None:
     key = project.recorder.record_decision(DECISION).decision_hash
     recorded = project.recorder.annotate_lines(
         "a.py", 1, 1, "create", by(project.session(), decision=key)
@@ -111,7 +111,7 @@ def test_a_decision_may_be_named_by_its_hash(project: Project) -> None:
     assert project.entry(key)["type"] == "decision"
 
 
-def test_unsaved_text_is_what_is_anchored(project: Project) -> None:
+def test_anchors_are_made_from_unsaved_text(project: Project) -> None:
     unsaved = "# not saved\n" + SOURCE
     record = members(
         project.recorder.annotate_lines("a.py", 5, 7, "modify", by(project.session()), text=unsaved)
@@ -121,7 +121,7 @@ def test_unsaved_text_is_what_is_anchored(project: Project) -> None:
 
 
 @pytest.mark.parametrize("saved", [True, False])
-def test_line_ends_and_byte_order_marks_change_no_anchor_but_the_file_hash(
+def test_line_ends_and_byte_order_marks_change_only_the_file_hash(
     project: Project, saved: bool
 ) -> None:
     text = "\ufeff" + SOURCE.replace("\n", "\r\n")
@@ -140,7 +140,7 @@ def test_line_ends_and_byte_order_marks_change_no_anchor_but_the_file_hash(
     assert record["file_content_hash"] == anchors(text, 1, 6).members()["file_content_hash"]
 
 
-def test_a_deletion_is_anchored_in_the_text_that_went(project: Project) -> None:
+def test_a_deletion_is_anchored_in_the_deleted_text(project: Project) -> None:
     project.file("a.py", SOURCE.replace("def same(one, other):\n    return one == other\n", ""))
     record = members(
         project.recorder.annotate_lines("a.py", 9, 10, "delete", by(project.session()), text=SOURCE)
@@ -149,7 +149,7 @@ def test_a_deletion_is_anchored_in_the_text_that_went(project: Project) -> None:
     assert anchors(SOURCE, 9, 10).members().items() <= record.items()
 
 
-def test_a_function_is_anchored_where_it_stands(project: Project) -> None:
+def test_a_function_is_anchored_on_its_lines(project: Project) -> None:
     recorded = project.recorder.annotate_function(
         "a.py", "same", "create", by(project.session()), signature="(one, other)"
     )
@@ -183,7 +183,7 @@ def test_paths_are_recorded_relative_to_the_project(project: Project) -> None:
         )
 
 
-def test_a_project_may_be_reached_by_a_link(project: Project, tmp_path: Path) -> None:
+def test_a_project_behind_a_link_is_accepted(project: Project, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
     session = project.session()
     through, real = Recorder(tmp_path / "link"), Recorder(project.root)
@@ -232,7 +232,7 @@ def test_lines_must_be_in_the_text(project: Project, start: int, end: int) -> No
 
 
 @pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "invent"])
-def test_an_action_is_what_an_ai_can_do(project: Project, action: str) -> None:
+def test_actions_of_remaps_and_unknown_actions_are_refused(project: Project, action: str) -> None:
     with pytest.raises(WrongArgument, match="action: expected create, modify, delete or review"):
         project.recorder.annotate_lines("a.py", 1, 1, action, by(project.session()))
 
@@ -256,7 +256,7 @@ def test_an_action_is_what_an_ai_can_do(project: Project, action: str) -> None:
         ({"session_id": "s1", "informed_by": ("ab" * 32,)}, "has the id abab"),
     ],
 )
-def test_what_is_missing_or_unknown_is_named(
+def test_the_error_names_what_is_missing_or_unknown(
     project: Project, members: dict[str, Any], error: str
 ) -> None:
     project.session()
@@ -265,7 +265,7 @@ def test_what_is_missing_or_unknown_is_named(
     assert project.records("line") == []
 
 
-def test_a_file_that_is_not_there_needs_its_text(project: Project) -> None:
+def test_a_missing_file_needs_its_text(project: Project) -> None:
     session = project.session()
     with pytest.raises(UnreadableFile, match=r"new\.py does not exist"):
         project.recorder.annotate_lines("new.py", 1, 1, "create", by(session))

@@ -1,4 +1,4 @@
-"""A person's word on a place: other lines for the same annotation, or none; what the AI wrote stays what it was (R4, R7, R14)."""
+"""Corrections of an annotation's place: reanchored or marked as lost (R4, R7, R14)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def where(
     return located.start, located.end, located.state.value, located.sure
 
 
-def test_lost_lines_are_where_a_person_says(project: Project, annotation: str) -> None:
+def test_reanchored_lines_replace_lost_ones(project: Project, annotation: str) -> None:
     assert where(project, OTHER)[2] == "lost"
     done = project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER))
     assert where(project, OTHER) == (2, 3, "edited", False)
@@ -72,13 +72,13 @@ def test_the_same_again_writes_nothing(project: Project, annotation: str) -> Non
     assert project.records() == before
 
 
-def test_a_file_that_was_renamed_keeps_its_annotation(project: Project, annotation: str) -> None:
+def test_an_annotation_is_reanchored_in_a_renamed_file(project: Project, annotation: str) -> None:
     project.file("b.py", OTHER)
     project.recorder.execute(reanchor_request(annotation, "b.py", (1, 2)))
     assert where(project, OTHER, "b.py") == (1, 2, "edited", False)
 
 
-def test_what_is_marked_lost_is_nowhere_but_where_it_is_certain(project: Project) -> None:
+def test_only_a_certain_match_counts_after_mark_lost(project: Project) -> None:
     project.file("b.py", TWICE)
     annotation = (
         project.recorder.annotate_lines("b.py", 1, 2, "create", by(project.session())).annotation_id
@@ -98,7 +98,7 @@ def test_what_is_marked_lost_is_nowhere_but_where_it_is_certain(project: Project
 
 
 @pytest.mark.parametrize("lines", [(0, 1), (3, 2), (1, 5)])
-def test_lines_that_are_not_there_are_refused(
+def test_lines_outside_the_file_are_refused(
     project: Project, annotation: str, lines: tuple[int, int]
 ) -> None:
     before = project.records()
@@ -107,7 +107,7 @@ def test_lines_that_are_not_there_are_refused(
     assert project.records() == before
 
 
-def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> None:
+def test_only_line_annotations_can_be_corrected(project: Project) -> None:
     function = (
         project.recorder.annotate_function(
             "a.py", "digest", "create", by(project.session())
@@ -124,7 +124,7 @@ def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> 
             correct("ab" * 32)
 
 
-def test_a_repeated_request_is_answered_as_before(project: Project, annotation: str) -> None:
+def test_a_repeated_correction_has_the_same_result(project: Project, annotation: str) -> None:
     given: Any = {"request_id": "one"}
     first = project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER, **given))
     assert (

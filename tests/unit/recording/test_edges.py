@@ -1,4 +1,4 @@
-"""The edges that come with a record, each by itself: the source is the effect, the target the cause."""
+"""The edges that a record gets: the source is the effect, the target the cause."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMMAND = Command("make digest", CommandType.SHELL)
         ({}, "session_id"),
     ],
 )
-def test_an_edit_is_caused_by_the_nearest_thing_that_is_known(
+def test_an_edit_is_caused_by_its_nearest_known_cause(
     project: Project, given: dict[str, object], cause: str
 ) -> None:
     session = project.session()
@@ -64,14 +64,14 @@ def test_without_a_session_the_cause_is_tool_and_model(project: Project) -> None
     assert "session_id" not in project.records("edge")[0]
 
 
-def test_a_prompt_that_is_withheld_causes_nothing(tmp_path: Path) -> None:
+def test_a_withheld_prompt_is_no_cause(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "low")
     session = project.session()
     recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", by(session, prompt=PROMPT))
     assert project.edges("caused_by") == [(recorded.annotation_id, session)]
 
 
-def test_context_files_and_named_things_inform_an_edit(project: Project) -> None:
+def test_context_files_and_references_inform_an_edit(project: Project) -> None:
     session, other = project.session(), project.session()
     first = project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
     command = project.recorder.record_command(session, COMMAND).command_hash
@@ -103,7 +103,7 @@ def test_context_files_and_named_things_inform_an_edit(project: Project) -> None
     assert b"elsewhere" not in project.written()
 
 
-def test_what_a_session_reads_informs_its_next_edit_and_only_that(project: Project) -> None:
+def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> None:
     session, other = project.session(), project.session()
     read = project.recorder.record_read(session, ["a.py", "with space.py"])
     assert project.entry(read.command_hash)["command_text"] == "read a.py 'with space.py'"
@@ -139,7 +139,7 @@ def test_a_file_that_two_sessions_read_informs_the_edits_of_both(project: Projec
     ]
 
 
-def test_where_the_older_edit_may_be_elsewhere_no_more_than_depending_is_claimed(
+def test_an_edit_depends_on_an_older_one_whose_place_is_uncertain(
     project: Project,
 ) -> None:
     started = project.recorder.start_session(TOOL, MODEL)
@@ -188,14 +188,14 @@ def test_an_edit_inside_another_depends_on_it(project: Project) -> None:
     assert project.edges("supersedes") == []
 
 
-def test_an_edit_beside_another_has_nothing_to_do_with_it(project: Project) -> None:
+def test_edits_on_other_lines_have_no_edge(project: Project) -> None:
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
     project.recorder.annotate_lines("a.py", 7, 10, "create", by(session))
     assert [edge["edge_type"] for edge in project.records("edge")] == ["caused_by", "caused_by"]
 
 
-def test_what_is_history_already_is_not_superseded_again(project: Project) -> None:
+def test_history_is_not_superseded_again(project: Project) -> None:
     session = project.session()
     oldest, older, newer = (
         project.recorder.annotate_lines("a.py", 4, 6, action, by(session)).annotation_id
@@ -204,7 +204,7 @@ def test_what_is_history_already_is_not_superseded_again(project: Project) -> No
     assert project.edges("supersedes") == [(older, oldest), (newer, older)]
 
 
-def test_a_look_without_a_change_replaces_nothing(project: Project) -> None:
+def test_a_review_action_supersedes_nothing(project: Project) -> None:
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
     project.recorder.annotate_lines("a.py", 1, 10, "review", by(session))
@@ -212,7 +212,7 @@ def test_a_look_without_a_change_replaces_nothing(project: Project) -> None:
     assert {edge["edge_type"] for edge in project.records("edge")} == {"caused_by"}
 
 
-def test_a_deletion_supersedes_what_it_removes(project: Project) -> None:
+def test_a_deletion_supersedes_the_annotation_of_its_lines(project: Project) -> None:
     session = project.session()
     older = project.recorder.annotate_lines("a.py", 9, 10, "create", by(session)).annotation_id
     gone = project.recorder.annotate_lines(
@@ -221,7 +221,7 @@ def test_a_deletion_supersedes_what_it_removes(project: Project) -> None:
     assert project.edges("supersedes") == [(gone, older)]
 
 
-def test_functions_supersede_functions_and_leave_lines_their_owner(project: Project) -> None:
+def test_functions_supersede_only_functions(project: Project) -> None:
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
     older = project.recorder.annotate_function(
@@ -235,7 +235,7 @@ def test_functions_supersede_functions_and_leave_lines_their_owner(project: Proj
     assert project.edges("depends_on") == []
 
 
-def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
+def test_an_edge_between_existing_records(project: Project) -> None:
     session = project.session()
     annotation = (
         project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
@@ -275,7 +275,7 @@ def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
         (("depends_on", "s1", "session", "s1", "session", "s2"), "no session 's2'"),
     ],
 )
-def test_an_edge_to_nothing_is_refused(
+def test_an_edge_to_an_unknown_id_is_refused(
     project: Project, relation: tuple[str, ...], error: str
 ) -> None:
     project.session()

@@ -1,4 +1,4 @@
-"""Inline completions: one annotation however many parts, each part once, and nothing that is not in the text."""
+"""Inline completions: one annotation for all parts, each part once, nothing that was undone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def words(*parts: str, text: str = SOURCE, line: int = 7) -> list[Completion]:
     return found
 
 
-def test_one_is_recorded_with_what_was_asked(project: Project) -> None:
+def test_a_completion_is_recorded_with_its_prompt(project: Project) -> None:
     project.file("a.py")
     answer = project.recorder.execute(PUT.request(ORIGIN))
     assert lines(answer) == (8, 9)
@@ -86,7 +86,7 @@ def test_one_is_recorded_with_what_was_asked(project: Project) -> None:
     )
 
 
-def test_the_same_again_changes_nothing_in_any_process(project: Project) -> None:
+def test_a_repeat_changes_nothing_in_any_process(project: Project) -> None:
     project.file("a.py")
     first = project.recorder.execute(PUT.request(ORIGIN))
     before = project.records()
@@ -95,7 +95,7 @@ def test_the_same_again_changes_nothing_in_any_process(project: Project) -> None
     assert project.records() == before
 
 
-def test_a_repeat_finishes_what_a_crash_left_out_of_the_log(
+def test_a_repeat_appends_what_a_crash_left_out_of_the_log(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.file("a.py")
@@ -114,9 +114,7 @@ def _die(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("everywhere_another", [False, True])
-def test_word_by_word_it_is_one_annotation_over_the_whole(
-    project: Project, everywhere_another: bool
-) -> None:
+def test_parts_become_one_annotation(project: Project, everywhere_another: bool) -> None:
     project.file("a.py")
     recorder = project.recorder
     parts = words("def half", "(one):", "\n    return", " one / 2", "\n")
@@ -136,7 +134,7 @@ def test_word_by_word_it_is_one_annotation_over_the_whole(
     assert len(project.records("line")) == 1
 
 
-def test_a_part_after_a_pause_takes_the_place_of_what_was_recorded_before(project: Project) -> None:
+def test_a_late_part_supersedes_the_recorded_parts(project: Project) -> None:
     project.file("a.py")
     first, second = words("def half(one):", "\n    return one / 2")
     project.recorder.execute(first.request(ORIGIN))
@@ -148,7 +146,7 @@ def test_a_part_after_a_pause_takes_the_place_of_what_was_recorded_before(projec
     assert project.edges("supersedes") == [(whole["annotation_id"], earlier["annotation_id"])]
 
 
-def test_lines_of_somebody_else_between_two_parts_are_not_claimed(project: Project) -> None:
+def test_lines_typed_between_two_parts_are_not_annotated(project: Project) -> None:
     project.file("a.py")
     first, second = words("one = 1\n", "two = 2\n")
     project.recorder.execute(first.request(ORIGIN))
@@ -164,13 +162,13 @@ def test_lines_of_somebody_else_between_two_parts_are_not_claimed(project: Proje
     ]
 
 
-def test_it_is_where_it_has_gone_to_meanwhile(project: Project) -> None:
+def test_a_completion_that_moved_is_recorded_at_its_new_lines(project: Project) -> None:
     project.file("a.py")
     moved = replace(PUT, current_text="# new\n" + WITH_HALF)
     assert lines(project.recorder.execute(moved.request(ORIGIN))) == (9, 10)
 
 
-def test_an_edited_one_says_what_the_ai_wrote(project: Project) -> None:
+def test_an_edited_completion_is_recorded_as_the_ai_wrote_it(project: Project) -> None:
     project.file("a.py")
     edited = replace(PUT, current_text=WITH_HALF.replace("one / 2", "one // 2"))
     answer = recorded(project.recorder.execute(edited.request(ORIGIN)))
@@ -180,7 +178,7 @@ def test_an_edited_one_says_what_the_ai_wrote(project: Project) -> None:
 
 
 @pytest.mark.parametrize("now", [SOURCE, "", "print()\n"])
-def test_of_what_was_undone_nothing_is_recorded(project: Project, now: str) -> None:
+def test_an_undone_completion_is_not_recorded(project: Project, now: str) -> None:
     project.file("a.py")
     answer = project.recorder.execute(replace(PUT, current_text=now).request(ORIGIN))
     assert answer == Recorded(None, gone=True)
@@ -189,7 +187,7 @@ def test_of_what_was_undone_nothing_is_recorded(project: Project, now: str) -> N
     assert project.records() == []
 
 
-def test_half_a_line_that_was_undone_is_not_claimed(project: Project) -> None:
+def test_an_undone_part_of_a_line_is_not_recorded(project: Project) -> None:
     start = "total = one\nreturn total\n"
     project.file("a.py", start)
     put = Completion("a.py", "c1", (0, 11), (0, 11), " + two", start)
@@ -204,7 +202,7 @@ def test_white_space_alone_is_not_recorded(project: Project) -> None:
     assert project.records() == []
 
 
-def test_without_a_text_the_saved_file_is_meant_before_or_after(project: Project) -> None:
+def test_without_a_text_the_saved_file_before_or_after_is_used(project: Project) -> None:
     project.file("a.py")
     assert lines(project.recorder.execute(replace(PUT, text=None).request(ORIGIN))) == (
         8,
@@ -217,9 +215,7 @@ def test_without_a_text_the_saved_file_is_meant_before_or_after(project: Project
 
 
 @pytest.mark.parametrize("how", ["session", "close", "annotate", "review"])
-def test_what_is_held_is_recorded_before_anything_that_follows_from_it(
-    project: Project, how: str
-) -> None:
+def test_pending_completions_are_recorded_before_later_records(project: Project, how: str) -> None:
     project.file("a.py", WITH_HALF)
     session = project.session()
     project.recorder.execute(replace(PUT, final=False).request(by(session)))
@@ -243,7 +239,7 @@ def test_what_is_held_is_recorded_before_anything_that_follows_from_it(
     assert (first["line_start"], first["line_end"], first["session_id"]) == (8, 9, session)
 
 
-def test_an_untracked_file_is_said_to_be(tmp_path: Path) -> None:
+def test_a_completion_in_an_untracked_file_is_not_recorded(tmp_path: Path) -> None:
     project = new_project(tmp_path / "other", tracked_extensions=[".ts"])
     project.file("a.py")
     assert project.recorder.execute(PUT.request(ORIGIN)) == Recorded(None, untracked=True)
@@ -251,7 +247,7 @@ def test_an_untracked_file_is_said_to_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no such signal")
-def test_a_part_that_was_acknowledged_outlives_a_kill(project: Project) -> None:
+def test_an_acknowledged_part_survives_a_kill(project: Project) -> None:
     project.file("a.py")
     session = project.session()
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
@@ -271,7 +267,7 @@ def test_a_part_that_was_acknowledged_outlives_a_kill(project: Project) -> None:
     assert [record["session_id"] for record in project.records("line")] == [session]
 
 
-def test_a_file_there_that_is_not_ours_is_passed_over(project: Project) -> None:
+def test_a_foreign_file_in_the_spool_is_ignored(project: Project) -> None:
     project.file("a.py")
     project.recorder.execute(replace(PUT, final=False).request(ORIGIN))
     [held] = (project.root / ".ai-audit" / "spool" / "held").iterdir()
@@ -281,7 +277,7 @@ def test_a_file_there_that_is_not_ours_is_passed_over(project: Project) -> None:
     assert lines(project.recorder.execute(PUT.request(ORIGIN))) == (8, 9)
 
 
-def test_what_is_written_of_one_is_sound(project: Project) -> None:
+def test_the_records_of_a_completion_pass_the_check(project: Project) -> None:
     project.file("a.py", WITH_HALF)
     for part in words("def half(one):", "\n    return one / 2"):
         project.recorder.execute(part.request(ORIGIN))
@@ -305,7 +301,7 @@ def test_what_is_written_of_one_is_sound(project: Project) -> None:
         ((5, 0), (4, 9), "range.end"),
     ],
 )
-def test_a_range_that_the_text_cannot_have_had_is_refused(
+def test_a_range_outside_the_text_is_refused(
     project: Project, start: tuple[int, int], end: tuple[int, int], member: str
 ) -> None:
     with pytest.raises(WrongArgument) as refused:
@@ -314,7 +310,7 @@ def test_a_range_that_the_text_cannot_have_had_is_refused(
     assert project.records() == []
 
 
-def test_a_range_may_end_where_the_line_after_the_last_would_begin(project: Project) -> None:
+def test_a_range_may_end_at_the_line_after_the_last(project: Project) -> None:
     """As editors say it of a whole last line."""
     text = "def one():\n    return 1"
     answer = project.recorder.execute(

@@ -1,4 +1,4 @@
-"""An AI edit inside lines that an earlier one owns leaves the records that `docs/recording.md` draws, and no more."""
+"""An edit inside an earlier one leaves the records that `docs/recording.md` shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AFTER = "".join(f"{text}\n" for _, text, _ in DRAWN)
 BEFORE = AFTER.replace("paid(prices)", "prices")
 
 
-def test_the_records_and_owners_are_those_of_the_picture(tmp_path: Path) -> None:
+def test_records_and_owners_are_those_of_the_documentation(tmp_path: Path) -> None:
     assert [int(number) for number, _, _ in DRAWN] == [4, 5, 6, 7, 8]
     project = new_project(tmp_path)
     file = project.file("shop.py", "\n\n\n" + BEFORE)

@@ -1,4 +1,4 @@
-"""Where annotations are, told by a program that follows the text: believed for that text, and searched for in any other."""
+"""Known locations are used for exactly the text for which they were set."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def ids(project: Project) -> list[str]:
 @pytest.mark.parametrize(
     ("start", "end"), [(5, 7), (6, 6), (7, 7), (1, 11), (10, 11), (1, 1), (11, 11)]
 )
-def test_what_is_told_changes_nothing_but_the_time_it_takes(
+def test_known_locations_do_not_change_the_result(
     project: Project, ids: list[str], start: int, end: int, tmp_path: Path
 ) -> None:
     twin = Project(tmp_path, project.recorder)
@@ -70,7 +70,7 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(
 
 
 @pytest.mark.usefixtures("ids")
-def test_what_is_told_is_not_searched_for(
+def test_annotations_with_known_locations_are_not_located(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.recorder.known_locations.set("a.py", LATER, known(project, LATER))
@@ -86,7 +86,7 @@ def test_what_is_told_is_not_searched_for(
     assert looked_for == []
 
 
-def test_what_is_told_of_another_text_is_nothing(project: Project, ids: list[str]) -> None:
+def test_known_locations_of_another_text_are_ignored(project: Project, ids: list[str]) -> None:
     placed = known(project, LATER)
     project.recorder.known_locations.set("a.py", SOURCE, dict.fromkeys(placed, placed[ids[0],]))
     assert ids[1] not in [target for _, target in edited(project, 5, 7)]

@@ -1,4 +1,4 @@
-"""Files of git and of audit trails are no source code: nothing is recorded of them, in no way."""
+"""Nothing is recorded about files of git and of audit trails."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WAYS: dict[str, Callable[[Project, str], object]] = {
 
 @pytest.mark.parametrize("path", PLACES)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_nothing_is_recorded_of_it(
+def test_files_of_git_and_of_trails_are_refused(
     project: Project, way: Callable[[Project, str], object], path: str
 ) -> None:
     (project.root / "linked").symlink_to(project.root / ".ai-audit", target_is_directory=True)
@@ -64,7 +64,7 @@ def test_nothing_is_recorded_of_it(
     "path",
     ["a.py", ".github/workflows/ci.yml", ".gitignore", "git/x.py", ".ai-audit.md", "x/.gitkeep"],
 )
-def test_files_that_only_look_like_it_are_recorded(project: Project, path: str) -> None:
+def test_files_with_similar_names_are_recorded(project: Project, path: str) -> None:
     assert not is_bookkeeping(project.root, path)
     project.file(path, "x\n")
     recorded = project.recorder.annotate_lines(path, 1, 1, "create", Origin(tool=TOOL, model=MODEL))

@@ -1,4 +1,4 @@
-"""What stays out of the trail: what the level withholds, secrets, and where the project lies."""
+"""What is not written: what the assurance level withholds, secrets, and the project's path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SECRETS = {
     ("level", "withheld"),
     [("low", ("prompt", "reasoning")), ("medium", ("reasoning",)), ("high", ())],
 )
-def test_the_level_decides_what_is_written_anywhere(
+def test_the_assurance_level_decides_what_is_written(
     tmp_path: Path, level: str, withheld: tuple[str, ...]
 ) -> None:
     project = new_project(tmp_path / "project", level)
@@ -70,7 +70,7 @@ def test_the_level_decides_what_is_written_anywhere(
 @pytest.mark.parametrize(
     ("text", "private"), SECRETS.items(), ids=[secret[:12].strip("-") for secret in SECRETS]
 )
-def test_a_secret_is_masked_wherever_it_stands(tmp_path: Path, text: str, private: str) -> None:
+def test_a_secret_is_masked_in_every_member(tmp_path: Path, text: str, private: str) -> None:
     project = new_project(tmp_path / "project", "high")
     session = project.session(description=f"With {text} in it")
     sentence = f"Take this: {text} and go on.\nThen stop."
@@ -102,11 +102,11 @@ def test_a_secret_is_masked_wherever_it_stands(tmp_path: Path, text: str, privat
         "",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_text_that_is_no_secret_is_not_masked(text: str) -> None:
     assert mask_secrets(text) == (text, 0)
 
 
-def test_nothing_is_found_in_what_was_masked() -> None:
+def test_masking_masked_text_changes_nothing() -> None:
     text = (
         "\n".join(SECRETS)
         + "\r\naws_secret_access_key = "
@@ -129,7 +129,7 @@ def test_nothing_is_found_in_what_was_masked() -> None:
         max_size=8,
     )
 )
-def test_nothing_is_ever_found_in_what_was_masked(parts: list[str]) -> None:
+def test_masking_any_masked_text_changes_nothing(parts: list[str]) -> None:
     masked, count = mask_secrets("".join(parts))
     assert not secret_kinds(masked)
     assert mask_secrets(masked) == (masked, 0)
@@ -168,7 +168,7 @@ OTHER_KEY = "AKIAIOSFODNN7EXAMPLF"
         (MaskingRules(allow=[KEY]), KEY, (MASK, 1)),
     ],
 )
-def test_a_project_says_what_else_is_a_secret_and_what_is_none(
+def test_a_project_configures_mask_and_allow(
     rules: MaskingRules, text: str, masked: tuple[str, int]
 ) -> None:
     assert mask_secrets(text, rules) == masked
@@ -180,13 +180,13 @@ def test_a_project_says_what_else_is_a_secret_and_what_is_none(
         st.text(st.sampled_from("AKIOSFDN7EXMPL=:/@ghp_a1B2"), min_size=1, max_size=19), max_size=8
     )
 )
-def test_what_names_no_secret_whole_lets_none_through(allow: list[str]) -> None:
+def test_allow_needs_the_whole_secret(allow: list[str]) -> None:
     text = f"{KEY_ID} and ghp_{'a1B2' * 9}"
     assert mask_secrets(text, MaskingRules(allow=allow)) == (f"{MASK} and {MASK}", 2)
 
 
 @given(st.text("ab* ", max_size=40), st.text("ab", min_size=4, max_size=9))
-def test_a_pattern_fits_what_a_simple_reading_of_it_says(text: str, words: str) -> None:
+def test_a_pattern_matches_like_a_simple_implementation(text: str, words: str) -> None:
     pattern = "*".join(words[:2]) + words[2:]
     simple = re.sub(
         r"\S*?".join(map(re.escape, pattern.split("*"))), lambda _: MASK, text.replace("*", "c")
@@ -199,9 +199,7 @@ def test_no_pattern_is_slow() -> None:
     assert mask_secrets("a" * 50_000, rules) == ("a" * 50_000, 0)
 
 
-def test_the_config_adds_and_cannot_switch_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_config_cannot_disable_masking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     redaction = {
         "enabled": False,
         "mask": ["x", "ACME-*", "a *", 7, "the other"],
@@ -225,7 +223,7 @@ def test_the_config_adds_and_cannot_switch_off(
     assert (project.entry(done.command_hash)["command_text"], done.masked) == (text, 0)
 
 
-def test_the_place_of_the_project_is_private_in_every_spelling(tmp_path: Path) -> None:
+def test_the_project_path_is_removed_in_every_spelling(tmp_path: Path) -> None:
     project = new_project(tmp_path / "my project")
     session = project.session()
     (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
@@ -238,7 +236,7 @@ def test_the_place_of_the_project_is_private_in_every_spelling(tmp_path: Path) -
         )
 
 
-def test_the_place_of_the_project_is_nobodys_business(project: Project) -> None:
+def test_the_project_path_is_not_recorded(project: Project) -> None:
     root = project.root
     text = f"Change {root}/src/a.py, file://{root}/b.py and what else is in {root}, not {root}-old/c.py or /elsewhere{root}/d.py"
     project.recorder.annotate_lines(
@@ -269,7 +267,7 @@ def test_folders_of_commands_are_relative(project: Project) -> None:
         assert done.left_out == ((folder,) if recorded is None else ())
 
 
-def test_of_an_output_the_first_kilobyte_is_kept_on_a_character_boundary(project: Project) -> None:
+def test_an_output_is_cut_at_a_character_boundary(project: Project) -> None:
     output = "AKIAIOSFODNN7EXAMPLE " + "é" * 5000
     done = project.recorder.record_command(
         project.session(), Command("run", CommandType.SHELL, 1, output)
@@ -280,7 +278,7 @@ def test_of_an_output_the_first_kilobyte_is_kept_on_a_character_boundary(project
     assert done.masked == 1
 
 
-def test_reasoning_is_packed_by_the_projects_thresholds(tmp_path: Path) -> None:
+def test_reasoning_is_stored_by_the_projects_thresholds(tmp_path: Path) -> None:
     config = {"compress_reasoning_threshold_bytes": 100, "external_blob_threshold_bytes": 1000}
     project = new_project(tmp_path / "project", "high", **config)
     session = project.session()

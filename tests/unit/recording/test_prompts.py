@@ -1,4 +1,4 @@
-"""A prompt that is recorded before what it leads to (RFC 9.1), and what names it."""
+"""Prompts that are recorded by themselves (RFC 9.1), and the annotations that name them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_prompt_is_in_the_trail_before_anything_is_written(project: Project) -> None:
+def test_a_prompt_is_recorded_before_any_edit(project: Project) -> None:
     session = project.session()
     recorded = project.recorder.record_prompt(session, PROMPT)
     assert recorded.prompt_hash is not None
@@ -23,7 +23,7 @@ def test_a_prompt_is_in_the_trail_before_anything_is_written(project: Project) -
     assert recorded.edges == tuple(edge["annotation_id"] for edge in project.records("edge"))
 
 
-def test_what_follows_names_the_latest_prompt_of_its_session(project: Project) -> None:
+def test_an_annotation_names_the_latest_prompt_of_its_session(project: Project) -> None:
     one, other = project.session(), project.session()
     before = project.recorder.annotate_lines("a.py", 1, 1, "create", by(one))
     first = project.recorder.record_prompt(one, PROMPT).prompt_hash
@@ -53,7 +53,7 @@ def test_what_follows_names_the_latest_prompt_of_its_session(project: Project) -
     ]
 
 
-def test_an_annotation_may_say_itself_what_was_asked(project: Project) -> None:
+def test_an_annotation_may_have_its_own_prompt(project: Project) -> None:
     session = project.session()
     first = project.recorder.record_prompt(session, PROMPT).prompt_hash
     project.recorder.record_prompt(session, Prompt("Shorter.", PromptType.CHAT_MESSAGE))
@@ -72,7 +72,7 @@ def test_an_annotation_may_say_itself_what_was_asked(project: Project) -> None:
     assert [each["prompt_hash"] for each in named if each] == [longer, first, first]
 
 
-def test_the_files_of_a_prompt_inform_what_follows_as_if_it_had_come_with_it(
+def test_the_files_of_a_recorded_prompt_inform_annotations(
     tmp_path: Path,
 ) -> None:
     prompt = replace(PROMPT, context_files=("a.py",))
@@ -99,7 +99,7 @@ def test_at_the_low_level_no_prompt_is_stored(tmp_path: Path) -> None:
     assert not any(word in project.written() for word in (b"PROMPT", b"given.py"))
 
 
-def test_a_prompt_of_a_time_with_a_higher_level_is_not_named_at_the_low_one(tmp_path: Path) -> None:
+def test_an_earlier_prompt_is_not_named_at_the_low_level(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project")
     session = project.session()
     key = project.recorder.record_prompt(session, PROMPT).prompt_hash
@@ -111,7 +111,7 @@ def test_a_prompt_of_a_time_with_a_higher_level_is_not_named_at_the_low_one(tmp_
         assert ("prompt_hash" in annotated.record, annotated.withheld) == (False, withheld)
 
 
-def test_a_request_that_comes_twice_records_one_prompt(project: Project) -> None:
+def test_a_repeated_request_records_one_prompt(project: Project) -> None:
     session = project.session()
     one = project.recorder.record_prompt(session, PROMPT, request_id="once")
     assert Recorder(project.root).record_prompt(session, PROMPT, request_id="once") == one
@@ -126,7 +126,7 @@ def test_secrets_in_a_prompt_are_masked(project: Project) -> None:
     assert b"ghp_" not in project.written()
 
 
-def test_what_is_wrong_is_refused_and_nothing_is_recorded(project: Project) -> None:
+def test_an_invalid_prompt_is_refused(project: Project) -> None:
     session = project.session()
     key = project.recorder.record_prompt(session, PROMPT).prompt_hash
     before = project.records()

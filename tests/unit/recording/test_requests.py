@@ -1,4 +1,4 @@
-"""What other programs hand over is checked before anything is made of it: what is wrong is named, and nothing is written."""
+"""Requests check their members: the error names the wrong one, and nothing is written."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
 @pytest.mark.parametrize(
     ("member", "wrong"), [(member, wrong) for member, all_ in WRONG.items() for wrong in all_]
 )
-def test_what_is_wrong_is_named(
+def test_the_error_names_the_wrong_member(
     project: Project, member: str, wrong: Callable[[Recorder], object]
 ) -> None:
     (project.root / "a.py").write_text("x = 1\n")
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_named(
     assert (log.read_bytes() if log.exists() else b"") == before
 
 
-def test_what_may_be_is_taken(project: Project) -> None:
+def test_lists_and_names_of_enumerations_are_accepted(project: Project) -> None:
     (project.root / "a.py").write_text("x = 1\n")
     parameters = {"b": [1, 2.5, None, True, "x", {"b": (1, 2)}], **nested(60)}
     prompt = Prompt("x", "chat_message", ["b.py"])  # type: ignore[arg-type]  # as many write it
@@ -186,7 +186,7 @@ def test_what_may_be_is_taken(project: Project) -> None:
     assert parse_json((project.root / ".ai-audit" / "manifest.json").read_bytes())
 
 
-def test_the_errors_that_are_documented_can_be_imported() -> None:
+def test_the_documented_errors_can_be_imported() -> None:
     page = (Path(__file__).parents[3] / "docs" / "recording.md").read_text("utf-8")
     said = page[page.index("what can go wrong is a") :].split("\n\n")[0]
     names = re.findall(r"`([A-Z]\w+)`", said)

@@ -1,4 +1,4 @@
-"""A person's verdict: a session of the person's own, and an edge from each annotation to it (R6)."""
+"""Reviews: a session of the reviewer, and an edge from each annotation to it (R6)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def annotated(project: Project) -> tuple[Project, str, str]:
     return project, first, second
 
 
-def test_a_review_is_a_session_of_a_person_with_an_edge(
+def test_a_review_is_a_persons_session_with_an_edge(
     annotated: tuple[Project, str, str],
 ) -> None:
     project, first, _ = annotated
@@ -75,7 +75,7 @@ def test_a_review_is_a_session_of_a_person_with_an_edge(
     }
 
 
-def test_a_review_is_of_every_annotation_that_the_lines_touch(
+def test_a_review_covers_every_annotation_that_the_lines_touch(
     annotated: tuple[Project, str, str],
 ) -> None:
     project, first, second = annotated
@@ -84,7 +84,7 @@ def test_a_review_is_of_every_annotation_that_the_lines_touch(
     ).reviewed == (first, second)
 
 
-def test_what_became_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
+def test_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
     project, _, _ = annotated
     newer = project.recorder.annotate_lines("a.py", 3, 7, "modify", by("s1")).annotation_id
     assert project.recorder.execute(
@@ -92,7 +92,7 @@ def test_what_became_history_is_not_reviewed(annotated: tuple[Project, str, str]
     ).reviewed == (newer,)
 
 
-def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(
+def test_a_review_is_of_the_current_text(
     annotated: tuple[Project, str, str],
 ) -> None:
     project, first, _ = annotated
@@ -146,7 +146,7 @@ def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
         ),
     ],
 )
-def test_what_cannot_be_reviewed_is_refused(
+def test_an_invalid_review_is_refused(
     annotated: tuple[Project, str, str], review: tuple[str, dict[str, Any]], error: str
 ) -> None:
     project = annotated[0]
@@ -156,7 +156,7 @@ def test_what_cannot_be_reviewed_is_refused(
     assert project.records() == before
 
 
-def test_lines_that_are_gone_cannot_be_reviewed(annotated: tuple[Project, str, str]) -> None:
+def test_lost_lines_cannot_be_reviewed(annotated: tuple[Project, str, str]) -> None:
     project, first, _ = annotated
     project.file("a.py", "nothing = 1\n")
     with pytest.raises(WrongArgument, match="are not found in"):
@@ -165,7 +165,7 @@ def test_lines_that_are_gone_cannot_be_reviewed(annotated: tuple[Project, str, s
         )
 
 
-def test_a_scope_widens_a_review(project: Project) -> None:
+def test_a_scope_extends_a_review(project: Project) -> None:
     first, second = project.session(), project.session()
     prompt = Prompt("Write them.", PromptType.USER_INSTRUCTION)
     project.file("b.py")
@@ -200,7 +200,7 @@ def test_a_scope_widens_a_review(project: Project) -> None:
         review("prompt", lines=(9, 9))
 
 
-def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
+def test_a_review_is_of_lines_found_by_history(project: Project) -> None:
     repository = Repository(project.root)
     identifier = (
         project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
@@ -263,7 +263,7 @@ def test_the_same_verdict_again_changes_nothing(annotated: tuple[Project, str, s
         ),
     ],
 )
-def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(
+def test_another_verdict_and_a_return_to_the_first_are_recorded(
     annotated: tuple[Project, str, str], other: RecordReview
 ) -> None:
     project = annotated[0]
@@ -274,7 +274,7 @@ def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(
     assert edges(project)[0] == edges(project)[2]
 
 
-def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> None:
+def test_an_ai_review_is_recorded_as_one(annotated: tuple[Project, str, str]) -> None:
     project, first, second = annotated
     tool, model = Tool("review-bot", "2.0"), Model("some-model", "1")
     project.recorder.execute(
@@ -346,7 +346,7 @@ def test_an_ai_does_not_review_in_a_persons_session(annotated: tuple[Project, st
         )
 
 
-def test_a_verdict_is_about_what_was_shown(annotated: tuple[Project, str, str]) -> None:
+def test_a_verdict_on_changed_lines_is_refused(annotated: tuple[Project, str, str]) -> None:
     project, first, second = annotated
     shown = {
         each: Shown("a.py", str(anchors(SOURCE, start, end).members()["anchor_hash"]))
@@ -365,7 +365,7 @@ def test_a_verdict_is_about_what_was_shown(annotated: tuple[Project, str, str]) 
     assert done.reviewed == (second,)
 
 
-def test_what_was_shown_says_in_which_file(project: Project) -> None:
+def test_shown_names_the_file_of_an_annotation(project: Project) -> None:
     repository = Repository(project.root)
     identifier = (
         project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id

@@ -1,4 +1,4 @@
-"""The risk that is stored with an annotation (RFC 10.4.4), and the signals that a caller may give."""
+"""The risk score that is stored with an annotation (RFC 10.4.4), and custom signals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def recorded(project: Project, *, action: str = "create", **origin: Any) -> dict
     return record
 
 
-def test_a_score_is_stored_with_what_it_is_made_of(tmp_path: Path) -> None:
+def test_a_score_is_stored_with_its_factors(tmp_path: Path) -> None:
     """0.25 x 0.15 + 0.6 x 0.15 + 0.3 x 0.15 + 0.5 x 0.10 + 1 x 0.15 + 4/2000 x 0.10 = 0.3727; of 0.80."""
     record = recorded(new_project(tmp_path, risk_scoring=ON))
     assert record["risk_score"] == 0.4659
@@ -47,7 +47,7 @@ def test_a_score_is_stored_with_what_it_is_made_of(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scoring", [None, {}, {"enabled": False}, {"enabled": True, "algorithm": "ours"}, {"enabled": True, "weights": dict.fromkeys(
     ("temperature", "action_type", "scope_lines", "scope_files", "assurance_gap", "human_review_present", "prompt_token_count", "model_capability_tier"), 0)}])  # fmt: skip
-def test_nothing_is_stored_where_nothing_is_scored(tmp_path: Path, scoring: object) -> None:
+def test_no_score_is_stored_without_scoring(tmp_path: Path, scoring: object) -> None:
     project = new_project(tmp_path, risk_scoring=scoring)
     project.file("a.py")
     origin = Origin(tool=TOOL, model=MODEL, signals=(RiskSignal("org:sensitive", 1),))
@@ -57,7 +57,7 @@ def test_nothing_is_stored_where_nothing_is_scored(tmp_path: Path, scoring: obje
     assert result.withheld == ("signals",)
 
 
-def test_what_the_caller_says_counts_as_the_policy_says(tmp_path: Path) -> None:
+def test_custom_signals_have_the_policys_weights(tmp_path: Path) -> None:
     project = new_project(tmp_path, risk_scoring=ON)
     signals = (RiskSignal("org:sensitive", 0.9, "stores keys"), RiskSignal("org:unweighted", 0))
     record = recorded(project, signals=signals)
@@ -79,7 +79,7 @@ def test_what_the_caller_says_counts_as_the_policy_says(tmp_path: Path) -> None:
         ([RiskSignal(f"org:a{number}", 1) for number in range(21)], "signals"),
     ],
 )
-def test_signals_that_are_none_are_refused_and_nothing_is_written(
+def test_invalid_signals_are_refused(
     tmp_path: Path, signals: list[RiskSignal], member: str
 ) -> None:
     project = new_project(tmp_path, risk_scoring=ON)
@@ -89,7 +89,7 @@ def test_signals_that_are_none_are_refused_and_nothing_is_written(
     assert project.records() == []
 
 
-def test_a_count_of_tokens_is_kept_and_a_secret_in_a_reason_is_not(tmp_path: Path) -> None:
+def test_token_counts_are_stored_and_reasons_are_masked(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
     project = new_project(tmp_path, risk_scoring=ON)
     counted = Prompt("Write.", PromptType.USER_INSTRUCTION, token_count=500)
@@ -108,7 +108,7 @@ def test_a_count_of_tokens_is_kept_and_a_secret_in_a_reason_is_not(tmp_path: Pat
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
 @pytest.mark.parametrize("action", ["create", "delete"])
-def test_what_is_stored_is_what_is_live_at_that_moment(
+def test_the_stored_score_is_the_live_score_at_that_moment(
     tmp_path: Path, level: str, action: str
 ) -> None:
     project = new_project(tmp_path, level, risk_scoring=ON)

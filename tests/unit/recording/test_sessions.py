@@ -1,4 +1,4 @@
-"""Sessions begin, end and delegate; what they leave in the log is whole."""
+"""Sessions start, end and delegate."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ def test_one_environment_is_written_once(project: Project) -> None:
     assert len(project.entries("environment")) == 2  # the other one is the reviewer's
 
 
-def test_a_session_ends_once_however_often_one_says_so(project: Project) -> None:
+def test_a_session_ends_once(project: Project) -> None:
     session = project.session()
     for _ in range(3):
         project.recorder.end_session(session)
     assert [record["event"] for record in project.records("session")] == ["start", "end"]
 
 
-def test_a_session_whose_program_died_is_closed_by_another(project: Project) -> None:
+def test_another_program_ends_a_session(project: Project) -> None:
     session = project.session()
     with Recorder(project.root) as other:
         other.end_session(session)
     assert [record["event"] for record in project.records("session")] == ["start", "end"]
 
 
-def test_a_session_does_not_end_before_it_started_whatever_the_clock_says(project: Project) -> None:
+def test_a_session_does_not_end_before_it_started(project: Project) -> None:
     session = project.session()
     Recorder(project.root, now=lambda: START - timedelta(days=1)).end_session(session)
     start, end = project.records("session")
@@ -81,7 +81,7 @@ def test_an_unknown_session_cannot_end(project: Project) -> None:
     assert project.records() == []
 
 
-def test_a_delegation_starts_the_child_and_joins_the_two(project: Project) -> None:
+def test_a_delegation_starts_the_child(project: Project) -> None:
     parent = project.session()
     done = project.recorder.record_delegation(
         parent,
@@ -114,6 +114,13 @@ def test_a_delegation_starts_the_child_and_joins_the_two(project: Project) -> No
     assert project.edges("delegated_to") == [(parent, done.child_session_id)]
 
 
+def test_a_secret_in_a_delegated_task_is_counted_once(project: Project) -> None:
+    done = project.recorder.record_delegation(
+        project.session(), task_description=f"Use ghp_{'a1B2' * 9}"
+    )
+    assert done.masked == 1
+
+
 def test_a_child_of_another_model_has_its_own_environment(project: Project) -> None:
     parent = project.session()
     project.recorder.record_delegation(parent, tool=TOOL, model=Model("small-model", "1"))
@@ -129,7 +136,7 @@ def test_a_session_that_names_its_parent_is_delegated_by_it(project: Project) ->
     assert project.edges("delegated_to") == [(parent, child)]
 
 
-def test_work_handed_on_again_has_one_edge(project: Project) -> None:
+def test_a_second_delegation_adds_no_edge(project: Project) -> None:
     parent = project.session()
     child = project.recorder.record_delegation(parent).child_session_id
     again = project.recorder.record_delegation(
@@ -140,7 +147,7 @@ def test_work_handed_on_again_has_one_edge(project: Project) -> None:
     assert len(project.records("session")) == 2
 
 
-def test_what_cannot_be_a_delegation_is_refused(project: Project) -> None:
+def test_an_invalid_delegation_is_refused(project: Project) -> None:
     parent, stranger = project.session(), project.session()
     before = project.written()
     with pytest.raises(UnknownId, match="'nobody'"):

@@ -1,4 +1,4 @@
-"""Whatever is recorded, at whatever level and by however many at once, `vibes check` has nothing to say about it."""
+"""`vibes check` has no findings in what is recorded, at any level and concurrently."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def everything(project: Project) -> None:
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
-def test_the_check_finds_nothing_in_what_is_recorded(tmp_path: Path, level: str) -> None:
+def test_the_check_has_no_findings(tmp_path: Path, level: str) -> None:
     project = new_project(tmp_path / "project", level)
     everything(project)
     assert findings(project) == []
@@ -151,7 +151,7 @@ def blamed(project: Project) -> Blame:
         )
 
 
-def test_a_record_shows_at_once(project: Project) -> None:
+def test_a_record_is_visible_at_once(project: Project) -> None:
     recorded = project.recorder.annotate_lines(
         "a.py", 4, 6, "create", by(project.session(), prompt=PROMPT)
     )
@@ -163,7 +163,7 @@ def test_a_record_shows_at_once(project: Project) -> None:
     )
 
 
-def test_what_is_covered_is_shown_as_history(project: Project) -> None:
+def test_a_covered_annotation_is_history(project: Project) -> None:
     session = project.session()
     older, newer = (
         project.recorder.annotate_lines("a.py", 4, end, "modify", by(session)).annotation_id
@@ -175,7 +175,7 @@ def test_what_is_covered_is_shown_as_history(project: Project) -> None:
     ]
 
 
-def test_two_recorders_see_what_the_other_has_done(project: Project) -> None:
+def test_two_recorders_see_each_others_records(project: Project) -> None:
     with Recorder(project.root) as other:
         session = other.start_session(TOOL, MODEL).session_id
         older = project.recorder.annotate_lines("a.py", 4, 6, "create", by(session)).annotation_id
@@ -183,7 +183,7 @@ def test_two_recorders_see_what_the_other_has_done(project: Project) -> None:
     assert project.edges("supersedes") == [(newer, older)]
 
 
-def test_threads_and_processes_record_at_once_and_nothing_is_lost(project: Project) -> None:
+def test_concurrent_threads_and_processes_lose_nothing(project: Project) -> None:
     session = project.session()
     running = [
         subprocess.Popen([sys.executable, "-c", RECORD, str(project.root), session], cwd=REPOSITORY)

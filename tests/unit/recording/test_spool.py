@@ -1,4 +1,4 @@
-"""The same request again changes nothing and returns the same result: in this process, another one, and after a crash."""
+"""A repeated request changes nothing: in this process, in another, and after a crash."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ USE_CASES: list[Callable[[Recorder, str], object]] = [
 
 
 @pytest.mark.parametrize("use_case", USE_CASES)
-def test_every_request_may_come_twice(
+def test_every_request_can_be_repeated(
     project: Project, use_case: Callable[[Recorder, str], object]
 ) -> None:
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
@@ -73,7 +73,7 @@ def test_every_request_may_come_twice(
     assert project.records() == before
 
 
-def test_other_requests_are_other_records(project: Project) -> None:
+def test_other_request_ids_are_other_records(project: Project) -> None:
     session = project.session()
     ids = {
         project.recorder.annotate_lines(
@@ -84,14 +84,14 @@ def test_other_requests_are_other_records(project: Project) -> None:
     assert len(ids) == len(project.records("line")) == 2
 
 
-def test_the_same_id_for_another_kind_of_request_is_another_request(project: Project) -> None:
+def test_the_same_id_with_another_request_type_is_another_request(project: Project) -> None:
     session = project.session(request_id="1")
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="1")
     assert project.session(request_id="1") == session
     assert [record["type"] for record in project.records()] == ["session", "line", "edge"]
 
 
-def test_processes_that_repeat_a_request_at_once_record_it_once(project: Project) -> None:
+def test_concurrent_repeats_record_once(project: Project) -> None:
     session = project.session()
     command = [sys.executable, "-c", ANNOTATE, str(project.root), session]
     running = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) for _ in range(3)]
@@ -102,7 +102,7 @@ def test_processes_that_repeat_a_request_at_once_record_it_once(project: Project
     assert len(project.records("edge")) == 1
 
 
-def test_a_request_that_a_crash_cut_off_is_finished_with_the_same_ids(
+def test_a_repeat_after_a_crash_has_the_same_ids(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = project.session()
@@ -124,7 +124,7 @@ def test_a_request_that_a_crash_cut_off_is_finished_with_the_same_ids(
     assert project.edges("caused_by") == [(again.annotation_id, session)]
 
 
-def test_a_request_that_was_refused_may_come_again(project: Project) -> None:
+def test_a_refused_request_can_be_repeated(project: Project) -> None:
     session = project.session()
     with pytest.raises(WrongArgument):
         project.recorder.annotate_lines("a.py", 4, 60, "create", by(session), request_id="edit")
@@ -136,9 +136,7 @@ def test_a_request_that_was_refused_may_come_again(project: Project) -> None:
 @pytest.mark.parametrize(
     "when", [lambda recorder: recorder.end_session("s1"), Recorder.flush, Recorder.close]
 )
-def test_old_requests_are_forgotten_by_whoever_rests_or_ends(
-    project: Project, when: Callable[[Recorder], object]
-) -> None:
+def test_old_requests_are_removed(project: Project, when: Callable[[Recorder], object]) -> None:
     session = project.session()
     for name in ("old", "new"):
         project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
@@ -152,7 +150,7 @@ def test_old_requests_are_forgotten_by_whoever_rests_or_ends(
     assert [path.exists() for path in files] == [False, True]
 
 
-def test_old_requests_are_looked_for_once_a_day(project: Project) -> None:
+def test_old_requests_are_removed_once_a_day(project: Project) -> None:
     session = project.session()
     project.recorder.flush()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
@@ -167,7 +165,7 @@ def test_old_requests_are_looked_for_once_a_day(project: Project) -> None:
     assert not file.exists()
 
 
-def test_one_that_cannot_be_forgotten_does_not_keep_the_others(
+def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = project.session()
@@ -188,7 +186,7 @@ def test_one_that_cannot_be_forgotten_does_not_keep_the_others(
     assert [file.exists() for file in files] == [True, False, False]
 
 
-def test_a_spoilt_memory_is_no_memory(project: Project) -> None:
+def test_a_damaged_spool_file_is_a_new_request(project: Project) -> None:
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
     [file] = (project.root / ".ai-audit" / "spool").glob("*.json")

@@ -1,4 +1,4 @@
-"""What is read back from the spool: what our programs wrote there is recorded, and of anything else nothing, which harms nobody."""
+"""From the spool, only what our programs can have written there is recorded."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ SPOILT: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("spoil", list(SPOILT.values()), ids=list(SPOILT))
-def test_what_a_completion_does_not_make_is_left_alone(
+def test_a_forged_pending_completion_is_ignored(
     project: Project, spoil: Callable[[dict[str, Any]], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     file = held(project)
@@ -105,9 +105,7 @@ def test_what_a_completion_does_not_make_is_left_alone(
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_all_that_a_completion_makes_is_recorded_by_any_program(
-    tmp_path: Path, moved: bool
-) -> None:
+def test_any_program_records_all_records_of_a_completion(tmp_path: Path, moved: bool) -> None:
     project = new_project(
         tmp_path / "project",
         level="high",

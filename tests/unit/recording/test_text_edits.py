@@ -1,4 +1,4 @@
-"""What accepting a completion does to a text, against a model that goes character by character."""
+"""Applying a completion to a text, compared with a character-by-character model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def completions(draw: st.DrawFn) -> tuple[str, LineColumn, LineColumn, str]:
 
 
 @given(completions())
-def test_the_text_is_that_of_the_editor_and_every_new_character_is_on_its_lines(
+def test_the_text_and_lines_match_a_character_model(
     given_one: tuple[str, LineColumn, LineColumn, str],
 ) -> None:
     before, start, end, new = given_one
@@ -61,7 +61,7 @@ def test_the_text_is_that_of_the_editor_and_every_new_character_is_on_its_lines(
 
 
 @given(completions(), st.data())
-def test_lines_beside_the_range_keep_their_text(
+def test_lines_outside_the_range_keep_their_text(
     given_one: tuple[str, LineColumn, LineColumn, str], data: st.DataObject
 ) -> None:
     before, start, end, new = given_one
@@ -87,7 +87,7 @@ def test_lines_beside_the_range_keep_their_text(
         ("x = 1\n", (0, 0), (0, 5), "", None, "modify"),
     ],
 )
-def test_only_lines_with_something_new_are_claimed(  # noqa: PLR0917
+def test_only_lines_with_new_text_are_written(  # noqa: PLR0917
     before: str,
     start: LineColumn,
     end: LineColumn,
@@ -99,13 +99,13 @@ def test_only_lines_with_something_new_are_claimed(  # noqa: PLR0917
     assert (found.lines, found.action) == (lines, action)
 
 
-def test_columns_are_utf_16_and_line_ends_those_of_the_text() -> None:
+def test_columns_are_utf_16_and_line_ends_are_the_texts() -> None:
     found = apply_edit("\ufeffs = '😀'\r\nt\r\n", (0, 8), (0, 8), "\n# two\n# three")
     assert found.text == "\ufeffs = '😀'\r\n# two\r\n# three\r\nt\r\n"
     assert found.lines == (2, 3)
 
 
-def test_a_text_that_has_it_already_is_known() -> None:
+def test_an_applied_edit_is_found() -> None:
     found = find_applied_edit("a\nx = 1\nb\n", (1, 0), (1, 0), "x = 1\n")
     assert found is not None
     assert found.lines == (2, 2)
