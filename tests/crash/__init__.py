@@ -1,1 +1,1 @@
-"""Writers that are killed, disks that are full, and many programs at once: nothing that was acknowledged is lost."""
+"""Killed writers, full disks and concurrent programs: nothing acknowledged is lost."""

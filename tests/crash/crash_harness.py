@@ -1,6 +1,7 @@
-"""A process that forks writers, so that each has everything loaded, and ends them: run by the tests as a program of its own.
+"""Forks writer processes and kills them; the tests run it as a separate program.
 
-`kills FOLDER KILLS SEED`, `stages FOLDER`, `together FOLDER PROCESSES RECORDS`; each prints what it saw as one JSON object.
+Modes: `kills FOLDER KILLS SEED`, `stages FOLDER`, `together FOLDER PROCESSES RECORDS`. Each prints its
+statistics as one JSON object.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class WriterProcess:
         os._exit(status)
 
     def read_acknowledgements(self) -> bool:
-        """Take in what it acknowledged, waiting until there is something; False at the end."""
+        """Read acknowledgements, waiting for at least one; return False at the end."""
         data = os.read(self.out, 1 << 16)
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
@@ -88,7 +89,7 @@ class WriterProcess:
         return bool(data)
 
     def end(self) -> int:
-        """Read all that is left and return how it ended."""
+        """Read the rest and return the exit code."""
         while self.read_acknowledgements():
             pass
         os.close(self.out)
@@ -96,14 +97,14 @@ class WriterProcess:
 
 
 def small_thresholds(folder: Path) -> AuditDir:
-    """Make a trail in which reasoning soon goes to blobs."""
+    """Create a trail in which short reasoning already goes to blobs."""
     return new_trail(
         folder, compress_reasoning_threshold_bytes=20, external_blob_threshold_bytes=1000
     )
 
 
 def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
-    """Kill writers at random moments, start anew each time, and check that all is there."""
+    """Kill writers at random moments, start new ones each time, and check the trail."""
     chance = random.Random(seed)
     seen: Counter[str] = Counter()
     while seen["kills"] < wanted:
@@ -151,7 +152,7 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
 
 
 def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
-    """Record what is held, and ask again for all that was: each was recorded once, and is answered as it was then."""
+    """Record pending completions, and repeat all requests: each was recorded once."""
     recorder = Recorder(directory)
     recorder.record_pending_completions()
     records: set[str] = set()
@@ -164,7 +165,7 @@ def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
 
 
 def filled_in(directory: AuditDir) -> int:
-    """Fill in what is left, and return how many annotations have their commit, each by one record."""
+    """Back-fill the rest; return the number of annotations, each with its commit in one record."""
     backfill(Recorder(directory))
     written = [json.loads(line) for line in directory.log.read_bytes().splitlines()]
     commits = Counter(record["file_path"] for record in written if record.get("commit_hash"))
@@ -174,7 +175,7 @@ def filled_in(directory: AuditDir) -> int:
 
 
 def kill_after(child: WriterProcess, acknowledged: int, seconds: float) -> None:
-    """Wait until a writer has acknowledged so often, and then go on listening for a moment whose length is left to chance."""
+    """Wait for a number of acknowledgements, then for a random time, and kill the writer."""
     while child.count < acknowledged and child.read_acknowledgements():
         pass
     end = time.monotonic() + seconds
@@ -187,7 +188,7 @@ def kill_after(child: WriterProcess, acknowledged: int, seconds: float) -> None:
 
 
 def stages(folder: Path) -> dict[str, int]:
-    """Kill a writer before, within and after each of its system calls, in turn; then let another one do all of it."""
+    """Kill a writer before, within and after each of its system calls, then run another one."""
     seen: Counter[str] = Counter()
     for way in ("before", "within", "after"):
         for number in range(10_000):
@@ -218,7 +219,7 @@ def _remember(acknowledged: dict[str, set[str]], kind: str, names: Iterable[str]
 
 
 def dying(directory: AuditDir, way: str, wanted: int, acknowledge: Acknowledge) -> None:
-    """Work, and die at one of the hooked calls."""
+    """Write, and die at one of the hooked calls."""
     calls = -1
 
     def hook(name: str) -> None:
@@ -246,7 +247,7 @@ def dying(directory: AuditDir, way: str, wanted: int, acknowledge: Acknowledge) 
 
 
 def together(folder: Path, processes: int, records: int) -> dict[str, float]:
-    """Let many write at once while this process reads, and check that what it reads is whole at every moment."""
+    """Write from many processes while this one reads, and check every read."""
     directory = new_trail(folder)
     begun = time.perf_counter()
     children = [
@@ -281,7 +282,7 @@ def together(folder: Path, processes: int, records: int) -> dict[str, float]:
 
 
 def several(directory: AuditDir, own: int, records: int, acknowledge: Acknowledge) -> None:
-    """Write records with an entry each, half of them shared with others, and fold now and then."""
+    """Write records with an entry each, half of them shared, and fold now and then."""
     with AuditWriter(directory, timeout=120) as writer:
         ids = []
         for number in range(records):

@@ -1,7 +1,7 @@
-"""Writing where the system refuses: run by the tests as a program of its own, since limits and mounts cannot be taken back.
+"""Writes that the system rejects; a separate program, since limits and mounts cannot be undone.
 
-`full FOLDER` on a small file system of its own, `limit FOLDER` with a limit on the size of files, `readonly FOLDER` on a file
-system that is made read-only; each prints what it saw as one JSON object.
+Modes: `full FOLDER` on a small file system, `limit FOLDER` with a file size limit, `readonly FOLDER` on a
+file system that becomes read-only. Each prints its statistics as one JSON object.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Acknowledged:
-    """What was acknowledged."""
+    """The acknowledged entries and records."""
 
     def __init__(self) -> None:
         self.entries: list[str] = []
         self.records: list[str] = []
 
     def until_refused(self, directory: AuditDir, start: int) -> RefusedWrite:
-        """Write until the system takes no more, and return what was said then."""
+        """Write until the system rejects it, and return the error."""
         writer = AuditWriter(directory)
         try:
             for number in count(start):
@@ -52,7 +52,7 @@ class Acknowledged:
 
 
 def full(folder: Path) -> dict[str, int]:
-    """Fill the disk by writing, make room, and go on."""
+    """Fill the disk, free some space, and continue."""
     ballast = folder / "ballast"
     ballast.write_bytes(b"b" * 400_000)
     directory = new_trail(folder / "project")
@@ -85,7 +85,7 @@ def full(folder: Path) -> dict[str, int]:
 
 
 def check_after(directory: AuditDir, acknowledged: Acknowledged, folder: Path) -> None:
-    """Take the trail to where there is room, start anew there, and look."""
+    """Copy the trail to a larger file system, write there, and check it."""
     roomy = Path(sys.argv[3]) / "project"
     subprocess.run(["cp", "-a", str(directory.project), str(roomy)], check=True)
     moved = type(directory)(roomy / ".ai-audit")
@@ -95,7 +95,7 @@ def check_after(directory: AuditDir, acknowledged: Acknowledged, folder: Path) -
 
 
 def refused_on_the_command_line(project: Path, reason: str) -> None:
-    """Try what a user would type: one line says why not, and that is all."""
+    """Run a command as a user would: one line says what failed."""
     given = json.dumps(
         {
             "tool": {"name": "t", "version": "1"},
@@ -116,7 +116,7 @@ def refused_on_the_command_line(project: Path, reason: str) -> None:
 
 
 def limit(folder: Path) -> dict[str, int]:
-    """Write up to the largest size that a file may have here: the last write is taken in part."""
+    """Write up to the file size limit: the last write is partial."""
     import resource
 
     directory = new_trail(folder)
@@ -133,7 +133,7 @@ def limit(folder: Path) -> dict[str, int]:
 
 
 def readonly(folder: Path) -> dict[str, int]:
-    """Try everything where nothing may be written, with something waiting and without."""
+    """Try all writes on a read-only file system, with an entry in the journal and without."""
     directory = new_trail(folder / "project")
     waiting = AuditWriter(directory).entry(prompt("waits"))
     before = {path: path.read_bytes() for path in directory.path.rglob("*") if path.is_file()}

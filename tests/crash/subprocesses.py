@@ -1,4 +1,4 @@
-"""Runs the programs of these tests, with their numbers from the environment."""
+"""Runs the programs of these tests, with limits from the environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def number_from_environment(name: str, default: int) -> int:
 
 
 def run_program(module: str, *arguments: object, before: Sequence[str] = ()) -> dict[str, float]:
-    """Run a program of this package and return what it saw; it must end well."""
+    """Run a program of this package, which must succeed, and return its statistics."""
     command = [*before, sys.executable, "-m", f"tests.crash.{module}", *map(str, arguments)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:] or done.stdout[-4000:]

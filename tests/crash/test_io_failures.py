@@ -1,4 +1,4 @@
-"""Full disks, read-only folders, locks that others hold, and clocks that go backwards: said clearly, and nothing lost."""
+"""Full disks, read-only folders, locks of other programs and clocks that go backwards."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ with FileLock(Path(sys.argv[1])).acquire():
 
 
 def on_a_mount(folder: Path, size: str) -> list[str]:
-    """Return what to put before a command so that it runs with a small file system of its own at `folder`."""
+    """Return a command prefix that mounts a small file system at `folder`."""
     folder.mkdir()
     script = f'mount -t tmpfs -o size={size} tmpfs "$0" && exec "$@"'
     return ["unshare", "--map-root-user", "--mount", "sh", "-c", script, str(folder)]
@@ -121,7 +121,7 @@ def test_a_lock_that_a_living_program_holds_is_waited_for_and_then_named(
 
 
 def test_the_clock_may_go_backwards(tmp_path: Path) -> None:
-    """Files from a future that is taken back, and then new ones that are older than they: all of it is seen."""
+    """Files from the future, and then newer files with older times: all changes are seen."""
     directory = new_trail(tmp_path)
     writer = AuditWriter(directory)
     index = LogIndex(directory.log)

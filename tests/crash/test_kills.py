@@ -1,4 +1,4 @@
-"""Writers that are killed without a warning: at random moments, at every stage, and many of them at once."""
+"""Writers killed without warning: at random moments, at every stage, and concurrently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 
 def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
-    """`VIBES_CRASH_KILLS` says how many are killed, `VIBES_CRASH_SEED` what chance does."""
+    """`VIBES_CRASH_KILLS` is the number of kills, `VIBES_CRASH_SEED` the random seed."""
     wanted = number_from_environment("VIBES_CRASH_KILLS", 216)
     seen = run_program(
         "crash_harness", "kills", tmp_path, wanted, number_from_environment("VIBES_CRASH_SEED", 1)
@@ -41,7 +41,7 @@ def test_a_writer_may_die_at_every_one_of_its_system_calls(tmp_path: Path) -> No
 
 
 def test_many_write_at_once_while_one_reads(tmp_path: Path) -> None:
-    """`VIBES_CRASH_RECORDS` says how many records each of the 16 programs writes."""
+    """`VIBES_CRASH_RECORDS` is the number of records for each of the 16 programs."""
     records = number_from_environment("VIBES_CRASH_RECORDS", 40)
     assert (
         run_program("crash_harness", "together", tmp_path, 16, records)["records"] == 16 * records

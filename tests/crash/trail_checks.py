@@ -1,4 +1,4 @@
-"""What must hold in a trail after any crash, found out without the product where that is possible."""
+"""Invariants of a trail after a crash, checked without the product where possible."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONTEXTS = (
 def check_trail_invariants(
     directory: AuditDir, entries: Iterable[str], records: Iterable[str]
 ) -> None:
-    """Assert that the files are valid, hold these once, name nothing that is not there, and that nothing else lies about."""
+    """Assert that the files are valid, contain these once, reference nothing missing and leave no rest."""
     found = read_strictly(directory)
     missing = set(entries) - set(found.entries)
     assert not missing, f"{len(missing)} acknowledged entries are lost"

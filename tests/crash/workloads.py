@@ -1,4 +1,4 @@
-"""What the writers of these tests do, and how they tell that something was acknowledged."""
+"""What the writers of these tests do, and how they acknowledge it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reasoning(body: str) -> Members:
 def write_each_kind(
     directory: AuditDir, acknowledge: Acknowledge, *, known: Callable[[str], bool] | None = None
 ) -> None:
-    """Do everything that a writer does, once and always the same."""
+    """Do everything that a writer can do, once and deterministically."""
     writer = AuditWriter(directory)
     keys = writer.entries([prompt("one"), reasoning("x" * 50), reasoning("y" * 5000)])
     acknowledge("entry", keys)
@@ -61,7 +61,7 @@ def write_each_kind(
 
 
 def write_completions(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
-    """Accept inline completions in two parts until somebody ends it; a part that is held was acknowledged, too."""
+    """Record inline completions in two parts until killed; pending parts are acknowledged too."""
     recorder = Recorder(directory)
     for number in count():
         for part in completion(f"{seed}-{number}"):
@@ -84,7 +84,7 @@ def completion(identifier: str) -> list[Completion]:
 
 
 def write_backfills(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
-    """Write the commits of annotations into the log, so many at a time that chance may end it within."""
+    """Back-fill many commits, so that a random kill can interrupt it."""
     recorder = Recorder(directory)
     acknowledge("begun", [str(seed)])
     done = backfill(recorder)
@@ -93,7 +93,7 @@ def write_backfills(directory: AuditDir, seed: int, acknowledge: Acknowledge) ->
 
 
 def create_due_commits(root: Path, files: int) -> None:
-    """Make a repository of a project with an annotation on each of some files, whose commit is due."""
+    """Create a repository with an annotation on each of some files whose commit is due."""
     with Recorder(root) as recorder:
         for number in range(files):
             (root / f"f{number}.py").write_text(
@@ -107,7 +107,7 @@ def create_due_commits(root: Path, files: int) -> None:
 
 
 def write_until_killed(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
-    """Write as chance wants it until somebody ends it: small and large, new and shared, folding now and then."""
+    """Write at random until killed: small and large, new and shared, folding now and then."""
     chance = random.Random(seed)
     writer = AuditWriter(directory, timeout=60)
     for number in count():

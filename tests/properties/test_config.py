@@ -1,4 +1,4 @@
-"""A policy of any shape: what can be used is in force, the rest is reported, and nothing raises."""
+"""Any config: valid parts are in force, the rest is reported, and nothing raises."""
 
 from __future__ import annotations
 

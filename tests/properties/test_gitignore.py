@@ -1,4 +1,4 @@
-"""Exclude patterns are lines of a gitignore: what git says, and in time that grows with the text alone."""
+"""Exclude patterns match like lines of a gitignore, compared with git, in bounded time."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_is_excluded_is_what_git_ignores(
 
 
 def ignored(root: Path, patterns: list[str], paths: list[str]) -> set[str]:
-    """Return the paths that git ignores; none of them is there, and none ends in a slash, so that each is a file."""
+    """Return the paths that git ignores; they do not exist and are files."""
     (root / ".git/info/exclude").write_text(
         "".join(f"{pattern}\n" for pattern in patterns), encoding="utf-8", newline="\n"
     )
@@ -96,7 +96,7 @@ def ignored(root: Path, patterns: list[str], paths: list[str]) -> set[str]:
     path=st.text(alphabet="ab/", min_size=1, max_size=12),
 )
 def test_no_match_is_lost_by_not_backtracking(pattern: str, path: str) -> None:
-    """The naive expression, which tries every place, is a witness that shares no code."""
+    """Compared with a naive expression that tries every place."""
     parts = [part for part in path.split("/") if part]
     read = parse_pattern(pattern)
     if read is None or not parts:
@@ -137,7 +137,7 @@ def naive(pattern: str) -> re.Pattern[str]:
     ],
 )
 def test_a_pattern_takes_no_more_than_its_length_times_that_of_the_path(pattern: str) -> None:
-    """A matcher that backtracks does not come back from any of these."""
+    """A backtracking matcher does not terminate on these."""
     for excludes in ([pattern], [pattern, "!x"]):
         tracking = Tracking(None, excludes)
         for path in ("a" * 4000, "a/" * 1900 + "a", "aa/" * 60 + "c"):

@@ -1,4 +1,4 @@
-"""Canonical JSON and hashes against the independent writer's, for any JSON value and any mixture of known bugs (R1-R3)."""
+"""Canonical JSON and hashes compared with an independent writer's, for any value and deviations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_parsing_what_was_printed_gives_the_value(value: JsonValue) -> None:
     st.sampled_from(PIECES),
 )
 def test_bytes_and_text_are_read_alike(value: JsonValue, at: int, piece: str) -> None:
-    """The quick reader of bytes stands in for the strict one, and must not tell anything else: not of a member that is given twice, either."""
+    """The fast parser of bytes must give the same result as the strict one, duplicates included."""
     printed = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     text = printed[:at] + piece + printed[at:]
     assert _read(text.encode()) == _read(text)
@@ -144,7 +144,7 @@ ENTRIES = st.fixed_dictionaries(
 
 @given(ENTRIES, st.sets(st.sampled_from([*VARIANTS, "environment-unknown"])))
 def test_any_combination_of_bugs_is_explained(entry: Members, bugs: set[str]) -> None:
-    """The explanation need not be the whole history, but what it names must reproduce the key, and plainer is preferred."""
+    """The explanation must reproduce the key, and the simplest one is preferred."""
     if entry["type"] != "environment":
         bugs = bugs - {"environment-unknown"}
     key = trails.context_hash(entry, "+".join(sorted(bugs)) or "spec")

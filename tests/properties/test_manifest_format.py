@@ -1,4 +1,4 @@
-"""What is written holds the values that were given, whatever they are."""
+"""Written values are the given ones."""
 
 from __future__ import annotations
 

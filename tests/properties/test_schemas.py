@@ -1,4 +1,4 @@
-"""Members that nobody foresaw survive every model unchanged (RFC 12.2, 12.3), and nothing that is checked makes a check fail."""
+"""Unknown members survive every schema unchanged (RFC 12.2, 12.3), and validation never fails."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ ODD: st.SearchStrategy[JsonValue] = st.one_of(
 
 
 def variations(sample: Members) -> st.SearchStrategy[Members]:
-    """A sound object with some members replaced by anything."""
+    """A valid object with some members replaced by anything."""
     replaced = st.dictionaries(
         st.one_of(st.sampled_from(sorted(sample)), ODD_TEXT), ODD, max_size=4
     )

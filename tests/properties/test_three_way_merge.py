@@ -1,4 +1,4 @@
-"""Merging a trail loses nothing and changes nothing, whatever the two sides added."""
+"""Merging a trail loses and changes nothing, for any additions of both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Untrusted text in Markdown is one code span, in which no host renders anything."""
+"""Untrusted text in Markdown is one code span that no host renders."""
 
 from __future__ import annotations
 

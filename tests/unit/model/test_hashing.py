@@ -1,4 +1,4 @@
-"""Which known bug explains a foreign hash (R2, R3), one by one and together."""
+"""Known deviations that explain other tools' hashes (R2, R3), alone and combined."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RECORD: Members = {
 
 
 @pytest.mark.parametrize("variant", trails.CONTEXT_VARIANTS)
-def test_each_bug_of_a_key_is_named(variant: str) -> None:
+def test_each_deviation_of_a_key_is_named(variant: str) -> None:
     assert explain_context_hash(trails.context_hash(ENTRY, variant), ENTRY) == (variant,)
 
 
@@ -51,7 +51,7 @@ def test_each_bug_of_a_key_is_named(variant: str) -> None:
         "no-type+ascii+null-dropped+js-number",
     ],
 )
-def test_bugs_together_are_named_in_the_order_of_the_list(variant: str) -> None:
+def test_combined_deviations_are_named_in_order(variant: str) -> None:
     assert explain_context_hash(trails.context_hash(ENTRY, variant), ENTRY) == tuple(
         variant.split("+")
     )
@@ -65,20 +65,20 @@ def test_only_an_environment_may_have_had_an_unknown_model() -> None:
 
 
 @pytest.mark.parametrize("variant", ["spec", "less-anchors", "less-commit", "less-risk", "ascii"])
-def test_each_bug_of_an_id_is_named(variant: str) -> None:
+def test_each_deviation_of_an_id_is_named(variant: str) -> None:
     assert explain_annotation_id(
         {**RECORD, "annotation_id": trails.annotation_id(RECORD, variant)}
     ) == (variant,)
 
 
-def test_an_id_made_without_the_member_commit_hash_is_less_commit_too() -> None:
+def test_an_id_without_the_commit_member_is_less_commit() -> None:
     identifier = trails.annotation_id(RECORD, "less-commit-member")
     assert explain_annotation_id({**RECORD, "annotation_id": identifier}) == (
         IdVariant.LESS_COMMIT,
     )
 
 
-def test_bugs_of_an_id_together() -> None:
+def test_combined_deviations_of_an_id() -> None:
     identifier = trails.annotation_id(RECORD, "less-anchors+less-commit-member+less-risk+ascii")
     assert explain_annotation_id({**RECORD, "annotation_id": identifier}) == (
         "less-anchors",
@@ -92,22 +92,22 @@ def test_bugs_of_an_id_together() -> None:
     ("stored", "said"),
     [(None, "absent"), (5, "mismatch"), ([], "mismatch"), ("", "mismatch"), ("0" * 64, "mismatch")],
 )
-def test_an_id_that_is_none(stored: int | str | None, said: str) -> None:
+def test_missing_and_invalid_ids(stored: int | str | None, said: str) -> None:
     assert explain_annotation_id({**RECORD, "annotation_id": stored}) == (said,)
     assert explain_annotation_id(RECORD) == ("absent",)
 
 
-def test_an_upper_case_digest_is_no_digest() -> None:
+def test_an_uppercase_digest_does_not_match() -> None:
     key = trails.context_hash(ENTRY)
     assert explain_context_hash(key.upper(), ENTRY) == (ContextVariant.MISMATCH,)
 
 
-def test_an_integer_too_large_for_a_double_stops_no_explanation() -> None:
+def test_a_very_large_integer_does_not_stop_the_explanation() -> None:
     entry: Members = {**ENTRY, "model_parameters": {"seed": 10**400}}
     assert explain_context_hash("0" * 64, entry) == (ContextVariant.MISMATCH,)
 
 
-def test_delete_is_escaped_by_naive_writers_too() -> None:
+def test_the_delete_character_counts_as_non_ascii() -> None:
     entry: Members = {"type": "prompt", "prompt_text": "\x7f"}
     assert explain_context_hash(trails.context_hash(entry, "ascii"), entry) == (
         ContextVariant.ASCII,

@@ -1,4 +1,4 @@
-"""Where a text breaks the rules of R1, said at the very place, in a text of many lines."""
+"""Positions of what R1 rejects, in texts of many lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vibes_lsp.model.json_positions import find_value
         ('{"a":"' + "9" * 5000 + '",\n "b": -' + "9" * 5000 + "}", (2, 7)),
     ],
 )
-def test_what_is_refused_is_found(text: str, place: tuple[int, int]) -> None:
+def test_the_position_of_an_invalid_value_is_found(text: str, place: tuple[int, int]) -> None:
     with pytest.raises(MalformedJson) as caught:
         parse_json(text)
     assert (caught.value.line, caught.value.column) == place
@@ -36,5 +36,5 @@ def test_what_is_refused_is_found(text: str, place: tuple[int, int]) -> None:
         ('{"a":"' + '\\"' * 50_000 + "\n NaN", (2, 2)),
     ],
 )
-def test_a_string_that_is_never_closed_hides_nothing(text: str, place: tuple[int, int]) -> None:
+def test_positions_are_found_after_an_unclosed_string(text: str, place: tuple[int, int]) -> None:
     assert find_value(text, "NaN") == place

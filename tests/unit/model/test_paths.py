@@ -51,7 +51,7 @@ from vibes_lsp.model.paths import PathKind, normal_path, path_kind
         ("./" * 2048 + "b.py", PathKind.INSIDE),
     ],
 )
-def test_what_a_recorded_path_can_name(path: str, kind: PathKind) -> None:
+def test_kinds_of_recorded_paths(path: str, kind: PathKind) -> None:
     assert path_kind(path) is kind
 
 
@@ -66,6 +66,6 @@ def test_what_a_recorded_path_can_name(path: str, kind: PathKind) -> None:
         ("a/c/../b", "a/b"),
     ],
 )
-def test_paths_are_compared_in_one_spelling(path: str, normal: str) -> None:
+def test_normal_form_of_paths(path: str, normal: str) -> None:
     assert normal_path(path) == normal
     assert normal_path(normal) == normal

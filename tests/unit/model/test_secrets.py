@@ -1,6 +1,6 @@
-"""What is taken for a secret, what is not, and what masking leaves.
+"""What counts as a secret, what does not, and what masking leaves.
 
-The examples are made up and put together at run time: hosts of repositories refuse what looks real.
+The examples are made up and assembled at run time: repository hosts reject what looks real.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ASSERTIONS = (sre_constants.ASSERT, sre_constants.ASSERT_NOT, sre_constants.AT)
 
 
 def made_up(length: int, alphabet: str = ALNUM) -> str:
-    """Return a text that looks random and is always the same."""
+    """Return a text that looks random but is always the same."""
     return "".join(random.Random(length).choices(alphabet, k=length))
 
 
@@ -264,7 +264,7 @@ STAYS = {
         "\x1b[32m{}\x1b[0m",
     ],
 )
-def test_a_token_is_masked_whole_wherever_it_stands(token: str, around: str) -> None:
+def test_a_token_is_masked_completely_at_any_place(token: str, around: str) -> None:
     assert around.count("{}") == 1
     masked, count = mask_secrets(around.replace("{}", token))
     assert count == 1
@@ -275,7 +275,7 @@ def test_a_token_is_masked_whole_wherever_it_stands(token: str, around: str) -> 
 
 
 @pytest.mark.parametrize(("text", "secret"), IN_CONTEXT.values(), ids=IN_CONTEXT)
-def test_a_secret_is_known_by_what_stands_around_it(text: str, secret: str) -> None:
+def test_a_secret_is_found_by_its_keyword(text: str, secret: str) -> None:
     for whole in (text, f"first\n{text}\nlast"):
         masked, count = mask_secrets(whole)
         assert secret in whole
@@ -286,7 +286,7 @@ def test_a_secret_is_known_by_what_stands_around_it(text: str, secret: str) -> N
 
 
 @pytest.mark.parametrize("key", PEM.values(), ids=PEM)
-def test_a_private_key_is_masked_whole(key: str) -> None:
+def test_a_private_key_is_masked_completely(key: str) -> None:
     masked, count = mask_secrets(f"before it.\n{key}\nThis, too: after it.")
     assert count == 1
     assert not any(line in masked for line in re.split(r"\\n|\s", BODY))
@@ -295,7 +295,7 @@ def test_a_private_key_is_masked_whole(key: str) -> None:
 
 
 @pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_other_text_is_not_masked(text: str) -> None:
     assert mask_secrets(text) == (text, 0)
     assert not secret_kinds(text)
 
@@ -346,7 +346,7 @@ WORDS = [
         )
     )
 )
-def test_masking_twice_is_masking_once(parts: list[str]) -> None:
+def test_masking_is_idempotent(parts: list[str]) -> None:
     text = "".join(parts)
     masked, count = mask_secrets(text)
     assert mask_secrets(masked) == (masked, 0)
@@ -361,7 +361,7 @@ def test_masking_twice_is_masking_once(parts: list[str]) -> None:
     st.integers(0),
     st.lists(st.sampled_from(["asked", "m", "d] a*", "ed]*"])),
 )
-def test_masking_twice_is_masking_once_for_pieces_and_own_texts(
+def test_masking_is_idempotent_for_parts_and_project_texts(
     one: str, two: str, cut: int, mask: list[str]
 ) -> None:
     text = one[: cut % (len(one) + 1)] + two
@@ -374,7 +374,7 @@ def test_masking_twice_is_masking_once_for_pieces_and_own_texts(
     st.lists(st.sampled_from(list(TOKENS.values())), min_size=1, max_size=4),
     st.sampled_from([" ", "\n", ", ", '" "']),
 )
-def test_nothing_of_a_token_is_left_beside_others(tokens: list[str], glue: str) -> None:
+def test_adjacent_tokens_are_masked_completely(tokens: list[str], glue: str) -> None:
     masked, count = mask_secrets(glue.join(tokens))
     assert count == len(tokens)
     assert all(token[-8:] not in masked for token in tokens)
@@ -384,7 +384,7 @@ def test_nothing_of_a_token_is_left_beside_others(tokens: list[str], glue: str) 
     "value",
     ["$X", "${X}", "%X%", "<x>", "{x}", "os.environ", "get(x)", "/run/secrets/x", "", "   ", "***"],
 )
-def test_a_reference_is_no_secret(value: str) -> None:
+def test_a_reference_is_not_a_secret(value: str) -> None:
     assert is_reference(value)
 
 
@@ -394,7 +394,7 @@ GUARDED = {"JSON Web Token"}
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: f"{form.kind} {form.literal}")
 def test_a_match_of_a_format_cannot_fail_once_an_open_repeat_began(form: Format) -> None:
-    """So a failure costs a bounded time and a success is consumed: all formats together are linear."""
+    """So a failure costs a bounded time and a match is consumed: all formats together are linear."""
     if form.kind not in GUARDED:
         assert not _fails_late(form.pattern)
 
@@ -407,7 +407,7 @@ def test_a_match_of_another_pattern_cannot_fail_late(pattern: re.Pattern[str]) -
 
 
 def _fails_late(pattern: re.Pattern[str]) -> bool:
-    """Return whether anything must match behind the first repeat without a bound."""
+    """Whether anything must match after the first unbounded repeat."""
     items = list(sre_parser.parse(pattern.pattern))
     opened = [
         number

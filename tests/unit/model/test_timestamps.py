@@ -30,7 +30,7 @@ TEN = datetime(2026, 2, 3, 10, tzinfo=UTC)
         ("9999-12-31T23:59:59.999999Z", datetime.max.replace(tzinfo=UTC)),
     ],
 )
-def test_any_date_with_a_time_is_read_as_utc(text: str, moment: datetime) -> None:
+def test_iso_8601_times_are_parsed_as_utc(text: str, moment: datetime) -> None:
     read = parse_timestamp(text)
     assert read == moment
     assert read is not None
@@ -40,7 +40,7 @@ def test_any_date_with_a_time_is_read_as_utc(text: str, moment: datetime) -> Non
 @pytest.mark.skipif(
     not hasattr(time, "tzset"), reason="this system's time zone cannot be set for one process"
 )
-def test_a_time_without_an_offset_is_utc_wherever_it_is_read(
+def test_a_time_without_offset_is_utc_in_any_time_zone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TZ", "XST-09:00")
@@ -74,7 +74,7 @@ def test_a_time_without_an_offset_is_utc_wherever_it_is_read(
         "2026-02-03T10:00:00Z\n",
     ],
 )
-def test_what_is_no_date_with_a_time_is_none(text: str) -> None:
+def test_other_texts_are_not_timestamps(text: str) -> None:
     assert parse_timestamp(text) is None
 
 
@@ -87,6 +87,6 @@ def test_what_is_no_date_with_a_time_is_none(text: str) -> None:
         (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00.000Z"),
     ],
 )
-def test_time_is_written_as_utc_with_milliseconds(moment: datetime, text: str) -> None:
+def test_times_are_written_as_utc_with_milliseconds(moment: datetime, text: str) -> None:
     assert format_timestamp(moment) == text
     assert format_timestamp(parse_timestamp(text) or moment) == text

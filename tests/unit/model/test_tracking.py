@@ -25,17 +25,17 @@ from vibes_lsp.model.tracking import Tracking
         ("A.py", "a.py", True),
     ],
 )
-def test_exclude_patterns_are_lines_of_a_gitignore(pattern: str, path: str, tracked: bool) -> None:
+def test_exclude_patterns_match_like_gitignore(pattern: str, path: str, tracked: bool) -> None:
     assert Tracking(None, [pattern]).tracks(path) is tracked
 
 
-def test_a_later_pattern_takes_back_an_earlier_one() -> None:
+def test_a_later_pattern_overrides_an_earlier_one() -> None:
     tracking = Tracking(None, ["*.py", "!keep.py"])
     assert tracking.tracks("keep.py")
     assert not tracking.tracks("other.py")
 
 
-def test_listed_extensions_alone_are_tracked() -> None:
+def test_only_listed_extensions_are_tracked() -> None:
     tracking = Tracking([".py", ".RS"], ["gen/"])
     assert [
         path
@@ -48,7 +48,7 @@ def test_listed_extensions_alone_are_tracked() -> None:
     ]
 
 
-def test_without_a_list_all_extensions_are_tracked_and_with_an_empty_one_none() -> None:
+def test_without_a_list_all_extensions_are_tracked() -> None:
     assert Tracking(None).tracks("LICENSE")
     assert not Tracking([]).tracks("a.py")
     assert not Tracking([]).tracks("LICENSE")
@@ -57,8 +57,8 @@ def test_without_a_list_all_extensions_are_tracked_and_with_an_empty_one_none() 
 @pytest.mark.parametrize(
     "pattern", ["!", "/", "//", "[", "a[", "\\", "\ud800", "{", "(", "[z-a]", "!!"]
 )
-def test_a_pattern_that_is_none_excludes_nothing(pattern: str) -> None:
-    """Anyone may have written the config: a pattern that git itself would pass over must not stop the rest."""
+def test_an_invalid_pattern_excludes_nothing(pattern: str) -> None:
+    """The config is untrusted: a pattern that git would ignore must not disable the others."""
     tracking = Tracking(None, [pattern, "*.gen"])
     assert tracking.tracks("src/b.py")
     assert not tracking.tracks("src/b.gen")

@@ -1,4 +1,4 @@
-"""What is wrong with an object is said with the field it is in; a broken part of a config counts as not given."""
+"""Problems of an object by field; invalid parts of a config count as absent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
-def test_nothing_is_wrong_with_a_complete_trail(tmp_path: Path, level: str) -> None:
+def test_a_complete_trail_has_no_problems(tmp_path: Path, level: str) -> None:
     from vibes_lsp.store.audit_dir import AuditDir
     from vibes_lsp.store.manifest import read_manifest
 
@@ -66,7 +66,7 @@ def test_a_problem_names_its_field(
     assert expected in fields(tmp_path, **members)
 
 
-def test_an_edge_needs_both_ends_under_either_name() -> None:
+def test_an_edge_needs_both_ends() -> None:
     edge: Members = {
         "type": "edge",
         "edge_type": "caused_by",
@@ -83,7 +83,7 @@ def test_an_edge_needs_both_ends_under_either_name() -> None:
     assert record_problems({**edge, "target_ref": "b", "target_type": "context"}) == []
 
 
-def test_a_start_needs_an_environment_and_a_level_and_an_end_does_not() -> None:
+def test_only_a_session_start_needs_environment_and_level() -> None:
     session: Members = {
         "type": "session",
         "event": "end",
@@ -99,7 +99,7 @@ def test_a_start_needs_an_environment_and_a_level_and_an_end_does_not() -> None:
 @pytest.mark.parametrize(
     "members", [{"type": "later", "file_path": 5}, {"type": "LINE"}, {"type": ""}]
 )
-def test_nothing_is_wrong_with_a_type_we_do_not_know(members: Members) -> None:
+def test_an_unknown_type_has_no_problems(members: Members) -> None:
     assert record_problems(members) == []
     assert entry_problems(members) == []
 
@@ -112,12 +112,12 @@ def test_a_type_is_required(members: Members) -> None:
     assert [problem.field for problem in entry_problems(members)] == ["type"]
 
 
-def test_the_problems_of_one_object_are_bounded() -> None:
+def test_the_number_of_problems_is_limited() -> None:
     factors: Members = {"type": "line", "risk_factors": [{"signal": 1} for _ in range(10_000)]}
     assert len(record_problems(factors)) <= 20
 
 
-def test_a_choice_must_be_among_its_options() -> None:
+def test_a_selection_must_be_one_of_the_options() -> None:
     decision: Members = {
         "type": "decision",
         "decision_point": "d",
@@ -129,7 +129,7 @@ def test_a_choice_must_be_among_its_options() -> None:
     assert [problem.kind for problem in entry_problems(decision)] == ["selected"]
 
 
-def test_an_empty_config_is_the_default_and_says_what_it_lacks() -> None:
+def test_an_empty_config_is_the_default_and_reports_missing_members() -> None:
     config, problems = validate_config({})
     assert config == Config()
     assert [problem.field for problem in problems] == [
@@ -166,7 +166,7 @@ SOUND: Members = {
         ("standard_version", 1.0, "1.0"),
     ],
 )
-def test_a_broken_member_or_item_counts_as_not_given(
+def test_an_invalid_member_or_item_counts_as_absent(
     name: str, value: Any, fallback: object
 ) -> None:
     config, problems = validate_config({**SOUND, name: value})
@@ -186,9 +186,7 @@ def test_a_broken_member_or_item_counts_as_not_given(
         ("review_rules", [{"condition": "scope_lines > 1", "action": "run"}], []),
     ],
 )
-def test_a_broken_member_of_the_risk_part_leaves_the_others(
-    name: str, value: Any, fallback: object
-) -> None:
+def test_an_invalid_risk_member_leaves_the_others(name: str, value: Any, fallback: object) -> None:
     sound: Members = {"enabled": True, "algorithm": "own", "weights": {"temperature": 1}}
     config, problems = validate_config({**SOUND, "risk_scoring": {**sound, name: value}})
     risk = config.risk_scoring
@@ -200,14 +198,14 @@ def test_a_broken_member_of_the_risk_part_leaves_the_others(
     assert all(problem.field.startswith(f"risk_scoring.{name}") for problem in problems)
 
 
-def test_a_name_that_is_no_text_is_dropped_alone() -> None:
+def test_only_a_name_that_is_not_unicode_is_dropped() -> None:
     config, problems = validate_config({**SOUND, "\ud800": 1, "later": 2})
     assert config.assurance_level == "high"
     assert config.model_extra == {"later": 2}
     assert problems
 
 
-def test_bounds_of_some_bands_are_laid_over_the_defaults() -> None:
+def test_given_bounds_override_the_defaults() -> None:
     config, problems = validate_config({**SOUND, "risk_scoring": {"thresholds": {"critical": 0.7}}})
     assert not problems
     assert config.risk_scoring == RiskScoring(thresholds={"critical": 0.7})  # type: ignore[dict-item]

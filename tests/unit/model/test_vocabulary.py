@@ -1,4 +1,4 @@
-"""Every closed vocabulary is the RFC's list, word for word and in its order where it has one."""
+"""Each closed vocabulary is the RFC's list, in its order if it has one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LISTS: list[tuple[type[StrEnum], str]] = [
 
 
 @pytest.mark.parametrize(("words", "listed"), LISTS, ids=[words.__name__ for words, _ in LISTS])
-def test_a_vocabulary_is_its_list(words: type[StrEnum], listed: str) -> None:
+def test_each_vocabulary_is_the_list_of_the_rfc(words: type[StrEnum], listed: str) -> None:
     assert [word.value for word in words] == listed.split()
 
 

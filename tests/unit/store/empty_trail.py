@@ -1,4 +1,4 @@
-"""A new, empty trail to write to, and what an independent reader finds in it."""
+"""A new, empty trail to write to, and its content as an independent reader sees it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrailContent:
-    """What is in the files, checked while it is read: every line and every key is what it claims to be."""
+    """The content of the files; every line and key was checked while reading."""
 
     entries: dict[str, dict[str, object]]
     records: dict[str, dict[str, object]]
@@ -25,7 +25,7 @@ class TrailContent:
 
 
 def new_trail(root: Path, **config: object) -> AuditDir:
-    """Make a trail with a config, a log and a manifest that holds one environment."""
+    """Create a trail with a config, a log and a manifest with one environment."""
     writer = TrailWriter(root)
     writer.config(**config)
     writer.housekeeping()
@@ -46,7 +46,7 @@ def prompt(words: str, **members: object) -> Members:
 
 
 def session(number: int, **members: object) -> Members:
-    """Return a record without its id."""
+    """Return a session record without its id."""
     record: Members = {
         "type": "session",
         "event": "start",
@@ -57,7 +57,7 @@ def session(number: int, **members: object) -> Members:
 
 
 def read_strictly(directory: AuditDir) -> TrailContent:
-    """Read the manifest and the log strictly, by the standard library and the RFC's text alone."""
+    """Read manifest and log strictly, with the standard library and the RFC's text alone."""
     content = json.loads(directory.manifest.read_bytes())
     entries: dict[str, dict[str, object]] = content["entries"]
     for key, entry in entries.items():
@@ -76,5 +76,5 @@ STAYING = {".gitignore", "append.lock", "fold.lock"}
 
 
 def leftover_files(directory: AuditDir) -> list[str]:
-    """Return what lies in the journal's folder, less the locks and what hides it from git, which stay."""
+    """Return the files in the journal's folder, except the locks and the `.gitignore`."""
     return sorted(path.name for path in directory.journal.glob("*") if path.name not in STAYING)

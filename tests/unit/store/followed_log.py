@@ -1,4 +1,4 @@
-"""A follower whose deliveries are put together as a reader of them would."""
+"""A log follower whose deliveries are collected as a reader would collect them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FixedClock:
-    """A clock that stands still until it is set; far from any file's time unless told otherwise."""
+    """A clock that stands still until it is set, by default far from any file's time."""
 
     def __init__(self, now: int = 1 << 62) -> None:
         self.now = now
@@ -22,7 +22,7 @@ class FixedClock:
 
 
 class FollowedLog:
-    """What a reader knows of a log: its lines, and what the last poll said."""
+    """The lines that a reader has, and the result of the last poll."""
 
     def __init__(self, path: Path, clock: FixedClock | None = None) -> None:
         self.follower: Final = LogFollower(path, now_ns=clock or FixedClock())
@@ -30,7 +30,7 @@ class FollowedLog:
         self.oversized: dict[int, int] = {}
 
     def poll(self, *, thorough: bool = False) -> str:
-        """Take in what changed; say `same`, `more` or `reset`."""
+        """Read the changes; return `same`, `more` or `reset`."""
         update = self.follower.poll(thorough=thorough)
         if update is None:
             return "same"
@@ -45,7 +45,7 @@ class FollowedLog:
 
 
 def rewrite_unnoticed(path: Path, data: bytes) -> None:
-    """Rewrite in place, leaving size and time as they were."""
+    """Rewrite a file in place with the same size and time."""
     before = path.stat()
     with path.open("r+b") as stream:
         stream.write(data)

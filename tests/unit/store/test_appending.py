@@ -1,4 +1,4 @@
-"""Appending whole lines (R9): what is there stays, what fails leaves nothing, and what a dead writer began is cut off."""
+"""Appending whole lines (R9): no partial writes, and repair after a writer died."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def held(tmp_path: Path) -> Iterator[LockHandle]:
         yield held
 
 
-def test_lines_come_last(log: Path, held: LockHandle) -> None:
+def test_lines_are_appended(log: Path, held: LockHandle) -> None:
     append_lines(log, b"{}\n", held)
     reached = append_lines(log, b"[]\n[]\n", held, durable=True)
     assert log.read_bytes() == b"{}\n[]\n[]\n"
@@ -40,7 +40,7 @@ def test_lines_come_last(log: Path, held: LockHandle) -> None:
 
 
 @pytest.mark.parametrize("tail", [b'{"whole":1}', b'{"torn":'])
-def test_an_unfinished_line_of_another_program_gets_its_newline(
+def test_a_partial_line_of_another_program_gets_its_newline(
     log: Path, held: LockHandle, tail: bytes
 ) -> None:
     log.write_bytes(b"{}\n" + tail)
@@ -48,7 +48,9 @@ def test_an_unfinished_line_of_another_program_gets_its_newline(
     assert log.read_bytes() == b"{}\n" + tail + b"\n[]\n"
 
 
-def test_all_is_one_write(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_appended_in_one_write(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A reader between two writes would see half of a group."""
     writes = count_writes(log, monkeypatch)
     log.write_bytes(b"torn")
@@ -70,7 +72,7 @@ def count_writes(log: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 class FullDisk:
-    """Takes so many bytes of the log, and then no more."""
+    """Accepts some bytes of the log, and then no more."""
 
     def __init__(self, log: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         self.room = room
@@ -89,7 +91,7 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 3, 5])
-def test_a_full_disk_leaves_nothing_of_it(
+def test_a_full_disk_leaves_the_file_unchanged(
     log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     append_lines(log, b"{}\n", held)
@@ -102,7 +104,7 @@ def test_a_full_disk_leaves_nothing_of_it(
     assert log.read_bytes() == b"{}\n[]\n"
 
 
-def test_a_system_that_takes_it_in_pieces_gets_it_all(
+def test_partial_writes_are_continued(
     log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append_lines(log, b"{}\n", held)
@@ -118,7 +120,7 @@ def test_a_system_that_takes_it_in_pieces_gets_it_all(
     assert log.read_bytes() == b'{}\n{"long":"enough"}\n'
 
 
-def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(
+def test_the_next_writer_truncates_what_could_not_be_undone(
     log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append_lines(log, b"{}\n", held)
@@ -149,7 +151,7 @@ def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(
         (b"\n", b"\n"),
     ],
 )
-def test_a_writer_that_died_within_its_write(
+def test_a_partial_line_of_a_dead_writer_is_truncated(
     log: Path, held: LockHandle, after: bytes, kept: bytes
 ) -> None:
     log.write_bytes(b"{}\n" + after)
@@ -170,18 +172,20 @@ def test_a_writer_that_died_within_its_write(
         "annotations.jsonl -1 -1",
     ],
 )
-def test_a_note_about_something_else_cuts_nothing(log: Path, held: LockHandle, note: str) -> None:
-    """The log was replaced, as git does, or the lock file came with a clone from who knows where."""
+def test_an_intent_about_another_file_truncates_nothing(
+    log: Path, held: LockHandle, note: str
+) -> None:
+    """The log was replaced, as git does, or the lock file came with an untrusted clone."""
     log.write_bytes(b"{}\ntorn")
     held.write_intent(note.format(inode=log.stat().st_ino))
     repair_partial_line((log,), held)
     assert log.read_bytes() == b"{}\ntorn"
 
 
-def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(
+def test_a_log_replaced_during_a_write_gets_the_line(
     log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Git removes the old file and puts its own there; the line that went into the old one would be lost with it."""
+    """Git replaces the file; a line written to the old one would be lost."""
     log.write_bytes(b"{}\n")
     real = os.fstat
     replaced: list[bool] = []
@@ -199,7 +203,7 @@ def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(
     assert log.read_bytes() == b'[]\n"x"\n'
 
 
-def test_a_link_or_a_folder_in_its_place_is_refused(log: Path, held: LockHandle) -> None:
+def test_a_link_or_a_folder_is_rejected(log: Path, held: LockHandle) -> None:
     (log.parent / "elsewhere").write_bytes(b"precious")
     log.symlink_to(log.parent / "elsewhere")
     with pytest.raises(RefusedWrite, match="link"):

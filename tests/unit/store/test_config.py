@@ -1,4 +1,4 @@
-"""Reading `config.json`: whatever is there, there is a policy."""
+"""Reading `config.json`: there is a policy for any content."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_the_config_of_a_complete_trail(tmp_path: Path) -> None:
     assert not loaded.tracking.tracks("README.md")
 
 
-def test_a_reindented_config_says_the_same(tmp_path: Path) -> None:
+def test_a_reformatted_config_is_the_same(tmp_path: Path) -> None:
     made = quirks(tmp_path / "project")
     loaded = load_config(AuditDir(made.root / ".ai-audit"))
     assert loaded.problems == ()
     assert loaded.config.project_name == "quirks"
 
 
-def test_an_absent_config_is_the_default_and_no_problem(directory: AuditDir) -> None:
+def test_a_missing_config_is_the_default_without_problem(directory: AuditDir) -> None:
     loaded = load_config(directory)
     assert (loaded.config, loaded.present, loaded.problem, loaded.problems) == (
         Config(),
@@ -55,7 +55,7 @@ def test_an_absent_config_is_the_default_and_no_problem(directory: AuditDir) -> 
     "data",
     [b"", b"{", b"[]", b"null", b"\xff", b'{"a":1,"a":2}', b"<<<<<<< HEAD\n{}", b"[" * 100_000],
 )
-def test_a_config_that_is_none_leaves_the_default(directory: AuditDir, data: bytes) -> None:
+def test_an_invalid_config_file_leaves_the_default(directory: AuditDir, data: bytes) -> None:
     directory.config.write_bytes(data)
     loaded = load_config(directory)
     assert loaded.config == Config()
@@ -93,7 +93,7 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     assert load_config(directory, two, now_ns=clock) is two, "a file this old is not read again"
 
 
-def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDir) -> None:
+def test_a_folder_in_its_place_is_reported_until_it_is_gone(directory: AuditDir) -> None:
     directory.config.mkdir()
     loaded = load_config(directory)
     assert loaded.present
@@ -103,14 +103,14 @@ def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDi
     assert not load_config(directory, loaded).present
 
 
-def test_patterns_that_are_none_stop_nothing(directory: AuditDir) -> None:
+def test_invalid_patterns_do_not_disable_others(directory: AuditDir) -> None:
     directory.config.write_bytes(b'{"exclude_patterns":["!","[z-a]","\\\\","gen/"]}')
     tracking = load_config(directory).tracking
     assert tracking.tracks("a.py")
     assert not tracking.tracks("gen/a.py")
 
 
-def test_a_pattern_that_is_no_text_or_too_long_leaves_the_others_in_force(
+def test_an_invalid_or_too_long_pattern_leaves_the_others(
     directory: AuditDir,
 ) -> None:
     patterns = ["gen/", 7, "x" * 201, [], None, "*.tmp"]
@@ -130,7 +130,7 @@ def test_a_pattern_that_is_no_text_or_too_long_leaves_the_others_in_force(
     }
 
 
-def test_more_patterns_than_are_read_are_reported(directory: AuditDir) -> None:
+def test_too_many_patterns_are_reported(directory: AuditDir) -> None:
     directory.config.write_text(
         json.dumps({"exclude_patterns": [f"{number}.gen" for number in range(501)]})
     )

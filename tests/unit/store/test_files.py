@@ -1,4 +1,4 @@
-"""Replacing a file whole, and temporary files that never stay."""
+"""Replacing a whole file, and removing temporary files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vibes_lsp.store.files import (
 )
 
 
-def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_file_is_replaced_atomically(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("rb") as reader:
         replace_file(write_temporary(tmp_path / "folder", b"new"), tmp_path / "a")
@@ -30,12 +30,12 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert temporary_files(tmp_path / "folder") == []
 
 
-def test_names_of_temporary_files_are_never_the_same(tmp_path: Path) -> None:
+def test_names_of_temporary_files_are_unique(tmp_path: Path) -> None:
     assert len({write_temporary(tmp_path, b"") for _ in range(50)}) == 50
     assert len(temporary_files(tmp_path)) == 50
 
 
-def test_a_temporary_file_that_cannot_be_finished_is_removed(
+def test_an_incomplete_temporary_file_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: int) -> None:
@@ -47,7 +47,7 @@ def test_a_temporary_file_that_cannot_be_finished_is_removed(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_the_file_cannot_be_replaced_the_temporary_one_is_removed(tmp_path: Path) -> None:
+def test_the_temporary_file_is_removed_if_replacing_fails(tmp_path: Path) -> None:
     (tmp_path / "folder" / "not empty").mkdir(parents=True)
     with pytest.raises(RefusedWrite, match="folder"):
         replace_file(write_temporary(tmp_path, b"x"), tmp_path / "folder")
@@ -82,12 +82,12 @@ def test_on_windows_it_waits_for_readers_of_the_old_file(
     assert temporary_files(tmp_path) == []
 
 
-def test_flushing_what_is_not_there_is_no_error(tmp_path: Path) -> None:
+def test_flushing_a_missing_file_is_no_error(tmp_path: Path) -> None:
     flush_file(tmp_path / "absent")
     flush_folder(tmp_path / "absent")
 
 
-def test_on_macos_the_drive_is_told_to_flush_as_well(
+def test_on_macos_the_drive_cache_is_flushed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []

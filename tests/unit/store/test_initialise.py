@@ -1,4 +1,4 @@
-"""Creating an audit directory (R13), its housekeeping as git itself understands it, and finding it again."""
+"""Creating and finding an audit directory (R13), and its git files as git reads them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def init(project: Path, extensions: Sequence[str] | None = (".py",)) -> InitResu
     )
 
 
-def test_all_files_are_created_and_sound(tmp_path: Path) -> None:
+def test_all_files_are_created_and_valid(tmp_path: Path) -> None:
     made = init(tmp_path)
     assert (set(made.created), made.unchanged) == (FILES, ())
     assert {path.name for path in made.directory.path.iterdir()} == FILES
@@ -59,7 +59,7 @@ def test_all_files_are_created_and_sound(tmp_path: Path) -> None:
     assert missing_attributes(made.directory) == []
 
 
-def test_the_manifest_begins_with_the_reviewer_who_is_no_model(tmp_path: Path) -> None:
+def test_the_manifest_starts_with_the_reviewer_environment(tmp_path: Path) -> None:
     manifest = read_manifest(init(tmp_path).directory)
     assert manifest.form is ManifestForm.OBJECT
     (key,) = manifest
@@ -87,7 +87,7 @@ def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_what_is_there_is_never_overwritten(tmp_path: Path, name: str) -> None:
+def test_existing_files_are_never_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit" / name).write_bytes(b"mine, and not JSON")
     made = init(tmp_path)
@@ -97,9 +97,7 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_for_git_that_are_missing_are_added_behind_those_there(
-    tmp_path: Path, end: bytes
-) -> None:
+def test_missing_lines_for_git_are_appended(tmp_path: Path, end: bytes) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit/.gitignore").write_bytes(
         b"# mine" + end + b"audit.db" + end + b"!audit.db-wal" + end
@@ -117,7 +115,7 @@ def test_lines_for_git_that_are_missing_are_added_behind_those_there(
     assert init(tmp_path).completed == ()
 
 
-def test_a_link_in_the_place_of_a_file_for_git_is_not_written_through(tmp_path: Path) -> None:
+def test_a_linked_git_file_is_not_written(tmp_path: Path) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / "elsewhere").write_bytes(b"mine\n")
     try:
@@ -128,7 +126,7 @@ def test_a_link_in_the_place_of_a_file_for_git_is_not_written_through(tmp_path: 
     assert (tmp_path / "elsewhere").read_bytes() == b"mine\n"
 
 
-def test_a_dangling_link_is_not_written_through(tmp_path: Path) -> None:
+def test_a_dangling_link_is_not_written(tmp_path: Path) -> None:
     (tmp_path / ".ai-audit").mkdir()
     try:
         (tmp_path / ".ai-audit/config.json").symlink_to(tmp_path / "elsewhere.json")
@@ -171,7 +169,7 @@ def test_git_understands_the_ignores(tmp_path: Path) -> None:
 
 
 def test_two_branches_of_a_new_trail_merge_to_valid_json(tmp_path: Path) -> None:
-    """Our layout and git's own union merge, without any set-up."""
+    """With our format and git's built-in union merge, without any setup."""
     repository = Repository(tmp_path)
     made = init(tmp_path)
     repository.commit("Start")
@@ -232,7 +230,7 @@ def test_which_attributes_are_missing(tmp_path: Path, content: str, missing: lis
     assert missing_attributes(AuditDir(tmp_path)) == [ATTRIBUTE_LINES[number] for number in missing]
 
 
-def test_housekeeping_files_that_cannot_be_read_are_missing(tmp_path: Path) -> None:
+def test_unreadable_git_files_count_as_missing(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").mkdir()
     (tmp_path / ".gitattributes").write_bytes(b"\xff\xfe\n")
     assert len(missing_ignores(AuditDir(tmp_path))) == 4
@@ -250,14 +248,14 @@ def test_the_nearest_audit_directory_is_found(tmp_path: Path) -> None:
     assert find_audit_dir(inner / "src/none.py").path == inner / ".ai-audit"
 
 
-def test_a_file_of_that_name_is_no_audit_directory(tmp_path: Path) -> None:
+def test_a_file_of_that_name_is_not_an_audit_directory(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/.ai-audit").touch()
     (tmp_path / ".ai-audit").mkdir()
     assert find_audit_dir(tmp_path / "sub").path == tmp_path / ".ai-audit"
 
 
-def test_no_audit_directory_is_said_with_a_hint(tmp_path: Path) -> None:
+def test_a_missing_audit_directory_has_a_hint(tmp_path: Path) -> None:
     with pytest.raises(AuditDirNotFound, match=r"no \.ai-audit/ in") as caught:
         find_audit_dir(tmp_path)
     assert "vibes init" in caught.value.hint

@@ -1,4 +1,4 @@
-"""Folding the journal into the manifest (R10): whole or not at all, for all who wait, and nothing left behind."""
+"""Folding the journal into the manifest (R10): atomic, for all programs, without leftovers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def writer(directory: AuditDir) -> AuditWriter:
     return AuditWriter(directory)
 
 
-def test_a_quiet_trail_is_not_touched(directory: AuditDir) -> None:
+def test_nothing_is_written_without_a_journal(directory: AuditDir) -> None:
     before = sorted(path.name for path in directory.path.iterdir())
     assert fold_journal(directory) == 0
     assert sorted(path.name for path in directory.path.iterdir()) == before
@@ -51,7 +51,7 @@ def test_one_folds_for_all(directory: AuditDir) -> None:
     assert [writer.fold() for writer in writers] == [0] * 5
 
 
-def test_who_does_not_wait_leaves_it_to_the_one_who_folds(
+def test_without_waiting_the_folding_program_does_it(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     writer.entry(prompt("a"))
@@ -64,10 +64,10 @@ def test_who_does_not_wait_leaves_it_to_the_one_who_folds(
     assert key in read_strictly(directory).entries
 
 
-def test_what_comes_while_it_folds_is_folded_as_well(
+def test_entries_written_during_a_fold_are_folded(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The late one did not get the lock, and nobody else comes: it must not wait for ever in a quiet trail."""
+    """The late writer did not get the lock: its entry must not wait until the next write."""
     late = AuditWriter(directory)
     real = journal_folding._fold_once
     told: list[str] = []
@@ -88,7 +88,7 @@ def test_what_comes_while_it_folds_is_folded_as_well(
     assert leftover_files(directory) == []
 
 
-def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
+def test_an_entry_written_after_the_read_stays_in_the_journal(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = read_journal
@@ -111,10 +111,10 @@ def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
     assert told[0] in read_strictly(directory).entries
 
 
-def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
+def test_a_manifest_replaced_during_a_fold_is_read_again(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Git puts another one there: neither what it brought nor what waits may be lost."""
+    """Git replaces the manifest: neither its new entries nor the journal may be lost."""
     real = add_entries
     brought = directory.manifest.read_bytes().replace(
         b"}}\n", b',"%s":{"type":"other"}\n}}\n' % (b"b" * 64)
@@ -136,10 +136,10 @@ def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
     assert leftover_files(directory) == []
 
 
-def test_a_reader_in_between_misses_nothing(
+def test_a_reader_during_a_fold_misses_nothing(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has looked at one of the two files, then all is folded, then it looks at the other."""
+    """It reads one of the two files, then everything is folded, then it reads the other."""
     key = writer.entry(prompt("a"))
     for name in ("read_journal", "read_file"):
         real = getattr(manifest, name)
@@ -175,7 +175,7 @@ def test_a_failure_leaves_the_manifest_and_the_journal(
     assert key in read_strictly(directory).entries
 
 
-def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: AuditWriter) -> None:
+def test_remains_of_dead_programs_are_removed(directory: AuditDir, writer: AuditWriter) -> None:
     writer.append([session(1)])
     directory.journal.mkdir(exist_ok=True)
     (directory.journal / "0123.tmp").write_bytes(b"half of a mani")
@@ -205,7 +205,7 @@ def test_a_journal_that_was_folded_but_not_removed_adds_nothing(
 def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
     directory: AuditDir,
 ) -> None:
-    """Their writers may have them open; what they write next must not go into a file that has no name any more."""
+    """Their writers may have them open; a removed file would lose their next entries."""
     directory.journal.mkdir()
     other = directory.journal / "agent-7.jsonl"
     other.write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b'\n{"torn')
@@ -216,9 +216,7 @@ def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
     assert fold_journal(directory) == 0
 
 
-def test_a_line_that_is_no_entry_is_kept_for_someone_to_look_at(
-    directory: AuditDir, writer: AuditWriter
-) -> None:
+def test_an_invalid_line_is_kept(directory: AuditDir, writer: AuditWriter) -> None:
     key = writer.entry(prompt("a"))
     with entries_file(directory).open("ab") as journal:
         journal.write(b"\0\0\0\0\n")
@@ -240,7 +238,7 @@ def test_permissions_of_the_manifest_stay(directory: AuditDir, writer: AuditWrit
     assert directory.manifest.stat().st_mode & 0o777 == 0o640
 
 
-def test_git_sees_nothing_of_it_but_the_manifest_and_the_log(tmp_path: Path) -> None:
+def test_git_sees_only_the_manifest_and_the_log(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     directory = new_trail(tmp_path)
     repository.commit("Begin")

@@ -1,4 +1,4 @@
-"""Mappings that grow: what is in them, in which order, and that an earlier one stays what it was."""
+"""Immutable mappings that grow: content, order and unchanged older versions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ items = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.integers
 
 
 @given(st.lists(items, max_size=12))
-def test_it_is_a_dictionary_whose_first_values_stay(added: list[dict[str, int]]) -> None:
+def test_existing_keys_keep_their_values(added: list[dict[str, int]]) -> None:
     kept, wanted = LayeredMap[int](), dict[str, int]()
     stages = []
     for each in added:
@@ -29,8 +29,8 @@ def test_it_is_a_dictionary_whose_first_values_stay(added: list[dict[str, int]])
         assert layers.get("absent") is None
 
 
-def test_long_growth_makes_few_layers() -> None:
-    """Each look-up goes through all of them."""
+def test_the_number_of_layers_stays_small() -> None:
+    """Each look-up goes through all layers."""
     kept = LayeredMap[int]()
     for number in range(1_000):
         kept = kept.plus({str(number): number})

@@ -1,4 +1,4 @@
-"""Locks: one holder at a time, waiting that ends, and the same behaviour on Windows (by a fake of its module)."""
+"""Locks: one holder at a time, bounded waiting, and Windows by a fake of its module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Time:
-    """A clock that only waiting moves."""
+    """A clock that only sleeping moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -37,7 +37,7 @@ class Time:
 
 
 class Bytes:
-    """What Windows does with byte locks: per open file, an error when another one has the byte."""
+    """Byte locks of Windows: per open file, an error if another one has the byte."""
 
     LK_NBLCK, LK_UNLCK = 2, 0
 
@@ -75,7 +75,7 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("system")
-def test_waiting_ends_with_the_name_of_the_file_and_its_holder(tmp_path: Path) -> None:
+def test_a_timeout_names_the_file_and_its_holder(tmp_path: Path) -> None:
     time = Time()
     with FileLock(tmp_path / "a.lock").acquire(), pytest.raises(RefusedWrite) as refused:
         time.lock(tmp_path / "a.lock").acquire()
@@ -94,8 +94,8 @@ def test_it_is_taken_as_soon_as_it_is_free(tmp_path: Path) -> None:
         assert len(time.waits) == 1
 
 
-def test_waiting_goes_on_while_others_take_their_turns(tmp_path: Path) -> None:
-    """On a busy machine many come before us; it is one that never ends that nobody waits for."""
+def test_waiting_continues_while_holders_change(tmp_path: Path) -> None:
+    """On a busy machine many holders take turns; only a single one that never ends is a timeout."""
     path, time = tmp_path / "a.lock", Time()
     held = FileLock(path).acquire()
 
@@ -131,7 +131,7 @@ def test_threads_take_turns(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("system")
-def test_the_note_outlives_its_holder_until_somebody_deals_with_it(tmp_path: Path) -> None:
+def test_an_intent_stays_until_the_next_holder_clears_it(tmp_path: Path) -> None:
     lock = FileLock(tmp_path / "a.lock")
     assert not lock.has_unfinished_write(), "it was never taken"
     with lock.acquire() as held:
@@ -154,10 +154,8 @@ def test_a_lock_file_with_another_content_is_a_lock_file(tmp_path: Path, content
         assert held.intent == ""
 
 
-def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The one that was opened is taken, and nobody else will ever meet it: the new one has to be taken instead."""
+def test_a_removed_lock_file_is_not_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other program can open the removed file, so the new one must be locked instead."""
     path = tmp_path / "a.lock"
     real = locks._try_lock
     removed: list[bool] = []
@@ -174,7 +172,7 @@ def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(
         assert FileLock(path).try_acquire() is None
 
 
-def test_a_link_in_its_place_is_refused_and_left(tmp_path: Path) -> None:
+def test_a_link_in_its_place_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_bytes(b"precious")
     (tmp_path / "a.lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedWrite, match="link"):
@@ -182,13 +180,13 @@ def test_a_link_in_its_place_is_refused_and_left(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere").read_bytes() == b"precious"
 
 
-def test_without_the_folder_it_says_what_to_do(tmp_path: Path) -> None:
+def test_without_the_folder_the_error_has_a_hint(tmp_path: Path) -> None:
     with pytest.raises(RefusedWrite) as refused:
         FileLock(tmp_path / "absent" / "a.lock").acquire()
     assert "vibes init" in refused.value.hint
 
 
-def test_a_file_system_without_locks_is_said(
+def test_a_file_system_without_locks_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:

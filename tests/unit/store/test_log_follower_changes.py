@@ -1,4 +1,4 @@
-"""Following a log that is appended to, replaced, truncated or rewritten: what counts as more, and what as a reset."""
+"""Following a log that is appended to, replaced, truncated or rewritten: more or a reset."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def append(path: Path, data: bytes) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Put another file in its place, as an editor or git does."""
+    """Replace the file by another one, as editors and git do."""
     other = path.with_suffix(".new")
     other.write_bytes(data)
     other.replace(path)
@@ -50,7 +50,7 @@ def test_an_unchanged_log_is_not_read_again(
     assert followed.follower.size == log.stat().st_size
 
 
-def test_appended_lines_alone_are_delivered(log: Path, followed: FollowedLog) -> None:
+def test_only_appended_lines_are_delivered(log: Path, followed: FollowedLog) -> None:
     append(log, b'{"a":3}\n')
     assert followed.poll() == "more"
     assert followed.lines[2:] == [b'{"a":3}']
@@ -88,7 +88,7 @@ def test_a_log_replaced_by_one_of_the_same_size_starts_over(
 def test_a_log_replaced_by_a_longer_one_with_the_same_beginning_counts_as_appended(
     log: Path, followed: FollowedLog
 ) -> None:
-    """Git replaces the file on every merge: what was delivered still stands."""
+    """Git replaces the file on every merge: the delivered lines are still valid."""
     replace(log, OLD + b'{"a":3}\n')
     assert followed.poll() == "more"
     assert followed.lines[2:] == [b'{"a":3}']
@@ -115,8 +115,8 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
-def test_a_log_settles_only_when_it_was_looked_at_after_that_time(log: Path) -> None:
-    """The rewrite falls into the racy time, and the next look long after it."""
+def test_a_log_settles_only_with_a_poll_after_the_racy_time(log: Path) -> None:
+    """The rewrite is in the racy time, the next poll long after it."""
     clock = FixedClock(log.stat().st_mtime_ns + 1)
     followed = FollowedLog(log, clock)
     followed.poll()
@@ -125,14 +125,16 @@ def test_a_log_settles_only_when_it_was_looked_at_after_that_time(log: Path) -> 
     assert followed.poll() == "reset"
 
 
-def test_thorough_sees_a_rewrite_that_left_no_trace(log: Path, followed: FollowedLog) -> None:
+def test_a_thorough_poll_sees_a_rewrite_with_the_same_signature(
+    log: Path, followed: FollowedLog
+) -> None:
     rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
     assert followed.poll() == "same"
     assert followed.poll(thorough=True) == "reset"
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
-def test_thorough_reads_the_whole_of_a_large_log(
+def test_a_thorough_poll_reads_all_of_a_large_log(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
@@ -150,7 +152,7 @@ def test_thorough_reads_the_whole_of_a_large_log(
     assert len(followed.lines) == 41
 
 
-def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(
+def test_a_settled_log_of_medium_size_is_verified_completely(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
@@ -181,7 +183,7 @@ def test_a_large_log_whose_last_blocks_changed_starts_over(
     assert followed.poll() == "reset"
 
 
-def test_a_large_log_that_was_replaced_is_verified_whole(
+def test_a_replaced_large_log_is_verified_completely(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)

@@ -1,4 +1,4 @@
-"""What a line of the log is: its end, an end that is missing, a line that is too long, a file that is none."""
+"""Lines of the log: their end, a missing end, lines that are too long, and other kinds of file."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def test_a_last_record_that_lacks_its_newline_counts(log: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [b"\n", b'\n{"a":3}\n', b'{"a":3}\n', b"x\n"])
-def test_whatever_follows_a_last_record_without_newline_is_read_anew(
-    log: Path, more: bytes
-) -> None:
+def test_text_after_a_last_record_without_newline_resets_the_log(log: Path, more: bytes) -> None:
     log.write_bytes(b'{"a":1}\n{"a":2}')
     followed = read(log)
     append(log, more)
@@ -51,7 +49,7 @@ def test_whatever_follows_a_last_record_without_newline_is_read_anew(
     assert not followed.follower.unterminated
 
 
-def test_a_torn_record_waits_for_its_end(log: Path) -> None:
+def test_a_partial_record_waits_for_its_end(log: Path) -> None:
     log.write_bytes(b'{"a":1}\n{"a":')
     followed = read(log)
     assert followed.lines == [b'{"a":1}']
@@ -63,27 +61,25 @@ def test_a_torn_record_waits_for_its_end(log: Path) -> None:
     assert followed.follower.unfinished_line() == b""
 
 
-def test_the_tail_of_a_torn_record_is_cut(log: Path) -> None:
+def test_the_shown_part_of_a_partial_record_is_limited(log: Path) -> None:
     log.write_bytes(b'{"a":"' + b"x" * 1000)
     assert len(read(log).follower.unfinished_line()) == 200
 
 
 @pytest.mark.parametrize("tail", [b"<<<<<<< HEAD", b"[{}", b'{"a":{}', b"null", b"{}}"])
-def test_a_last_line_that_is_no_record_is_not_delivered_before_its_newline(
-    log: Path, tail: bytes
-) -> None:
+def test_an_invalid_last_line_waits_for_its_newline(log: Path, tail: bytes) -> None:
     log.write_bytes(b'{"a":1}\n' + tail)
     assert read(log).lines == [b'{"a":1}']
 
 
-def test_line_ends_of_windows_stay_on_their_lines(log: Path) -> None:
+def test_windows_line_ends_stay_on_their_lines(log: Path) -> None:
     log.write_bytes(b'{"a":1}\r\n{"a":2}\r\n')
     followed = read(log)
     assert followed.lines == [b'{"a":1}\r', b'{"a":2}\r']
     assert followed.follower.size == log.stat().st_size
 
 
-def test_other_line_separators_end_no_line(log: Path) -> None:
+def test_other_line_separators_do_not_end_lines(log: Path) -> None:
     record = '{"a":"\u2028\u0085"}'.encode()
     log.write_bytes(record + b"\n")
     assert read(log).lines == [record]
@@ -103,7 +99,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_an_oversized_line_is_passed_over_with_its_number_and_length(log: Path) -> None:
+def test_an_oversized_line_is_skipped_with_number_and_length(log: Path) -> None:
     log.write_bytes(b'{"a":1}\n' + b"x" * 100 + b'\n{"a":2}\n')
     followed = read(log)
     assert [len(line) for line in followed.lines] == [7, len(followed.lines[1]), 7]
@@ -146,13 +142,13 @@ def test_an_oversized_record_without_newline_is_not_delivered(log: Path) -> None
     assert read(log).lines == [b'{"a":1}']
 
 
-def test_a_folder_in_its_place_is_said(log: Path) -> None:
+def test_a_folder_in_its_place_is_an_error(log: Path) -> None:
     log.mkdir()
     with pytest.raises(UnreadableFile, match=r"annotations\.jsonl is not a regular file"):
         read(log)
 
 
-def test_a_pipe_in_its_place_is_said_and_not_waited_for(log: Path) -> None:
+def test_a_pipe_in_its_place_is_an_error_without_waiting(log: Path) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no named pipes")
     os.mkfifo(log)
@@ -160,7 +156,7 @@ def test_a_pipe_in_its_place_is_said_and_not_waited_for(log: Path) -> None:
         read(log)
 
 
-def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(
+def test_a_pipe_that_replaces_it_during_a_poll_does_not_block(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not hasattr(os, "mkfifo"):
@@ -173,10 +169,10 @@ def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(
         read(log)
 
 
-def test_a_log_that_may_not_be_read_keeps_what_was_delivered(
+def test_an_unreadable_log_keeps_the_delivered_lines(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fake refuses, for whoever runs the tests may be allowed to read everything."""
+    """A fake denies access, because the tests may run with all permissions."""
     log.write_bytes(b'{"a":1}\n')
     followed = read(log)
     append(log, b'{"a":2}\n')
@@ -193,7 +189,7 @@ def test_a_log_that_may_not_be_read_keeps_what_was_delivered(
     assert followed.lines == [b'{"a":1}', b'{"a":2}']
 
 
-def test_places_are_read_in_the_order_asked(log: Path) -> None:
+def test_places_are_read_in_the_given_order(log: Path) -> None:
     log.write_bytes(b"one\ntwo\nthree\n")
     assert read_lines(log, [(8, 5), (0, 3), (8, 99), (99, 3)]) == [
         b"three",

@@ -1,4 +1,4 @@
-"""Reading the manifest (RFC 6, R10): the RFC's object, the JSONL form, the journal, and what can be saved of a broken one."""
+"""Reading the manifest (RFC 6, R10): object, JSONL, journal, and the rest of an invalid file."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_each_entry_of_the_written_form_is_on_its_line(tmp_path: Path) -> None:
     assert [manifest.line_of(key) for key in manifest] == list(range(2, len(manifest) + 2))
 
 
-def test_an_indented_manifest_tells_its_lines(directory: AuditDir) -> None:
+def test_an_indented_manifest_has_line_numbers(directory: AuditDir) -> None:
     frame = {"version": "1.0", "entries": {KEY_ONE: ONE, KEY_TWO: TWO}}
     manifest = read(directory, json.dumps(frame, indent=2).encode())
     assert manifest.form is ManifestForm.OBJECT
@@ -84,7 +84,7 @@ def test_an_entry_is_kept_as_it_is_stored(directory: AuditDir) -> None:
 @pytest.mark.parametrize(
     "stored", [b"5", b"[]", b"null", b'"x"', b'{"a":1,"a":2}', b'{"a":"\xff"}', b'{"a":1e999}']
 )
-def test_an_entry_that_is_no_object_hides_no_other(directory: AuditDir, stored: bytes) -> None:
+def test_an_invalid_entry_hides_no_other(directory: AuditDir, stored: bytes) -> None:
     good = json.dumps(ONE).encode()
     manifest = read(
         directory,
@@ -103,7 +103,7 @@ KEY_SURROGATE = "5a" * 32
 
 @pytest.mark.parametrize("form", ["object", "lines", "jsonl", "journal"])
 def test_a_lone_surrogate_hides_no_entry(directory: AuditDir, form: str) -> None:
-    """What well-formed `JSON.stringify` prints for half a character is valid JSON."""
+    """`JSON.stringify` prints lone surrogates as valid JSON."""
     one, odd = json.dumps(ONE), json.dumps(SURROGATE)
     match form:
         case "object":
@@ -132,7 +132,7 @@ def test_a_lone_surrogate_hides_no_entry(directory: AuditDir, form: str) -> None
     }
 
 
-def test_a_word_that_is_no_json_breaks_the_file_and_the_other_lines_are_saved(
+def test_an_invalid_word_leaves_the_other_lines(
     directory: AuditDir,
 ) -> None:
     content = whole({}).replace(
@@ -147,7 +147,7 @@ def test_a_word_that_is_no_json_breaks_the_file_and_the_other_lines_are_saved(
     assert KEY_TWO not in manifest
 
 
-def test_conflict_markers_break_the_file_and_the_entries_of_both_sides_are_saved(
+def test_conflict_markers_leave_the_entries_of_both_sides(
     tmp_path: Path,
 ) -> None:
     writer = TrailWriter(tmp_path)
@@ -164,7 +164,7 @@ def test_conflict_markers_break_the_file_and_the_entries_of_both_sides_are_saved
     assert manifest.line_of(keys[2]) == 6
 
 
-def test_a_manifest_that_was_cut_off_saves_the_whole_entries(tmp_path: Path) -> None:
+def test_a_truncated_manifest_keeps_its_complete_entries(tmp_path: Path) -> None:
     complete(tmp_path)
     keys = list(read_manifest(AuditDir(tmp_path / ".ai-audit")))
     corrupt_manifest(tmp_path)
@@ -189,7 +189,7 @@ def test_a_manifest_that_was_cut_off_saves_the_whole_entries(tmp_path: Path) -> 
         (b'{"entries":{}}x', "extra data"),
     ],
 )
-def test_what_is_no_manifest_says_why(directory: AuditDir, content: bytes, reason: str) -> None:
+def test_an_invalid_manifest_has_a_reason(directory: AuditDir, content: bytes, reason: str) -> None:
     manifest = read(directory, content)
     assert manifest.form is ManifestForm.BROKEN
     assert len(manifest) == 0
@@ -203,7 +203,7 @@ def test_a_missing_manifest_is_absent(directory: AuditDir) -> None:
     assert manifest.entry(KEY_ONE) is None
 
 
-def test_a_byte_order_mark_is_passed_over(directory: AuditDir) -> None:
+def test_a_byte_order_mark_is_ignored(directory: AuditDir) -> None:
     manifest = read(directory, b"\xef\xbb\xbf" + whole({KEY_ONE: ONE}))
     assert manifest.form is ManifestForm.OBJECT
     assert manifest.line_of(KEY_ONE) == 1
@@ -212,7 +212,7 @@ def test_a_byte_order_mark_is_passed_over(directory: AuditDir) -> None:
 @pytest.mark.parametrize(
     "frame", [{"version": 1}, {"version": None}, {"standard": ["VIBES"]}, {"later": {"a": [1]}}]
 )
-def test_an_odd_frame_does_not_hide_the_entries(
+def test_an_invalid_frame_does_not_hide_the_entries(
     directory: AuditDir, frame: dict[str, object]
 ) -> None:
     manifest = read(directory, whole({KEY_ONE: ONE}, **frame))
@@ -255,7 +255,7 @@ def test_a_pipe_in_its_place_is_not_waited_for(directory: AuditDir) -> None:
     assert read_manifest(directory).form is ManifestForm.BROKEN
 
 
-def test_equal_duplicates_are_one_and_others_are_told(directory: AuditDir) -> None:
+def test_equal_duplicates_are_one_and_others_conflict(directory: AuditDir) -> None:
     one, other = json.dumps(ONE).encode(), json.dumps(ONE, indent=None, sort_keys=True).encode()
     two = json.dumps(TWO).encode()
     key = KEY_ONE.encode()
@@ -267,7 +267,7 @@ def test_equal_duplicates_are_one_and_others_are_told(directory: AuditDir) -> No
     ]
 
 
-def test_deep_nesting_does_not_stop_the_search_for_contradictions() -> None:
+def test_deep_nesting_does_not_stop_the_search_for_conflicts() -> None:
     key = KEY_ONE.encode()
     deep = b"[" * 100_000
     assert conflicting_keys(b'{"entries":{"%b":%b,\n"%b":%b' % (key, deep, key, deep)) == [

@@ -1,4 +1,4 @@
-"""A manifest that several follow in one program: read once, and not at all by those who have folded it."""
+"""A manifest shared in one process: read once, and not after folding it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def directory(tmp_path: Path) -> AuditDir:
     return new_trail(tmp_path)
 
 
-def test_what_this_program_has_folded_it_does_not_read(
+def test_a_folded_manifest_is_not_read_again(
     directory: AuditDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A manifest may have a hundred megabytes, and the next request would wait for it."""
+    """A manifest may have a hundred megabytes, which would delay the next request."""
     trail = Trail(directory)
     beside = Trail(directory, shared_with=trail)
     writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
@@ -53,7 +53,7 @@ def test_what_this_program_has_folded_it_does_not_read(
     assert set(keys) <= set(read_strictly(directory).entries)
 
 
-def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:
+def test_a_manifest_of_another_program_is_read(directory: AuditDir) -> None:
     trail = Trail(directory)
     writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
     trail.refresh()
@@ -69,10 +69,10 @@ def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:
     assert not entries_file(directory).exists()
 
 
-def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(
+def test_a_replaced_journal_is_read_from_its_start(
     directory: AuditDir,
 ) -> None:
-    """With the inode of the one before, and longer: file systems give an inode away again at once."""
+    """It has the inode of the old one, which file systems reuse at once, and is longer."""
     trail, writer = Trail(directory), AuditWriter(directory)
     writer.entry(prompt("a"))
     trail.refresh()
@@ -84,7 +84,7 @@ def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(
     assert all(key in trail.manifest for key in keys)
 
 
-def test_at_rest_nobody_waits_for_another_program_that_folds(directory: AuditDir) -> None:
+def test_an_idle_fold_does_not_wait_for_another_program(directory: AuditDir) -> None:
     writer = AuditWriter(directory, timeout=0.01)
     key = writer.entry(prompt("a"))
     with fold_lock(directory).acquire():

@@ -1,4 +1,4 @@
-"""A manifest that changes, and its journal (RFC 9.3, R10): when it is read again, and what it is then."""
+"""Changes of the manifest and its journal (RFC 9.3, R10): when they are read again."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_entries_of_the_journal_are_read_and_pending(directory: AuditDir) -> Non
     assert manifest.journal_problems == ()
 
 
-def test_a_torn_end_of_a_journal_waits(directory: AuditDir) -> None:
+def test_a_partial_last_line_of_a_journal_waits(directory: AuditDir) -> None:
     torn = line(KEY_TWO, TWO)
     journal(directory, "a.jsonl", line(KEY_ONE, ONE) + b"\n" + torn[:-9])
     manifest = read_manifest(directory)
@@ -64,7 +64,7 @@ def test_a_torn_end_of_a_journal_waits(directory: AuditDir) -> None:
     assert set(read_manifest(directory, manifest)) == {KEY_ONE, KEY_TWO}
 
 
-def test_a_broken_line_of_a_journal_is_told_and_hides_nothing(directory: AuditDir) -> None:
+def test_an_invalid_journal_line_is_reported_and_hides_nothing(directory: AuditDir) -> None:
     journal(directory, "a.jsonl", b"<<<<<<<\n" + line(KEY_ONE, ONE) + b"\n[]\n")
     journal(directory, "b.jsonl", line(KEY_TWO, TWO) + b"\n")
     journal(directory, "notes.txt", b"not read\n")
@@ -109,7 +109,7 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     assert read_manifest(directory, two, now_ns=clock) is two, "a file this old is not read again"
 
 
-def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDir) -> None:
+def test_a_folder_in_its_place_is_reported_until_it_is_gone(directory: AuditDir) -> None:
     directory.manifest.mkdir()
     broken = read_manifest(directory)
     assert broken.form is ManifestForm.BROKEN
@@ -122,7 +122,7 @@ def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDi
 def test_a_manifest_that_may_be_read_again_is_read(
     directory: AuditDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fake refuses, for whoever runs the tests may be allowed to read everything; no time stamp tells of the change."""
+    """A fake denies access, because the tests may run with all permissions; no time changes."""
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
 
     def refuse(*_: object) -> int:

@@ -1,4 +1,4 @@
-"""The text of a manifest that grows (R10): what was there stays value for value, and branches merge by plain git."""
+"""The text of a growing manifest (R10): values stay, and branches merge with plain git."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_one_line_each_comma_first_new_ones_last() -> None:
     ],
     ids=["indented", "crlf", "one line", "byte-order mark"],
 )
-def test_the_layout_of_others_is_brought_into_ours_token_for_token(layout: object) -> None:
+def test_another_format_is_converted_token_for_token(layout: object) -> None:
     before = {
         "generator": {"name": 'a "b":\\n', "n": [1.0, 1e3]},
         **whole(entry("a", x=1.0, deep={"b": ["\n \t", {}]}), entry("größe  \u2028")),
@@ -81,7 +81,7 @@ def test_the_layout_of_others_is_brought_into_ours_token_for_token(layout: objec
     assert extend(text, entry("newer")).startswith(text.removesuffix(b"}}\n"))
 
 
-def test_numbers_keep_the_digits_that_they_were_written_with() -> None:
+def test_numbers_keep_their_digits() -> None:
     data = b'{"standard":"VIBES","version":"1.0","entries":{"k":{"a":1E5,\n"b":0.10000000000000000555,"c":12345678901234567890123}}}'
     assert b'"k":{"a":1E5,"b":0.10000000000000000555,"c":12345678901234567890123}\n' in extend(
         data, entry("a")
@@ -105,7 +105,7 @@ def test_the_jsonl_form_becomes_the_rfc_s_object() -> None:
     assert json.loads(text) == whole(entry("a"), entry("b"), entry("c"))
 
 
-def test_equal_duplicates_become_one_whatever_their_times() -> None:
+def test_duplicates_with_different_times_become_one() -> None:
     early, late = (
         entry("a", created_at="2026-01-01T00:00:00Z"),
         entry("a", created_at="2026-01-02T00:00:00Z"),
@@ -126,7 +126,7 @@ def test_equal_duplicates_become_one_whatever_their_times() -> None:
     assert once.count(context_hash(early).encode()) == 1
 
 
-def test_contradictory_duplicates_both_stay_for_someone_to_decide() -> None:
+def test_conflicting_duplicates_both_stay() -> None:
     text = extend(None, entry("a"))
     doubled = (
         text.removesuffix(b"}}\n")
@@ -150,9 +150,7 @@ def test_contradictory_duplicates_both_stay_for_someone_to_decide() -> None:
         (b'{"standard":"VIBES","version":"1.0","entries":{}}', None),
     ],
 )
-def test_what_cannot_be_laid_out_anew_without_loss_is_refused(
-    data: bytes, says: str | None
-) -> None:
+def test_a_manifest_that_would_lose_data_is_rejected(data: bytes, says: str | None) -> None:
     if says is None:
         extend(data, entry("a"))
     else:
@@ -169,7 +167,7 @@ def test_what_cannot_be_laid_out_anew_without_loss_is_refused(
         (b"", "line 1"),
     ],
 )
-def test_a_broken_manifest_is_refused_with_the_place(data: bytes, place: str) -> None:
+def test_an_invalid_manifest_is_rejected_with_the_place(data: bytes, place: str) -> None:
     with pytest.raises(RefusedWrite, match=place) as refused:
         extend(data, entry("a"))
     assert "unchanged" in refused.value.hint
@@ -214,5 +212,5 @@ def test_branches_that_all_added_entries_merge_by_plain_git(
         (b"[1,  \n \n  2 ]", b"[1,2 ]"),
     ],
 )
-def test_only_white_space_with_a_line_break_goes(raw: bytes, line: bytes) -> None:
+def test_only_white_space_with_a_line_break_is_removed(raw: bytes, line: bytes) -> None:
     assert to_one_line(raw) == line

@@ -1,4 +1,4 @@
-"""Reasoning text in its three forms (RFC 6.7, R8), and what other tools and hostile ones store instead."""
+"""Reasoning in its three forms (RFC 6.7, R8), and what other and hostile tools store."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def directory(writer: TrailWriter) -> AuditDir:
 
 
 @pytest.mark.parametrize("form", ["inline", "compressed", "external"])
-def test_each_form_holds_the_text_and_has_one_inline_form(writer: TrailWriter, form: str) -> None:
+def test_each_form_has_the_same_text_and_inline_form(writer: TrailWriter, form: str) -> None:
     entry = entry_of(writer, writer.reasoning(TEXT, form=form, tokens=7, later="kept"))  # type: ignore[arg-type]
     assert reasoning_text(entry, directory(writer)) == TEXT
     inline = inline_entry(entry, directory(writer))
@@ -87,19 +87,19 @@ def packed(data: bytes) -> Members:
         ({"type": "reasoning", "reasoning_text": None, "blob_path": 5}, "neither text"),
     ],
 )
-def test_what_cannot_be_decoded_says_why(writer: TrailWriter, entry: Members, reason: str) -> None:
+def test_an_undecodable_text_has_a_reason(writer: TrailWriter, entry: Members, reason: str) -> None:
     with pytest.raises(BrokenBlob, match=reason):
         reasoning_text(entry, directory(writer))
 
 
-def test_decompression_has_a_bound(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_has_a_limit(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reasoning_module, "MAX_TEXT", 1000)
     assert reasoning_text(packed(gzipped(b"x" * 999)), directory(writer)) == "x" * 999
     with pytest.raises(BrokenBlob, match="unpacks to more than 1,000 bytes"):
         reasoning_text(packed(gzipped(bytes(10_000_000))), directory(writer))
 
 
-def test_a_blob_that_unpacks_to_too_much_is_not_unpacked(
+def test_a_decompression_bomb_is_not_unpacked(
     writer: TrailWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reasoning_module, "MAX_TEXT", 100_000)
@@ -162,7 +162,7 @@ def test_a_link_that_stays_inside_is_followed(writer: TrailWriter) -> None:
     assert read_blob("blobs/link.txt", directory(writer)) == b"text"
 
 
-def test_a_missing_blob_is_told_apart(writer: TrailWriter) -> None:
+def test_a_missing_blob_has_its_own_error(writer: TrailWriter) -> None:
     with pytest.raises(MissingBlob, match=r"blob blobs/none\.json\.gz does not exist"):
         read_blob("blobs/none.json.gz", directory(writer))
 
@@ -188,7 +188,7 @@ def test_a_raw_text_blob_of_another_tool_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"{ braces } are no JSON", b'{"text": "some other JSON"}', b"\n {\n"]
 )
-def test_text_that_begins_like_json_is_text(writer: TrailWriter, content: bytes) -> None:
+def test_text_that_starts_like_json_is_text(writer: TrailWriter, content: bytes) -> None:
     writer.files.write("blobs/x.json.gz", gzip.compress(content))
     assert (
         reasoning_text(
@@ -199,7 +199,7 @@ def test_text_that_begins_like_json_is_text(writer: TrailWriter, content: bytes)
     )
 
 
-def test_a_blob_whose_text_is_none_is_broken(writer: TrailWriter) -> None:
+def test_a_blob_without_text_is_invalid(writer: TrailWriter) -> None:
     writer.files.write("blobs/x.json.gz", gzip.compress(b'{"reasoning_text": 5}'))
     with pytest.raises(BrokenBlob, match="has no reasoning_text"):
         reasoning_text(
@@ -213,7 +213,7 @@ STORED: Members = {"type": "reasoning", "external": True, "reasoning_model": "m"
 
 
 @pytest.mark.parametrize("length", [64, 16, 20])
-def test_the_name_of_a_blob_is_the_hash_of_its_inline_entry_in_whole_or_in_part(
+def test_a_blob_name_is_the_hash_of_its_inline_entry_or_a_prefix(
     length: int,
 ) -> None:
     name = context_hash(INLINE)[:length]
@@ -222,18 +222,18 @@ def test_the_name_of_a_blob_is_the_hash_of_its_inline_entry_in_whole_or_in_part(
     assert not blob_name_matches(f"blobs/{name}.json.gz", content.replace(b"und", b"and"), STORED)
 
 
-def test_the_name_of_a_raw_blob_is_the_hash_of_its_text_or_of_the_entry_with_it() -> None:
+def test_a_raw_blob_name_is_the_hash_of_its_text_or_entry() -> None:
     for name in (file_hash(TEXT), file_hash(TEXT)[:16], context_hash(INLINE)):
         assert blob_name_matches(f"blobs/{name}.txt", TEXT.encode(), STORED)
         assert not blob_name_matches(f"blobs/{name}.txt", TEXT.encode() + b".", STORED)
 
 
-def test_a_name_without_a_digest_promises_nothing() -> None:
+def test_a_name_without_a_digest_matches() -> None:
     for name in ("thoughts.txt", "ab.json.gz", file_hash(TEXT), file_hash(TEXT).upper() + ".txt"):
         assert blob_name_matches(f"blobs/{name}", b"anything", STORED)
 
 
-def test_bytes_that_are_no_text_may_still_be_what_their_name_says() -> None:
+def test_binary_content_may_match_its_name() -> None:
     content = b"\xff\xfe"
     assert blob_name_matches(f"blobs/{file_hash(content)}.bin", content, STORED)
     with pytest.raises(BrokenBlob, match="not UTF-8"):

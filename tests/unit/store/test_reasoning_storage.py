@@ -1,4 +1,4 @@
-"""How an entry is stored: numbers (R1) and reasoning by its size (RFC 6.7, R8), as an independent reader sees it."""
+"""Stored form of entries: numbers (R1) and reasoning by size (RFC 6.7, R8)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_up_to_the_threshold_it_is_inline() -> None:
     assert packed.key == context_hash(reasoning("ö" * 5))
 
 
-def test_above_it_is_compressed_with_all_else_kept() -> None:
+def test_above_the_threshold_it_is_compressed() -> None:
     packed = pack_entry(reasoning("ö" * 6), CONFIG)
     entry = dict(packed.entry)
     stored = entry.pop("reasoning_text_compressed")
@@ -83,17 +83,17 @@ def test_a_blob_threshold_below_the_other_one_makes_blobs() -> None:
     assert packed.blob is not None
 
 
-def test_only_reasoning_is_packed() -> None:
+def test_only_reasoning_is_compressed() -> None:
     entry: Members = {"type": "prompt", "prompt_text": "x" * 99, "reasoning_text": "x" * 99}
     assert pack_entry(entry, CONFIG).entry == entry
 
 
-def test_what_is_no_unicode_text_stays_inline() -> None:
-    """A lone surrogate can only be escaped, and a compressed text has no escapes."""
+def test_invalid_unicode_stays_inline() -> None:
+    """Lone surrogates can only be escaped, and compressed text has no escapes."""
     assert pack_entry(reasoning("\ud800" * 99), CONFIG).blob is None
 
 
-def test_more_than_a_reader_unpacks_is_refused() -> None:
+def test_text_above_the_read_limit_is_rejected() -> None:
     with pytest.raises(RefusedWrite, match="too long"):
         pack_entry(reasoning("x" * (MAX_TEXT + 1)), CONFIG)
 
@@ -120,7 +120,7 @@ def test_numbers_are_printed_alike_in_every_language(number: str, stored: str) -
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])
-def test_what_json_has_no_word_for_is_refused(value: object) -> None:
+def test_values_outside_json_are_rejected(value: object) -> None:
     with pytest.raises(RefusedWrite, match="cannot write this as JSON"):
         portable({"a": [value]})  # type: ignore[list-item]
 

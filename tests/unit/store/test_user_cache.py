@@ -1,4 +1,4 @@
-"""The user's cache folder: what is kept there comes back whole or not at all, and from nobody else."""
+"""The user's cache folder: files are complete or missing, and written by the user alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache/vibes-lsp"
 
 
-def test_what_was_kept_comes_back(folder: Path) -> None:
+def test_cached_data_is_returned(folder: Path) -> None:
     assert read_cached("a") is None
     write_cached("a", b"one")
     write_cached("b", b"")
@@ -33,7 +33,7 @@ def test_what_was_kept_comes_back(folder: Path) -> None:
 
 
 @POSIX
-def test_nobody_else_can_read_or_write_it(folder: Path) -> None:
+def test_other_users_cannot_read_or_write_it(folder: Path) -> None:
     write_cached("a", b"one")
     assert (folder.stat().st_mode & 0o777, (folder / "a").stat().st_mode & 0o777) == (0o700, 0o600)
 
@@ -42,7 +42,7 @@ def test_nobody_else_can_read_or_write_it(folder: Path) -> None:
     "damage",
     [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"x" + data[1:], lambda _: b""],
 )
-def test_what_is_not_as_it_was_written_is_not_there(folder: Path, damage: object) -> None:
+def test_changed_data_is_not_returned(folder: Path, damage: object) -> None:
     write_cached("a", b"one")
     assert callable(damage)
     (folder / "a").write_bytes(damage((folder / "a").read_bytes()))
@@ -81,12 +81,12 @@ def test_a_folder_in_a_project_is_not_used(folder: Path, tmp_path: Path, mark: s
 
 
 @pytest.mark.parametrize("place", ["", "relative", "\0"])
-def test_without_a_place_nothing_is_kept(place: str) -> None:
+def test_without_a_folder_nothing_is_cached(place: str) -> None:
     found = user_cache._folder({"XDG_CACHE_HOME": place, "HOME": place}, "linux")
     assert found is None
 
 
-def test_each_system_has_a_place_of_its_own(tmp_path: Path) -> None:
+def test_each_system_has_its_own_folder(tmp_path: Path) -> None:
     environ = {
         "HOME": str(tmp_path / "home"),
         "LOCALAPPDATA": str(tmp_path / "local"),
@@ -102,14 +102,14 @@ def test_each_system_has_a_place_of_its_own(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_in_the_folder_s_place_is_survived(folder: Path) -> None:
+def test_a_file_instead_of_the_folder_is_tolerated(folder: Path) -> None:
     folder.parent.mkdir()
     folder.write_text("in the way")
     write_cached("a", b"one")
     assert read_cached("a") is None
 
 
-def test_a_folder_in_a_file_s_place_is_survived(folder: Path) -> None:
+def test_a_folder_instead_of_a_file_is_tolerated(folder: Path) -> None:
     (folder / "a").mkdir(parents=True)
     folder.chmod(0o700)
     write_cached("a", b"one")
@@ -117,7 +117,7 @@ def test_a_folder_in_a_file_s_place_is_survived(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["a"]
 
 
-def test_only_so_much_is_kept(folder: Path) -> None:
+def test_the_cache_size_is_limited(folder: Path) -> None:
     write_cached("large", b"x" * (user_cache.MAX_CACHED + 1))
     assert read_cached("large") is None
     for number in range(user_cache._MAX_FILES + 3):

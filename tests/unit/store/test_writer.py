@@ -1,4 +1,4 @@
-"""Writing a trail through its one face: what is acknowledged is there, once, and readable by everyone."""
+"""Writing a trail: acknowledged records and entries exist once and are readable."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_an_entry_is_read_at_once_and_folded_later(
 
 
 @pytest.mark.parametrize("name", ["annotations.jsonl", "entries.jsonl"])
-def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(
+def test_the_next_write_truncates_a_partial_line(
     directory: AuditDir, writer: AuditWriter, name: str
 ) -> None:
     key = writer.entry(prompt("a"))
@@ -78,7 +78,7 @@ def test_records_get_their_ids_in_order(directory: AuditDir, writer: AuditWriter
     assert b'"temperature":1,' in directory.log.read_bytes()
 
 
-def test_a_record_that_is_known_or_given_twice_is_written_once(
+def test_a_known_or_repeated_record_is_written_once(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     first, second = writer.append([session(1), session(1)])
@@ -88,12 +88,12 @@ def test_a_record_that_is_known_or_given_twice_is_written_once(
     assert read_strictly(directory).lines == 1
 
 
-def test_an_id_that_was_given_is_computed_anew(writer: AuditWriter) -> None:
+def test_a_given_id_is_recomputed(writer: AuditWriter) -> None:
     (identifier,) = writer.append([session(1, annotation_id="f" * 64)])
     assert identifier == annotation_id(session(1))
 
 
-def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
+def test_reasoning_is_stored_by_size(tmp_path: Path) -> None:
     directory = new_trail(
         tmp_path, compress_reasoning_threshold_bytes=10, external_blob_threshold_bytes=1000
     )
@@ -122,7 +122,7 @@ def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
     assert blob.stat() == stands
 
 
-def test_a_changed_config_holds_from_the_next_entry_on(
+def test_a_changed_config_applies_to_the_next_entry(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     entry: Members = {
@@ -142,7 +142,7 @@ def test_a_changed_config_holds_from_the_next_entry_on(
 
 
 @pytest.mark.parametrize("durability", ["full", None])
-def test_full_durability_brings_each_batch_to_the_disk(
+def test_full_durability_flushes_each_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str | None
 ) -> None:
     directory = new_trail(tmp_path, durability=durability)
@@ -161,7 +161,7 @@ def test_full_durability_brings_each_batch_to_the_disk(
 
 
 @pytest.mark.parametrize("place", ["manifest", "config"])
-def test_another_major_version_is_never_written(tmp_path: Path, place: str) -> None:
+def test_an_unsupported_version_is_never_written(tmp_path: Path, place: str) -> None:
     directory = new_trail(tmp_path, **({"standard_version": "2.0"} if place == "config" else {}))
     if place == "manifest":
         directory.manifest.write_bytes(
@@ -184,7 +184,7 @@ def test_another_major_version_is_never_written(tmp_path: Path, place: str) -> N
     assert context_hash(prompt("a")) in read_manifest(directory)
 
 
-def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(
+def test_an_invalid_manifest_stays_and_nothing_is_lost(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     sound = directory.manifest.read_bytes()
@@ -202,7 +202,7 @@ def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(
     assert key in read_strictly(directory).entries
 
 
-def test_too_long_a_record_or_no_json_adds_nothing(
+def test_an_invalid_or_too_long_record_adds_nothing(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     with pytest.raises(RefusedWrite, match="too long"):
@@ -215,7 +215,7 @@ def test_too_long_a_record_or_no_json_adds_nothing(
     assert leftover_files(directory) == []
 
 
-def test_without_a_trail_nothing_is_made(tmp_path: Path) -> None:
+def test_without_a_trail_nothing_is_created(tmp_path: Path) -> None:
     writer = AuditWriter(AuditDir(tmp_path / ".ai-audit"))
     with pytest.raises(RefusedWrite) as refused:
         writer.entry(prompt("a"))
@@ -225,7 +225,7 @@ def test_without_a_trail_nothing_is_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_manifest_and_a_log_that_are_not_there_are_made(tmp_path: Path) -> None:
+def test_a_missing_manifest_and_log_are_created(tmp_path: Path) -> None:
     """A clone of a project that does not publish its manifest."""
     (tmp_path / ".ai-audit").mkdir()
     directory = AuditDir(tmp_path / ".ai-audit")
@@ -240,8 +240,8 @@ def test_a_manifest_and_a_log_that_are_not_there_are_made(tmp_path: Path) -> Non
     "name",
     ["wal", "blobs", "wal/append.lock", "annotations.jsonl", "wal/entries.jsonl", "manifest.json"],
 )
-def test_a_link_that_leads_out_of_the_trail_is_never_followed(tmp_path: Path, name: str) -> None:
-    """A clone may hold any link; nothing outside may change by it."""
+def test_a_link_out_of_the_trail_is_never_followed(tmp_path: Path, name: str) -> None:
+    """A clone may contain any link; nothing outside may change."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_bytes(b"precious\n")

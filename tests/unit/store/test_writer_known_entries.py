@@ -1,4 +1,4 @@
-"""What is there already is not written again, and what only was there once is (R9): hashes never dangle."""
+"""Stored entries are not written again, and lost ones are (R9): no hash dangles."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def test_the_same_entry_again_writes_nothing(directory: AuditDir, writer: AuditW
     assert leftover_files(directory) == [], "found in the manifest"
 
 
-def test_entries_of_other_programs_are_known_while_the_journal_grows(
-    directory: AuditDir, writer: AuditWriter
-) -> None:
+def test_entries_of_other_programs_are_known(directory: AuditDir, writer: AuditWriter) -> None:
     other = AuditWriter(directory)
     for number in range(4):
         (writer, other)[number % 2].entry(prompt(str(number)))
@@ -56,10 +54,10 @@ def test_entries_of_other_programs_are_known_while_the_journal_grows(
     assert entries_file(directory).stat().st_size == size
 
 
-def test_an_entry_that_went_with_its_manifest_is_written_again(
+def test_an_entry_lost_with_its_manifest_is_written_again(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
-    """Git switches to a branch that never had it: a record that names it there must not name nothing."""
+    """Git switches to a branch without it: a record there must not name a missing entry."""
     without = directory.manifest.read_bytes()
     key = writer.entry(prompt("a"))
     writer.fold()
@@ -69,7 +67,7 @@ def test_an_entry_that_went_with_its_manifest_is_written_again(
     assert key in read_manifest(directory)
 
 
-def test_an_entry_that_went_with_the_journal_is_written_again(
+def test_an_entry_lost_with_the_journal_is_written_again(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     key = writer.entry(prompt("a"))
@@ -78,10 +76,10 @@ def test_an_entry_that_went_with_the_journal_is_written_again(
     assert key in read_manifest(directory)
 
 
-def test_a_journal_that_only_looks_like_the_old_one_is_read_anew(
+def test_a_new_journal_with_the_same_inode_is_read_again(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program folded and began a new journal with the old one's inode, as file systems do; git took the manifest back."""
+    """Another program folded and started a new journal with the same inode; git restored the manifest."""
     without = directory.manifest.read_bytes()
     key = writer.entry(prompt("a"))
     old = entries_file(directory).stat()
@@ -105,7 +103,7 @@ def test_a_journal_that_only_looks_like_the_old_one_is_read_anew(
     assert key in read_manifest(directory)
 
 
-def test_a_journal_that_another_program_put_in_its_place_is_read_anew(
+def test_a_journal_replaced_by_another_program_is_read_again(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     key = writer.entry(prompt("a"))
