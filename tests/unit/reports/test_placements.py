@@ -254,7 +254,7 @@ def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
     )
 
 
-def test_derived_commits_are_marked(trail: TrailWriter) -> None:
+def test_resolved_commits_are_marked(trail: TrailWriter) -> None:
     identifier = trail.line("a.py", 4, 6, text=BEFORE)
     resolved_commits = {identifier: ResolvedCommit("abc" * 13, CommitMethod.INFERRED)}
     assert "commitHash" not in only(trail, BEFORE).facts
