@@ -283,7 +283,7 @@ def test_the_records_of_a_completion_pass_the_check(project: Project) -> None:
         project.recorder.execute(part.request(ORIGIN))
     assert len(project.entries("prompt")) == 1
     run = subprocess.run(
-        [sys.executable, "-m", "vibes_lsp.cli.main", "check"],
+        [sys.executable, "-c", "from vibes_lsp.cli.main import main; main()", "check"],
         cwd=project.root,
         capture_output=True,
         text=True,
