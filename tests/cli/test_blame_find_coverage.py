@@ -53,7 +53,7 @@ def ids(project: Project) -> list[str]:
     ]
 
 
-def test_blame_tells_for_each_line_whose_it_is(story: Project, run_vibes: RunVibes) -> None:
+def test_blame_prints_the_owner_of_each_line(story: Project, run_vibes: RunVibes) -> None:
     done = run_vibes("blame", "a.py", cwd=story.root)
     assert (done.code, done.err) == (0, "")
     digest, same = ids(story)
@@ -100,7 +100,7 @@ def test_blame_shows_tabs_as_stops_of_the_code(story: Project, run_vibes: RunVib
     ]
 
 
-def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
+def test_blame_reads_unsaved_text(story: Project) -> None:
     done = subprocess.run(
         [SCRIPT, "blame", "a.py", "--contents", "-"],
         cwd=story.root,
@@ -123,7 +123,7 @@ def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
     ]
 
 
-def test_blame_names_what_is_lost_below_the_text(story: Project, run_vibes: RunVibes) -> None:
+def test_blame_lists_lost_annotations_below_the_text(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", "import os\n\nprint(os.name)\n")
     done = run_vibes("blame", "a.py", cwd=story.root)
     assert len(done.lines) == 5
@@ -131,7 +131,7 @@ def test_blame_names_what_is_lost_below_the_text(story: Project, run_vibes: RunV
     assert all("could not be found" in line for line in done.lines[3:])
 
 
-def test_blame_in_json_is_what_the_server_tells(story: Project, run_vibes: RunVibes) -> None:
+def test_blame_in_json_has_the_shape_of_the_server(story: Project, run_vibes: RunVibes) -> None:
     found = run_vibes("blame", "a.py", "--json", cwd=story.root).json
     assert set(found) == {"filePath", "placements", "lines"}
     digest, same = ids(story)
@@ -154,7 +154,7 @@ def test_blame_of_a_file_that_no_ai_touched(story: Project, run_vibes: RunVibes)
     ]
 
 
-def test_blame_of_what_is_no_file_of_the_project(
+def test_blame_of_a_path_that_is_not_a_project_file(
     story: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "outside.py").write_text("x = 1\n")
@@ -165,9 +165,7 @@ def test_blame_of_what_is_no_file_of_the_project(
 
 
 @pytest.mark.parametrize("folder", [".", "folder", "..", "../.."])
-def test_blame_of_a_folder_says_what_to_run_instead(
-    story: Project, run_vibes: RunVibes, folder: str
-) -> None:
+def test_blame_of_a_folder_suggests_find(story: Project, run_vibes: RunVibes, folder: str) -> None:
     (story.root / "sub" / "folder").mkdir(parents=True)
     done = run_vibes("blame", folder, cwd=story.root / "sub")
     expected = f"vibes: {folder} is a folder: expected a file; for a folder, use `vibes find --file {folder}`\n"
@@ -207,7 +205,7 @@ def test_a_file_may_be_named_from_a_folder_beside_it(
         ("--file b.py", []),
     ],
 )
-def test_find_answers_each_question(
+def test_find_applies_each_filter(
     story: Project, run_vibes: RunVibes, question: str, found: list[int]
 ) -> None:
     answer = run_vibes("find", *question.split(), "--json", cwd=story.root)
@@ -220,7 +218,7 @@ def test_find_answers_each_question(
     assert ("no annotations found" in shown.out) == (not found)
 
 
-def test_find_says_who_stands_where_with_reviewers(story: Project, run_vibes: RunVibes) -> None:
+def test_find_shows_reviews(story: Project, run_vibes: RunVibes) -> None:
     digest, same = ids(story)
 
     def unreviewed() -> list[str]:
@@ -249,12 +247,12 @@ def test_find_says_who_stands_where_with_reviewers(story: Project, run_vibes: Ru
     assert unreviewed() == [same]
 
 
-def test_find_tells_where_code_is_now(story: Project, run_vibes: RunVibes) -> None:
+def test_find_shows_current_places(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", "# one\n" + STORY)
     assert "a.py:5-8" in run_vibes("find", "--model", "older", cwd=story.root).out
 
 
-def test_find_refuses_what_is_no_date(story: Project, run_vibes: RunVibes) -> None:
+def test_find_refuses_an_invalid_date(story: Project, run_vibes: RunVibes) -> None:
     done = run_vibes("find", "--since", "yesterday", cwd=story.root)
     assert (done.code, done.out) == (2, "")
     assert (
@@ -286,7 +284,7 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, run_vibes: RunVi
     assert listed.rstrip().endswith("total of 2 files")
 
 
-def test_verified_claimed_and_edited_lines_are_told_apart(
+def test_verified_claimed_and_edited_lines_are_distinguished(
     story: Project, run_vibes: RunVibes
 ) -> None:
     story.line("a.py", 1, 2)
@@ -318,7 +316,7 @@ def test_verified_claimed_and_edited_lines_are_told_apart(
     assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]
 
 
-def test_diff_marks_what_is_only_claimed(story: Project, run_vibes: RunVibes) -> None:
+def test_diff_marks_claimed_lines(story: Project, run_vibes: RunVibes) -> None:
     repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
     repository.commit("All")
     story.line("c.py", 1, 2, action="create")
@@ -332,7 +330,7 @@ def test_diff_marks_what_is_only_claimed(story: Project, run_vibes: RunVibes) ->
     )
 
 
-def test_coverage_says_which_files_git_does_not_track_yet(
+def test_coverage_reports_annotated_files_that_git_does_not_track(
     story: Project, run_vibes: RunVibes
 ) -> None:
     repository = Repository(story.root)
@@ -350,13 +348,13 @@ def test_coverage_counts_no_lines_of_files_elsewhere(story: Project, run_vibes: 
     assert [each["filePath"] for each in found["files"]] == ["a.py", "b.py"]
 
 
-def test_coverage_of_nothing_says_what_counts(tmp_path: Path, run_vibes: RunVibes) -> None:
+def test_coverage_without_files_says_which_files_count(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "empty")
     project.config()
     assert "no files to count" in run_vibes("coverage", cwd=project.root).lines[-1]
 
 
-def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, run_vibes: RunVibes) -> None:
+def test_bands_are_those_of_the_current_score(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "scored")
     project.config(risk_scoring={"enabled": True, "weights": {"human_review_present": 100}})
     project.environment()

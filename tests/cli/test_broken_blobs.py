@@ -130,7 +130,7 @@ def test_a_blob_that_is_broken(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_no_blob(project: Project, run_vibes: RunVibes) -> None:
+def test_a_pipe_is_not_a_blob(project: Project, run_vibes: RunVibes) -> None:
     os.mkfifo(project.audit / "blobs" / "pipe")
     external(project, "blobs/pipe")
     ((check, _, _, message),) = findings(project, run_vibes)

@@ -61,7 +61,7 @@ def add(project: Project, entry: bytes) -> int:
         (b'{"type":"prompt","x":1e999}', "number 1e999 is out of range"),
     ],
 )
-def test_a_broken_entry_beside_sound_ones(
+def test_a_broken_entry_beside_valid_ones(
     project: Project, run_vibes: RunVibes, entry: bytes, message: str
 ) -> None:
     line = add(project, entry)
@@ -121,7 +121,7 @@ def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(
         (b"7" * 5000, "more than 4,300 digits"),
     ],
 )
-def test_a_broken_line_between_sound_ones(
+def test_a_broken_line_between_valid_ones(
     project: Project, run_vibes: RunVibes, line: bytes, message: str
 ) -> None:
     log = project.root / LOG
@@ -143,7 +143,7 @@ def test_a_broken_line_between_sound_ones(
         (b'{"type":"line","a":"\xff"}', "not UTF-8"),
     ],
 )
-def test_a_line_whose_defect_only_the_strict_parser_sees_is_no_record_either(
+def test_a_line_that_only_the_strict_parser_refuses_is_not_a_record(
     project: Project, run_vibes: RunVibes, line: bytes, message: str
 ) -> None:
     project.writer.raw_log(line + b"\n")

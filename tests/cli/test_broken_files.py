@@ -97,7 +97,7 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("defect", WHOLE)
-def test_a_file_that_is_nothing_but_broken(
+def test_a_file_without_any_valid_content(
     project: Project, run_vibes: RunVibes, defect: str, name: str
 ) -> None:
     content, errors = WHOLE[defect]
@@ -111,7 +111,7 @@ def test_a_file_that_is_nothing_but_broken(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_conflict_markers_are_named_and_what_is_between_them_is_read(
+def test_conflict_markers_are_reported_and_the_records_between_are_read(
     project: Project, run_vibes: RunVibes, name: str
 ) -> None:
     file = project.root / name
@@ -171,7 +171,7 @@ PLACES: Final[dict[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("put", PLACES, ids=lambda put: put.__name__)
-def test_something_else_in_the_place_of_a_file(
+def test_a_folder_or_pipe_in_place_of_a_file(
     project: Project, run_vibes: RunVibes, put: Callable[[Path], None], name: str
 ) -> None:
     file = project.root / name
@@ -200,7 +200,7 @@ def test_a_missing_file(project: Project, run_vibes: RunVibes, name: str) -> Non
 
 @pytest.mark.parametrize("put", [a_folder, a_loop])
 @pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "blobs", "wal"])
-def test_something_else_in_the_place_of_what_is_no_main_file(
+def test_a_folder_or_pipe_in_place_of_an_optional_file(
     project: Project, run_vibes: RunVibes, put: Callable[[Path], None], name: str
 ) -> None:
     place = project.audit / name
@@ -245,7 +245,7 @@ def test_a_directory_that_may_not_be_entered(
 
 @pytest.mark.parametrize("command", ["backfill", "remap"])
 @pytest.mark.parametrize("flags", [[], ["--dry-run"], ["--dry-run", "--json"]])
-def test_nothing_is_written_anew_by_a_log_that_cannot_be_read(
+def test_an_unreadable_log_is_not_replaced(
     project: Project, run_vibes: RunVibes, command: str, flags: list[str]
 ) -> None:
     (project.root / LOG).unlink()

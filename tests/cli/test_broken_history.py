@@ -67,7 +67,7 @@ def workspace(tmp_path: Path) -> Workspace:
     "name",
     [*list(LINES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(LINES)[1:])],
 )
-def test_every_command_reads_past_a_line_that_no_longer_stands(
+def test_every_command_ignores_a_broken_line_of_an_old_commit(
     workspace: Workspace, run_vibes: RunVibes, name: str, tmp_path: Path
 ) -> None:
     log = workspace.path / LOG
@@ -84,7 +84,7 @@ def test_every_command_reads_past_a_line_that_no_longer_stands(
     assert owner[:3] == (1, 3, "exact")
 
 
-def test_the_hook_commits_beside_it(workspace: Workspace) -> None:
+def test_the_hook_works_with_a_broken_line_in_history(workspace: Workspace) -> None:
     log = workspace.path / LOG
     sound = log.read_bytes()
     log.write_bytes(next(iter(LINES.values())) + b"\n" + sound)

@@ -27,7 +27,7 @@ Result: PASS
 """
 
 
-def test_a_sound_trail_gets_the_seven_lines_of_the_guide_and_the_counts(
+def test_a_valid_trail_gets_the_seven_lines_of_the_guide_and_the_counts(
     sound: CompleteTrail,
 ) -> None:
     done = vibes("check", cwd=sound.root)
@@ -206,7 +206,7 @@ def test_sarif_of_every_check_keeps_to_the_published_schema(
     assert {check.severity.value for check in ALL} == {"error", "warning", "note"}
 
 
-def test_a_file_name_that_is_no_text_can_stand_in_sarif(project: Project) -> None:
+def test_sarif_can_hold_a_file_name_that_is_not_utf_8(project: Project) -> None:
     name = b"audit.db\xff"
     try:
         (project.audit / name.decode("utf-8", "surrogateescape")).touch()
@@ -221,12 +221,14 @@ def test_a_file_name_that_is_no_text_can_stand_in_sarif(project: Project) -> Non
     )
 
 
-def test_a_base_that_is_all_there_passes(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+def test_a_base_whose_records_are_all_present_passes(
+    sound: CompleteTrail, run_vibes: RunVibes
+) -> None:
     done = run_vibes("check", "--base", "HEAD", cwd=sound.root)
     assert (done.code, done.lines[-1]) == (0, "0 errors, 0 warnings, 0 notes")
 
 
-def test_a_record_that_the_base_had_is_missed(project: Project) -> None:
+def test_a_missing_record_of_the_base_is_reported(project: Project) -> None:
     log = project.writer.files.log
     gone = project.trail.informed_by
     log.write_bytes(
@@ -257,7 +259,7 @@ def test_a_record_that_the_base_had_is_missed(project: Project) -> None:
         ),
     ],
 )
-def test_what_was_changed_since_the_base_is_told(
+def test_a_changed_record_of_the_base_is_reported(
     project: Project, run_vibes: RunVibes, file: str, change: tuple[bytes, bytes], checks: set[str]
 ) -> None:
     path = project.audit / file
@@ -267,7 +269,7 @@ def test_what_was_changed_since_the_base_is_told(
     assert {finding["check"] for finding in done.json["findings"]} == checks
 
 
-def test_an_entry_that_the_base_had_is_missed(project: Project, run_vibes: RunVibes) -> None:
+def test_a_missing_entry_of_the_base_is_reported(project: Project, run_vibes: RunVibes) -> None:
     before = project.writer.files.manifest.read_bytes()
     key = project.writer.command("make")
     project.repository.commit("More")

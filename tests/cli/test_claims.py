@@ -96,7 +96,7 @@ def test_a_guess_does_not_grow_and_owns_no_line(project: Project, run_vibes: Run
     assert file["verifiedLines"] == file["claimedLines"] == file["editedLines"] == 0
 
 
-def test_what_wrote_the_whole_file_replaced_what_is_lost(
+def test_an_edit_of_the_whole_file_replaces_lost_annotations(
     project: Project, run_vibes: RunVibes
 ) -> None:
     older = project.line("a.py", 1, 4, text=USER)
@@ -113,7 +113,7 @@ def test_what_wrote_the_whole_file_replaced_what_is_lost(
     )
 
 
-def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(
+def test_an_edit_of_the_whole_file_still_counts_after_later_edits(
     project: Project, run_vibes: RunVibes
 ) -> None:
     older = project.line("a.py", 1, 4, text=USER)
@@ -129,7 +129,7 @@ def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(
 @pytest.mark.parametrize(
     ("start", "end"), [(1, 2), (2, 3)], ids=["not to the end", "not from the beginning"]
 )
-def test_what_wrote_a_part_of_the_file_replaced_nothing_that_is_known(
+def test_an_edit_of_a_part_replaces_no_lost_annotation(
     project: Project, run_vibes: RunVibes, start: int, end: int
 ) -> None:
     older = project.line("a.py", 1, 4, text=USER)

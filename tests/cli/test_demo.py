@@ -101,7 +101,7 @@ def test_it_is_the_same_everywhere_and_its_hook_works(
     assert one.git("status", "--porcelain") == ""
 
 
-def test_what_is_there_already_stays(tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_changed(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "a.py").write_text("mine\n")

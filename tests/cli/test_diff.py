@@ -60,7 +60,7 @@ def ranges(found: Any) -> list[tuple[str, int, int]]:
     ]
 
 
-def test_it_shows_the_lines_of_the_ai_with_what_is_known_of_them(story: Story) -> None:
+def test_it_shows_ai_lines_with_their_annotations(story: Story) -> None:
     done = vibes("diff", f"{story.base}..{story.head}", cwd=story.root)
     assert (done.code, done.err) == (0, "")
     assert done.lines == [
@@ -98,7 +98,7 @@ def test_json_has_the_placements_and_the_lines(story: Story, run_vibes: RunVibes
     assert same["review"]["verdict"] == "approved"
 
 
-def test_lines_that_were_there_before_are_no_change(story: Story, run_vibes: RunVibes) -> None:
+def test_unchanged_lines_are_not_shown(story: Story, run_vibes: RunVibes) -> None:
     story.file(
         "a.py",
         "# one\n" + STORY.replace("left = digest(one)", "left = digest(one or b'')") + PERSON,
@@ -114,7 +114,7 @@ def test_lines_that_were_there_before_are_no_change(story: Story, run_vibes: Run
     )
 
 
-def test_the_work_tree_counts_with_what_is_staged_new_or_neither(
+def test_staged_new_and_unstaged_files_of_the_work_tree_count(
     story: Story, run_vibes: RunVibes
 ) -> None:
     assert ranges(told(run_vibes, story)) == []
@@ -133,9 +133,7 @@ def test_the_work_tree_counts_with_what_is_staged_new_or_neither(
     assert told(run_vibes, story)["head"] is None
 
 
-def test_a_range_tells_of_its_commits_not_of_the_work_tree(
-    story: Story, run_vibes: RunVibes
-) -> None:
+def test_a_range_compares_commits_not_the_work_tree(story: Story, run_vibes: RunVibes) -> None:
     newer = story.line(
         "a.py", 1, 3, text="one\ntwo\nthree\n", action="modify", timestamp="2026-02-06T10:00:00Z"
     )
@@ -150,7 +148,7 @@ def test_a_range_tells_of_its_commits_not_of_the_work_tree(
     assert ranges(told(run_vibes, story)) == [("a.py", 1, 3)]
 
 
-def test_three_dots_mean_since_the_two_parted(story: Story, run_vibes: RunVibes) -> None:
+def test_three_dots_compare_with_the_merge_base(story: Story, run_vibes: RunVibes) -> None:
     story.repository.switch("side", create=True)
     story.annotated("side.py")
     story.repository.commit("On the side")
@@ -165,7 +163,7 @@ def test_three_dots_mean_since_the_two_parted(story: Story, run_vibes: RunVibes)
     assert ranges(told(run_vibes, story, "main...")) == [("side.py", 4, 7)]
 
 
-def test_a_renamed_file_is_compared_with_what_it_was(story: Story, run_vibes: RunVibes) -> None:
+def test_a_renamed_file_is_compared_with_its_old_path(story: Story, run_vibes: RunVibes) -> None:
     story.repository.git("mv", "a.py", "b.py")
     assert ranges(told(run_vibes, story)) == []
     story.repository.commit("Rename")
@@ -186,7 +184,7 @@ def test_a_renamed_file_is_compared_with_what_it_was(story: Story, run_vibes: Ru
     )
 
 
-def test_what_is_binary_gone_or_a_link_has_no_lines(story: Story, run_vibes: RunVibes) -> None:
+def test_binary_deleted_and_linked_files_have_no_lines(story: Story, run_vibes: RunVibes) -> None:
     story.annotated("blob.py", text=STORY + "\0")
     (story.root / "link.py").symlink_to("a.py")
     (story.root / "a.py").unlink()
@@ -210,7 +208,7 @@ def test_a_project_in_a_folder_of_the_repository(tmp_path: Path, run_vibes: RunV
     assert (ranges(found), found["total"]["files"]) == ([("a.py", 4, 7)], 1)
 
 
-def test_line_ends_are_no_change(story: Story, run_vibes: RunVibes) -> None:
+def test_line_ends_are_ignored(story: Story, run_vibes: RunVibes) -> None:
     story.file("a.py", (STORY + PERSON).replace("\n", "\r\n"))
     assert told(run_vibes, story)["total"]["changedLines"] == 0
 
@@ -228,7 +226,7 @@ def test_hostile_text_is_inert(story: Story, run_vibes: RunVibes) -> None:
     ("span", "said"),
     [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "No such option")],
 )
-def test_what_names_no_commit_is_refused(
+def test_an_unknown_revision_is_refused(
     story: Story, run_vibes: RunVibes, span: str, said: str
 ) -> None:
     done = run_vibes("diff", span, cwd=story.root)
@@ -236,7 +234,7 @@ def test_what_names_no_commit_is_refused(
     assert said in done.err
 
 
-def test_without_git_there_is_no_change(tmp_path: Path, run_vibes: RunVibes) -> None:
+def test_without_git_it_is_an_error(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "own")
     project.config()
     project.environment()

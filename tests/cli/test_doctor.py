@@ -22,7 +22,7 @@ def steps(done: CommandResult) -> dict[str, tuple[str, str]]:
     return {step["about"]: (step["health"], step["message"]) for step in done.json["steps"]}
 
 
-def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
+def test_a_valid_trail_is_ok_at_each_step(sound: CompleteTrail) -> None:
     done = vibes("doctor", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     shown = [line for line in done.lines if not line.startswith("  ")]
@@ -55,7 +55,7 @@ def test_without_a_directory_it_says_how_to_make_one(tmp_path: Path) -> None:
     ]
 
 
-def test_without_git_it_says_what_is_lost(tmp_path: Path, run_vibes: RunVibes) -> None:
+def test_without_git_it_says_what_is_missing(tmp_path: Path, run_vibes: RunVibes) -> None:
     complete(tmp_path)
     done = run_vibes("doctor", "--json", cwd=tmp_path)
     assert done.code == 0
@@ -65,7 +65,9 @@ def test_without_git_it_says_what_is_lost(tmp_path: Path, run_vibes: RunVibes) -
     )
 
 
-def test_git_that_mistreats_the_trail_is_a_problem(project: Project, run_vibes: RunVibes) -> None:
+def test_git_attributes_that_damage_the_trail_are_a_problem(
+    project: Project, run_vibes: RunVibes
+) -> None:
     (project.audit / ".gitattributes").write_bytes(b"")
     done = run_vibes("doctor", "--json", cwd=project.root)
     assert done.code == 1
@@ -75,7 +77,7 @@ def test_git_that_mistreats_the_trail_is_a_problem(project: Project, run_vibes: 
     )
 
 
-def test_on_the_wrong_branch_the_trail_speaks_of_other_files(
+def test_on_the_wrong_branch_the_trail_names_other_files(
     project: Project, run_vibes: RunVibes
 ) -> None:
     for file in project.trail.writer.root.glob("src/*"):
@@ -121,14 +123,16 @@ def test_a_file_that_is_annotated(sound: CompleteTrail, run_vibes: RunVibes, fil
     assert (health, message) == ("ok", "3 annotations, 0 of them superseded")
 
 
-def test_a_file_is_named_from_where_one_stands(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+def test_a_file_is_relative_to_the_current_folder(
+    sound: CompleteTrail, run_vibes: RunVibes
+) -> None:
     below = run_vibes("doctor", "auth.py", "--json", cwd=sound.root / "src")
     absolute = run_vibes("doctor", sound.root / "src" / "auth.py", "--json", cwd=sound.root / "src")
     assert below.code == absolute.code == 0
     assert below.json["steps"][-1]["message"] == absolute.json["steps"][-1]["message"]
 
 
-def test_a_project_or_a_file_may_be_reached_by_a_link(
+def test_a_project_or_a_file_may_be_reached_through_a_link(
     sound: CompleteTrail, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     link = tmp_path / "link"

@@ -48,7 +48,7 @@ def states(project: Path) -> set[tuple[str, int, str]]:
     return {(each["filePath"], each["lineStart"], each["state"]) for each in found}
 
 
-def test_what_is_current_is_there_once_with_what_it_refers_to(
+def test_current_records_are_exported_once_with_their_context(
     sound: CompleteTrail, tmp_path: Path
 ) -> None:
     done = vibes("export", "--current", tmp_path / "new" / "current", "--json", cwd=sound.root)
@@ -91,7 +91,7 @@ def test_what_is_current_is_there_once_with_what_it_refers_to(
     assert states(folder) == states(sound.root)
 
 
-def test_a_record_that_says_what_is_true_now_is_the_very_record(
+def test_a_record_that_is_still_correct_is_exported_unchanged(
     sound: CompleteTrail, tmp_path: Path
 ) -> None:
     vibes("export", "--current", tmp_path / "current", cwd=sound.root)
@@ -164,7 +164,7 @@ def test_every_line_counts_once_as_created(
     assert {edge["source_ref"] for edge in causes} == {each["annotation_id"] for each in lines}
 
 
-def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_lost_and_uncertain_annotations_are_left_out_and_counted(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project")
     session = project.session()
     recorder = project.recorder
@@ -213,7 +213,7 @@ def test_without_a_checkout_the_records_are_as_recorded(
     assert (done.code, done.json["records"]["line"], done.json["leftOut"]["absent"]) == (0, 4, 0)
 
 
-def test_members_and_records_that_we_do_not_know_are_kept(project: Project, tmp_path: Path) -> None:
+def test_unknown_members_and_records_are_exported(project: Project, tmp_path: Path) -> None:
     writer = project.writer
     unknown = writer.record(
         {"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "x": {"deep": [1, None]}}
@@ -225,7 +225,7 @@ def test_members_and_records_that_we_do_not_know_are_kept(project: Project, tmp_
 
 
 @pytest.mark.parametrize("place", [".", ".ai-audit", ".ai-audit/new", "src"])
-def test_a_folder_that_is_taken_is_refused_and_left_as_it_is(
+def test_a_folder_with_files_is_refused_and_not_changed(
     project: Project, run_vibes: RunVibes, place: str
 ) -> None:
     before = files(project.root)
@@ -243,7 +243,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(
     assert (tmp_path / "file").read_bytes() == b"mine"
 
 
-def test_an_empty_folder_is_taken(project: Project, run_vibes: RunVibes, tmp_path: Path) -> None:
+def test_an_empty_folder_is_accepted(project: Project, run_vibes: RunVibes, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert run_vibes("export", "--current", tmp_path / "empty", cwd=project.root).code == 0
     assert [path.name for path in (tmp_path / "empty").iterdir()] == [".ai-audit"]
@@ -275,7 +275,7 @@ def test_a_trail_of_an_unknown_version_is_refused(
     assert not (tmp_path / "current").exists()
 
 
-def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(
+def test_a_blob_outside_the_trail_is_not_exported(
     project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "secret").write_bytes(b"secret")

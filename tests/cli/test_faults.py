@@ -63,7 +63,7 @@ def test_every_command_ends_in_one_line(
         StopIteration,
     ],
 )
-def test_whatever_is_raised(
+def test_any_exception(
     project: Project,
     run_vibes_unchecked: RunVibes,
     monkeypatch: pytest.MonkeyPatch,
@@ -118,7 +118,7 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
         "vibes_lsp.history.staging:CommitIndex.stage",
     ],
 )
-def test_a_commit_goes_on_whatever_the_hook_meets(tmp_path: Path, place: str) -> None:
+def test_a_commit_succeeds_with_any_error_of_the_hook(tmp_path: Path, place: str) -> None:
     workspace = Workspace(tmp_path / "project")
     workspace.init()
     workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)

@@ -90,7 +90,7 @@ def test_answers_are_byte_for_byte_the_same(tmp_path: Path, cache: Path, ask: As
     assert "cache" not in repository.git("status", "--porcelain", "--ignored")
 
 
-def test_what_decides_or_writes_uses_nothing_that_was_kept(
+def test_deciding_and_writing_commands_do_not_use_the_cache(
     tmp_path: Path, cache: Path, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = made(tmp_path / "project", 6)
@@ -107,9 +107,7 @@ def test_what_decides_or_writes_uses_nothing_that_was_kept(
         assert not cache.exists(), command
 
 
-def test_a_cache_that_a_workspace_brings_is_not_believed(
-    tmp_path: Path, cache: Path, ask: Ask
-) -> None:
+def test_a_cache_in_the_workspace_is_not_used(tmp_path: Path, cache: Path, ask: Ask) -> None:
     repository = made(tmp_path / "project", 6)
     ask(repository.path, cache)
     planted = repository.path / ".cache"
@@ -124,7 +122,7 @@ def test_a_cache_that_a_workspace_brings_is_not_believed(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the git that counts is a shell script")
-def test_git_is_asked_as_often_for_many_files_as_for_a_few_but_for_lines_in_doubt(
+def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
     tmp_path: Path, cache: Path
 ) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)

@@ -63,14 +63,16 @@ def test_a_hooks_folder_that_leads_out_of_the_repository_is_left_alone(
     assert not (tmp_path / "shared" / "pre-commit").exists()
 
 
-def test_what_is_in_the_way_is_said(hook_repository: HookRepository, run_vibes: RunVibes) -> None:
+def test_a_folder_in_place_of_the_hook_is_reported(
+    hook_repository: HookRepository, run_vibes: RunVibes
+) -> None:
     hook_repository.hook.mkdir()
     done = run_vibes("init", "--git-hooks", cwd=hook_repository.root)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"{hook_repository.hook} is a folder" in done.err
 
 
-def test_hooks_that_another_tool_makes_anew_are_not_ours_to_change(
+def test_hooks_that_another_tool_generates_are_not_changed(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     hook_repository.repository.git("config", "core.hooksPath", ".husky/_")
@@ -118,7 +120,7 @@ def test_without_git_it_is_wrong_use(tmp_path: Path, run_vibes: RunVibes) -> Non
         assert "is not in a git work tree" in done.err
 
 
-def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(
+def test_the_doctor_reports_each_reason_why_the_hook_does_not_run(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     def seen() -> tuple[str, str]:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_a_commit_runs_the_back_fill(hook_repository: HookRepository) -> None:
+def test_a_commit_runs_the_backfill(hook_repository: HookRepository) -> None:
     done = vibes("init", "--git-hooks", cwd=hook_repository.root)
     assert (done.code, done.err) == (0, "")
     assert (
@@ -36,7 +36,7 @@ def test_a_commit_runs_the_back_fill(hook_repository: HookRepository) -> None:
     ) == ["pre-commit"]
 
 
-def test_a_hook_that_was_there_runs_with_its_arguments_input_and_exit_code(
+def test_a_previous_hook_runs_with_its_arguments_input_and_exit_code(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     executable(hook_repository.hook, OTHER)
@@ -48,7 +48,7 @@ def test_a_hook_that_was_there_runs_with_its_arguments_input_and_exit_code(
     assert hook_repository.commit() == [CALL, "other "]
 
 
-def test_a_hook_that_was_there_and_fails_still_stops_the_commit(
+def test_a_previous_hook_that_fails_still_stops_the_commit(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     executable(hook_repository.hook, "#!/bin/sh\nexit 3\n")
@@ -62,7 +62,7 @@ def test_a_hook_that_was_there_and_fails_still_stops_the_commit(
     ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nkill -9 $$\n", "#!/nowhere/at/all\n"],
     ids=["fails", "dies", "broken"],
 )
-def test_ours_never_stops_a_commit(
+def test_the_hook_never_stops_a_commit(
     hook_repository: HookRepository, run_vibes: RunVibes, stub: str
 ) -> None:
     executable(hook_repository.hook, OTHER)
@@ -101,7 +101,7 @@ def test_without_a_program_it_says_one_line_and_lets_the_commit_pass(
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link", "no permission", "none"])
-def test_taking_it_out_leaves_what_was_there(
+def test_removing_it_restores_the_previous_hook(
     hook_repository: HookRepository, run_vibes: RunVibes, kind: str
 ) -> None:
     if kind == "link":
@@ -144,7 +144,7 @@ def test_a_second_time_changes_nothing(
     assert hook_repository.hook.stat() == before
 
 
-def test_one_of_another_version_is_brought_up_to_date(
+def test_a_hook_of_another_version_is_updated(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     body = b"back_fill .\nexit 0\n"
@@ -166,7 +166,7 @@ def test_one_of_another_version_is_brought_up_to_date(
     assert health(run_vibes("doctor", "--json", cwd=hook_repository.root))[0] == "ok"
 
 
-def test_one_that_somebody_changed_is_left_alone(
+def test_a_changed_hook_is_not_touched(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     run_vibes("init", "--git-hooks", cwd=hook_repository.root)
@@ -183,7 +183,7 @@ def test_one_that_somebody_changed_is_left_alone(
     )
 
 
-def test_a_hook_that_took_the_place_of_ours_is_left_alone(
+def test_a_hook_that_replaced_it_is_not_touched(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     executable(hook_repository.hook, OTHER)
@@ -199,7 +199,7 @@ def test_a_hook_that_took_the_place_of_ours_is_left_alone(
     assert health(run_vibes("doctor", "--json", cwd=hook_repository.root))[0] == "problem"
 
 
-def test_an_installation_that_was_cut_short_is_finished(
+def test_an_interrupted_installation_is_completed(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     executable(hook_repository.before, OTHER)

@@ -36,7 +36,7 @@ def story(tmp_path: Path) -> Project:
     return project
 
 
-def test_blame_names_the_lines_that_a_person_put_in(story: Project, run_vibes: RunVibes) -> None:
+def test_blame_marks_human_lines(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
     shown = run_vibes("blame", "a.py", cwd=story.root).lines[3:8]
     assert ["human" in line for line in shown] == [False, True, False, False, False]
@@ -55,7 +55,7 @@ def test_blame_names_the_lines_that_a_person_put_in(story: Project, run_vibes: R
     assert {each["commitMethod"] for each in told["placements"]} == {"log"}
 
 
-def test_without_git_less_is_known(story: Project, run_vibes: RunVibes) -> None:
+def test_without_git_fewer_lines_are_verified(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
     told = json.loads(run_vibes("blame", "a.py", "--json", "--no-git", cwd=story.root).out)
     edited = next(each for each in told["placements"] if each["state"] == "edited")
@@ -90,7 +90,7 @@ def test_survival_by_model_and_file(story: Project, run_vibes: RunVibes) -> None
     assert any(line.split()[:1] == ["88%"] and "in all" in line for line in shown.lines)
 
 
-def test_survival_says_what_it_cannot_know(story: Project, run_vibes: RunVibes) -> None:
+def test_survival_counts_unverified_lines_separately(story: Project, run_vibes: RunVibes) -> None:
     story.line("a.py", 1, 2)
     story.file("a.py")
     told = json.loads(run_vibes("stats", "--survival", "--json", "--no-git", cwd=story.root).out)[
@@ -123,7 +123,9 @@ def test_survival_counts_functions_that_are_gone(story: Project, run_vibes: RunV
     assert total == ["100%", "8", "0", "2", "in", "all"]
 
 
-def test_why_lines_are_not_verified_is_said(tmp_path: Path, run_vibes: RunVibes) -> None:
+def test_the_reason_why_lines_are_unverified_is_printed(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
     project = Project(tmp_path / "late")
     project.environment()
     project.file("a.py")

@@ -86,7 +86,7 @@ def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_vibes: RunVibes)
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
-def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(
+def test_records_survive_the_stash_in_either_order_of_installation(
     framed: Framed, run_vibes: RunVibes, ours_first: bool
 ) -> None:
     steps = [lambda: run_vibes("init", "--git-hooks", cwd=framed.root), framed.install]
@@ -106,7 +106,7 @@ def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(
     assert framed.commit() == ["lint"]
 
 
-def test_the_hook_that_we_publish_runs_the_back_fill(
+def test_the_published_hook_runs_the_backfill(
     framed: Framed, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     published = Repository(tmp_path / "published")

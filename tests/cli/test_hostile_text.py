@@ -215,9 +215,7 @@ def test_markup_is_printed_as_it_is(project: Project, run_vibes: RunVibes) -> No
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_json_of_hostile_text_gives_it_back(
-    project: Project, run_vibes: RunVibes, kind: str
-) -> None:
+def test_json_preserves_hostile_text(project: Project, run_vibes: RunVibes, kind: str) -> None:
     text = HOSTILE[kind]
     Poisoner(project, text).everywhere()
     records = run_vibes("log", "--type", "all", "--json", cwd=project.root).json["records"]
@@ -238,7 +236,7 @@ def test_json_of_hostile_text_gives_it_back(
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_nothing_in_json_acts_or_hides(project: Project, run_vibes: RunVibes, kind: str) -> None:
+def test_json_has_no_invisible_characters(project: Project, run_vibes: RunVibes, kind: str) -> None:
     text = HOSTILE[kind]
     Poisoner(project, text).everywhere()
     for command in (
@@ -315,7 +313,7 @@ def test_a_megabyte_of_text_is_whole_in_json(project: Project, run_vibes: RunVib
 @pytest.mark.parametrize(
     "kind", [kind for kind in HOSTILE if kind not in ("surrogates", "controls")]
 )
-def test_hostile_arguments_come_back_inert(
+def test_hostile_arguments_are_printed_inert(
     project: Project, run_vibes: RunVibes, kind: str
 ) -> None:
     for arguments in (
@@ -330,7 +328,7 @@ def test_hostile_arguments_come_back_inert(
     assert not ACTING.search(run_vibes("doctor", HOSTILE[kind], cwd=project.root).out)
 
 
-def test_a_path_that_no_file_can_have_is_looked_for_nowhere(
+def test_an_impossible_path_is_not_looked_up(
     project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = 5_000

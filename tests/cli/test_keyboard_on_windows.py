@@ -58,18 +58,16 @@ def press(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     ("keys", "key"),
     [("a", "a"), ("?", "?"), ("\x00;", ""), ("\xe0H", ""), ("\r", "\r"), ("ä", "ä")],
 )
-def test_a_key_is_its_character_and_one_without_is_none(
-    press: Callable[..., str], keys: str, key: str
-) -> None:
+def test_a_key_is_its_character_or_nothing(press: Callable[..., str], keys: str, key: str) -> None:
     assert press(keys) == key
 
 
-def test_what_was_typed_before_the_question_counts_for_none(press: Callable[..., str]) -> None:
+def test_keys_typed_before_the_question_are_discarded(press: Callable[..., str]) -> None:
     assert press("s", before="aaa") == "s"
 
 
 @pytest.mark.parametrize("key", ["\x04", "\x1a"])
-def test_the_end_of_input_leaves(press: Callable[..., str], key: str) -> None:
+def test_the_end_of_input_quits(press: Callable[..., str], key: str) -> None:
     with pytest.raises(EOFError):
         press(key)
 

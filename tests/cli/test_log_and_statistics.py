@@ -161,7 +161,7 @@ def test_open_sessions_alone(project: Project, run_vibes: RunVibes) -> None:
     assert "open" in run_vibes("sessions", "--open", cwd=project.root).lines[2].split()
 
 
-def test_models_say_who_wrote_how_much_of_what_is_current(sound: CompleteTrail) -> None:
+def test_models_show_the_shares_of_current_annotations(sound: CompleteTrail) -> None:
     done = vibes("models", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     assert [line.split() for line in done.lines[2:]] == [
@@ -180,7 +180,7 @@ def test_models_say_who_wrote_how_much_of_what_is_current(sound: CompleteTrail) 
     }
 
 
-def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
+def test_stats_count_what_is_in_the_trail(sound: CompleteTrail) -> None:
     done = vibes("stats", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     for row in (
@@ -208,7 +208,7 @@ def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
 
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 2**63, 10**30])
-def test_a_limit_beyond_all_bounds_is_none(
+def test_a_huge_limit_prints_everything(
     sound: CompleteTrail, run_vibes: RunVibes, limit: int
 ) -> None:
     done = run_vibes("log", "--limit", str(limit), cwd=sound.root)

@@ -69,7 +69,7 @@ def branches(tmp_path: Path, run_vibes: RunVibes) -> Branches:
     return Branches(tmp_path / "project", run_vibes)
 
 
-def test_a_merge_that_stopped_is_settled(branches: Branches) -> None:
+def test_a_conflict_of_a_merge_is_resolved(branches: Branches) -> None:
     branches.conflict("merge", "main")
     assert branches.unmerged() == [".ai-audit/annotations.jsonl", ".ai-audit/manifest.json"]
     done = vibes("merge", "main", cwd=branches.root)
@@ -89,7 +89,9 @@ def test_a_merge_that_stopped_is_settled(branches: Branches) -> None:
 
 
 @pytest.mark.parametrize("command", [("rebase", "main"), ("cherry-pick", "main")])
-def test_so_are_a_rebase_and_a_cherry_pick(branches: Branches, command: tuple[str, ...]) -> None:
+def test_a_conflict_of_a_rebase_or_cherry_pick_is_resolved(
+    branches: Branches, command: tuple[str, ...]
+) -> None:
     branches.conflict(*command)
     done = branches.within("merge", cwd=branches.root / ".ai-audit")
     assert (done.code, branches.unmerged()) == (0, [])
@@ -98,7 +100,7 @@ def test_so_are_a_rebase_and_a_cherry_pick(branches: Branches, command: tuple[st
     branches.everything_is_there()
 
 
-def test_what_was_recorded_while_it_stood_in_conflict_is_kept(branches: Branches) -> None:
+def test_records_written_during_the_conflict_survive(branches: Branches) -> None:
     branches.conflict("merge", "main")
     with (branches.audit / "annotations.jsonl").open("a") as log:
         log.write(
@@ -108,7 +110,7 @@ def test_what_was_recorded_while_it_stood_in_conflict_is_kept(branches: Branches
     assert '"late"' in (branches.audit / "annotations.jsonl").read_text().splitlines()[-1]
 
 
-def test_a_resolution_that_dropped_records_is_made_good(branches: Branches) -> None:
+def test_records_dropped_by_a_resolution_are_added_again(branches: Branches) -> None:
     branches.repository.git(
         "merge", "--quiet", "--strategy=ours", "--message", "Merge main", "main"
     )
@@ -122,7 +124,7 @@ def test_a_resolution_that_dropped_records_is_made_good(branches: Branches) -> N
     assert contents(branches.root) == before
 
 
-def test_markers_that_somebody_committed_go(branches: Branches) -> None:
+def test_committed_conflict_markers_are_removed(branches: Branches) -> None:
     branches.conflict("merge", "main")
     branches.repository.commit("Merge main, markers and all")
     assert "<<<<<<<" in (branches.audit / "manifest.json").read_text()
@@ -181,7 +183,7 @@ def test_the_policy_is_merged_member_by_member(branches: Branches) -> None:
     )  # what one branch decided is news to the other
 
 
-def test_what_both_decided_differently_is_left_to_people(branches: Branches) -> None:
+def test_a_contradiction_in_the_policy_is_left_to_people(branches: Branches) -> None:
     branches.config("main", assurance_level="high")
     branches.config("topic", assurance_level="low")
     branches.conflict("merge", "main")
@@ -213,7 +215,7 @@ def test_what_both_decided_differently_is_left_to_people(branches: Branches) -> 
         ("config.json", b"{", "config.json (ours) cannot be parsed: "),
     ],
 )
-def test_what_cannot_be_parsed_stays_as_it_is(
+def test_a_file_that_cannot_be_parsed_is_not_changed(
     branches: Branches, file: str, content: bytes, message: str
 ) -> None:
     branches.config("main", project_name="other")
@@ -226,7 +228,7 @@ def test_what_cannot_be_parsed_stays_as_it_is(
     assert leftover_files(AuditDir(branches.audit)) == []
 
 
-def test_a_line_that_is_no_record_stops_the_settling_of_a_conflict(branches: Branches) -> None:
+def test_a_line_that_is_not_a_record_stops_the_resolution(branches: Branches) -> None:
     branches.conflict("merge", "main")
     log = branches.audit / "annotations.jsonl"
     log.write_text(log.read_text() + '{"type":\n')
@@ -241,7 +243,7 @@ def test_a_line_that_is_no_record_stops_the_settling_of_a_conflict(branches: Bra
 
 
 @pytest.mark.parametrize("arguments", [["nowhere"], ["--output=x"], [""]])
-def test_a_revision_that_is_none_is_wrong_use(branches: Branches, arguments: list[str]) -> None:
+def test_an_unknown_revision_is_wrong_use(branches: Branches, arguments: list[str]) -> None:
     before = contents(branches.root)
     done = branches.within("merge", "--", *arguments, cwd=branches.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

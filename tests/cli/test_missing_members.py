@@ -41,7 +41,7 @@ CHANGES: Final[dict[str, dict[str, Any]]] = {
         *(pytest.param(each, marks=pytest.mark.slow) for each in list(CHANGES)[1:]),
     ],
 )
-def test_what_writes_records_goes_on(tmp_path: Path, run_vibes: RunVibes, name: str) -> None:
+def test_recording_commands_continue(tmp_path: Path, run_vibes: RunVibes, name: str) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
     workspace.write_as_ai("a.py", "def one():\n    found = 1\n    return found\n", 1, 3)

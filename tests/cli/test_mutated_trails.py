@@ -147,7 +147,7 @@ MUTATIONS: Final[tuple[Callable[[bytes, random.Random], bytes], ...]] = (
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_no_mutation_of_a_trail_brings_a_command_down(
+def test_no_mutation_causes_an_internal_error(
     project: Project, run_vibes_unchecked: RunVibes, seed: int
 ) -> None:
     chance = random.Random(seed)

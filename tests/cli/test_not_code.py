@@ -45,7 +45,7 @@ def test_it_owns_no_line_and_counts_in_no_share(project: Project, run_vibes: Run
     assert (diff["changedLines"], diff["verifiedLines"], diff["claimedLines"]) == (13, 0, 0)
 
 
-def test_blame_still_says_what_it_is_below_the_text(
+def test_blame_describes_it_below_the_text(
     project: Project, run_vibes: RunVibes, kind: str
 ) -> None:
     lines = run_vibes("blame", FILE, cwd=project.root).lines
@@ -54,23 +54,21 @@ def test_blame_still_says_what_it_is_below_the_text(
     assert said[kind] in lines[-1]
 
 
-def test_it_waits_for_no_review(project: Project, run_vibes: RunVibes) -> None:
+def test_it_is_not_in_the_review_queue(project: Project, run_vibes: RunVibes) -> None:
     assert told(run_vibes, project, "review")["placements"] == []
     assert told(run_vibes, project, "find", "--unreviewed")["placements"] == []
     assert "nothing to review" in run_vibes("review", "--list", cwd=project.root).out
 
 
 @pytest.mark.parametrize("flags", [(), ("--base", "HEAD~1"), ("--stored",)])
-def test_it_is_no_item_of_the_gate(
-    project: Project, run_vibes: RunVibes, flags: tuple[str, ...]
-) -> None:
+def test_it_is_not_gated(project: Project, run_vibes: RunVibes, flags: tuple[str, ...]) -> None:
     Repository(project.root).commit("The record", date=LATE)
     found = told(run_vibes, project, "gate", *flags)
     assert (found["result"], found["items"], found["findings"]) == ("PASS", [], [])
 
 
 @pytest.mark.parametrize("scope", ["file", "range", "prompt"])
-def test_no_review_of_what_is_around_reaches_it(
+def test_a_review_of_the_lines_around_does_not_include_it(
     project: Project, run_vibes: RunVibes, scope: str
 ) -> None:
     real = project.line(
@@ -92,7 +90,7 @@ def test_no_review_of_what_is_around_reaches_it(
     assert done.json["reviewed"] == [real]
 
 
-def test_find_has_no_reviews_and_says_why_it_doubts_others(
+def test_find_lists_no_reviews_and_says_why_others_are_unverified(
     project: Project, run_vibes: RunVibes, kind: str
 ) -> None:
     done = run_vibes("find", cwd=project.root)
@@ -102,9 +100,7 @@ def test_find_has_no_reviews_and_says_why_it_doubts_others(
         assert done.lines[-1] == "1 unverified: its text was in git before it was recorded"
 
 
-def test_what_history_contradicts_does_not_stand_in_an_export(
-    tmp_path: Path, run_vibes: RunVibes
-) -> None:
+def test_what_history_contradicts_is_not_exported(tmp_path: Path, run_vibes: RunVibes) -> None:
     project, _ = project_with_record(tmp_path / "project", "contradicted", action="create")
     real = project.line(FILE, 4, 5, text=STORY, action="create", timestamp="2026-02-03T08:59:00Z")
     done = run_vibes("export", "--current", str(tmp_path / "current"), "--json", cwd=project.root)

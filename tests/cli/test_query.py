@@ -83,7 +83,7 @@ def test_a_query_sees_what_was_just_recorded(project: Project, run_vibes: RunVib
     assert one(run_vibes, project, "SELECT count(*) FROM line_annotations") == int(str(before)) + 1
 
 
-def test_a_database_from_elsewhere_is_not_believed(project: Project, run_vibes: RunVibes) -> None:
+def test_a_database_of_another_trail_is_not_used(project: Project, run_vibes: RunVibes) -> None:
     run_vibes("db", "build", cwd=project.root)
     with closing(sqlite3.connect(database(project))) as connection:
         connection.execute("DELETE FROM line_annotations")
@@ -95,14 +95,14 @@ def test_a_database_from_elsewhere_is_not_believed(project: Project, run_vibes: 
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 4000])
-def test_a_broken_database_is_made_anew(
+def test_a_broken_database_is_rebuilt(
     project: Project, run_vibes: RunVibes, content: bytes
 ) -> None:
     database(project).write_bytes(content)
     assert one(run_vibes, project, "SELECT count(*) > 0 FROM line_annotations") == 1
 
 
-def test_where_it_cannot_be_kept_a_query_is_answered_all_the_same(
+def test_a_query_works_where_the_database_cannot_be_written(
     project: Project, run_vibes: RunVibes
 ) -> None:
     database(project).mkdir()
@@ -112,7 +112,7 @@ def test_where_it_cannot_be_kept_a_query_is_answered_all_the_same(
     assert sorted(path.name for path in database(project).parent.glob("audit.db*")) == ["audit.db"]
 
 
-def test_it_is_not_written_where_git_would_take_it_along(
+def test_it_is_not_written_where_git_does_not_ignore_it(
     project: Project, run_vibes: RunVibes
 ) -> None:
     (project.root / ".ai-audit" / ".gitignore").write_bytes(b"*.lock\n")
@@ -140,9 +140,7 @@ def test_it_is_not_written_where_git_would_take_it_along(
         "",
     ],
 )
-def test_nothing_but_a_select_is_carried_out(
-    project: Project, run_vibes: RunVibes, sql: str
-) -> None:
+def test_only_a_select_is_executed(project: Project, run_vibes: RunVibes, sql: str) -> None:
     run_vibes("db", "build", cwd=project.root)
     before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
     done = run_vibes("query", sql, cwd=project.root)
@@ -151,28 +149,26 @@ def test_nothing_but_a_select_is_carried_out(
     assert {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()} == before
 
 
-def test_a_query_that_does_not_end_is_ended(project: Project, run_vibes: RunVibes) -> None:
+def test_a_long_query_is_stopped(project: Project, run_vibes: RunVibes) -> None:
     done = run_vibes("query", ENDLESS, "--timeout", "0.2", cwd=project.root)
     assert (done.code, "takes longer than 0.2 seconds" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("timeout", ["nan", "inf", "0", "-1"])
-def test_there_is_no_query_without_an_end(
-    project: Project, run_vibes: RunVibes, timeout: str
-) -> None:
+def test_the_timeout_must_be_finite(project: Project, run_vibes: RunVibes, timeout: str) -> None:
     done = run_vibes("query", "SELECT 1", "--timeout", timeout, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "--timeout" in done.err
 
 
 @pytest.mark.parametrize("sql", ["", "  \n", ";", "-- SELECT 1"])
-def test_there_is_no_answer_to_nothing(project: Project, run_vibes: RunVibes, sql: str) -> None:
+def test_an_empty_query_is_wrong_use(project: Project, run_vibes: RunVibes, sql: str) -> None:
     done = run_vibes("query", "--", sql, cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("vibes: empty query: expected one SELECT")
 
 
-def test_rows_are_bounded_and_it_is_said(project: Project, run_vibes: RunVibes) -> None:
+def test_rows_are_limited_and_a_line_says_so(project: Project, run_vibes: RunVibes) -> None:
     done = run_vibes(
         "query", "SELECT annotation_id FROM edges", "--limit", "2", "--json", cwd=project.root
     )
@@ -185,7 +181,7 @@ def test_rows_are_bounded_and_it_is_said(project: Project, run_vibes: RunVibes) 
     )
 
 
-def test_columns_that_do_not_fit_are_said_and_cells_are_cut(
+def test_columns_that_do_not_fit_are_listed_and_cells_are_cut(
     project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulate_terminal(monkeypatch)
@@ -225,7 +221,7 @@ def test_cells_that_do_not_fit_end_in_an_ellipsis(
     assert len(cells[0]) > 30
 
 
-def test_what_json_does_not_know_is_still_json(project: Project, run_vibes: RunVibes) -> None:
+def test_values_without_a_json_type_are_still_json(project: Project, run_vibes: RunVibes) -> None:
     done = run_vibes(
         "query",
         "SELECT x'00ff', 9e999, NULL, 1.5, CAST(x'ff41' AS TEXT)",
@@ -273,7 +269,7 @@ def test_a_value_is_bounded(project: Project, run_vibes: RunVibes) -> None:
 
 
 @pytest.mark.slow
-def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
+def test_a_function_that_does_not_return_is_abandoned(project: Project) -> None:
     """SQLite cannot interrupt a function, so the command exits without waiting for it."""
     hostile = "SELECT instr(printf('%.*c', 8000000, 'a'), printf('%.*c', 4000000, 'a') || 'b')"
     done = vibes("query", hostile, "--timeout", "0.5", cwd=project.root)

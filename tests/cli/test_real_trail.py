@@ -50,7 +50,7 @@ def test_every_hash_is_explained(report: dict[str, Any]) -> None:
     }
 
 
-def test_it_fails_for_its_missing_prompts_alone(report: dict[str, Any]) -> None:
+def test_it_fails_only_for_its_missing_prompts(report: dict[str, Any]) -> None:
     assert report["result"] == "FAIL"
     assert [
         finding["check"] for finding in report["findings"] if finding["severity"] == "error"

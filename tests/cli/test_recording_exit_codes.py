@@ -78,7 +78,7 @@ def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(
     assert reason.partition(" (")[0] in json.dumps(report)
 
 
-def test_it_is_so_in_a_process_of_its_own(project: Project) -> None:
+def test_it_holds_in_a_separate_process(project: Project) -> None:
     (project.root / ".ai-audit/manifest.json").write_bytes(MANIFESTS["not UTF-8"])
     (project.root / "request.json").write_text(json.dumps(REQUEST))
     done = vibes("record", "annotate", "--input", "request.json", cwd=project.root)
@@ -99,7 +99,7 @@ def test_a_session_that_ends_beside_a_broken_manifest_has_ended(
     assert [each["event"] for each in project.records("session")] == ["start", "end"]
 
 
-def test_an_unforeseen_fault_after_the_answer_is_a_warning(
+def test_an_internal_error_after_the_answer_is_a_warning(
     project: Project, run_vibes_unchecked: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_arguments: object, **_named: object) -> int:
@@ -114,7 +114,7 @@ def test_an_unforeseen_fault_after_the_answer_is_a_warning(
     assert done.err.count("\n") == 1
 
 
-def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
+def test_an_internal_error_before_writing_is_an_error(
     project: Project, run_vibes_unchecked: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_arguments: object, **_named: object) -> int:
@@ -129,7 +129,7 @@ def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
+def test_a_backfill_beside_a_broken_manifest_prints_what_it_wrote(
     tmp_path: Path, run_vibes: RunVibes, flags: list[str]
 ) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)

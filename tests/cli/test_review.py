@@ -21,7 +21,7 @@ def story(tmp_path: Path) -> ReviewProject:
     return ReviewProject(tmp_path / "story")
 
 
-def test_the_list_goes_by_risk(story: ReviewProject, run_vibes: RunVibes) -> None:
+def test_the_list_is_sorted_by_risk(story: ReviewProject, run_vibes: RunVibes) -> None:
     assert queue(run_vibes, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
     done = run_vibes("review", "--list", cwd=story.root)
     assert done.code == 0
@@ -45,7 +45,7 @@ def test_the_list_goes_by_risk(story: ReviewProject, run_vibes: RunVibes) -> Non
         ("--model claude --band low", []),
     ],
 )
-def test_the_list_answers_each_question(
+def test_the_list_applies_each_filter(
     story: ReviewProject, run_vibes: RunVibes, question: str, found: list[tuple[str, int]]
 ) -> None:
     assert queue(run_vibes, story, *question.split()) == found
@@ -54,7 +54,9 @@ def test_the_list_answers_each_question(
     ) == (not found)
 
 
-def test_who_waits_for_whom(story: ReviewProject, run_vibes: RunVibes) -> None:
+def test_which_reviews_remove_an_annotation_from_the_queue(
+    story: ReviewProject, run_vibes: RunVibes
+) -> None:
     story.review(story.digest)
     story.review(story.other, kind="ai", reviewer="Critic")
     story.review(story.same, verdict="rejected")
@@ -66,7 +68,9 @@ def test_who_waits_for_whom(story: ReviewProject, run_vibes: RunVibes) -> None:
     assert "review stale" in run_vibes("review", "--list", cwd=story.root).lines[2]
 
 
-def test_what_has_no_lines_does_not_wait(story: ReviewProject, run_vibes: RunVibes) -> None:
+def test_annotations_without_lines_are_not_in_the_queue(
+    story: ReviewProject, run_vibes: RunVibes
+) -> None:
     story.line("a.py", 1, 2, text=STORY, action="delete")
     story.line("a.py", 1, 2, text=STORY, action="review")
     story.line("a.py", 1, 3, text="gone = 1\ngone = 2\ngone = 3\n")
@@ -82,7 +86,7 @@ def test_without_a_terminal_it_says_what_to_do_instead(
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
-def test_an_agent_that_shows_itself_is_no_person(
+def test_a_detected_agent_is_refused(
     story: ReviewProject, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.setenv(variable, "1")

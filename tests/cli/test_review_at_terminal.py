@@ -40,7 +40,7 @@ def answer(shown: Terminal, *keys: str) -> str:
     return text
 
 
-def test_each_is_shown_with_what_it_takes_to_judge(story: ReviewProject) -> None:
+def test_each_annotation_is_shown_with_its_context(story: ReviewProject) -> None:
     Repository(story.root, start="2026-02-05T09:00:00+00:00").commit("All")
     story.file(
         "a.py",
@@ -111,7 +111,7 @@ def test_going_back_gives_another_verdict(story: ReviewProject, run_vibes: RunVi
     assert queue(run_vibes, story) == [("b/c.py", 4), ("a.py", 10), ("a.py", 4)]
 
 
-def test_thinking_better_of_a_rejection(story: ReviewProject) -> None:
+def test_a_rejection_can_be_cancelled(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "r")
         shown.wait_for("note (Enter: none, Ctrl-D: back): ")
@@ -155,7 +155,7 @@ def test_a_long_list_counts_what_it_leaves_out(story: ReviewProject) -> None:
         assert "  … and 2 more\n" in shown.wait_for("approve all 42")
 
 
-def test_what_somebody_rejected_is_not_approved_with_the_rest(story: ReviewProject) -> None:
+def test_a_rejected_annotation_is_not_approved_with_the_rest(story: ReviewProject) -> None:
     story.review(story.other, verdict="rejected")
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "p")
@@ -183,7 +183,7 @@ def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: Review
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_what_changes_before_its_turn_is_shown_as_it_is_then(story: ReviewProject) -> None:
+def test_an_annotation_is_shown_as_it_is_when_its_question_comes(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         shown.wait_for(QUESTION)
         (story.root / "b" / "c.py").unlink()
@@ -197,7 +197,7 @@ def test_what_changes_before_its_turn_is_shown_as_it_is_then(story: ReviewProjec
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0), ("q", 0)])
-def test_whoever_leaves_loses_nothing(story: ReviewProject, key: str, code: int) -> None:
+def test_quitting_loses_no_verdict(story: ReviewProject, key: str, code: int) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "a", key)
         shown.wait_for("1 approved, 0 rejected, 2 left")
@@ -207,7 +207,7 @@ def test_whoever_leaves_loses_nothing(story: ReviewProject, key: str, code: int)
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_a_terminal_that_is_closed_loses_nothing(story: ReviewProject) -> None:
+def test_closing_the_terminal_loses_no_verdict(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "a")
         shown.wait_for("2 of 3")
@@ -224,7 +224,7 @@ def test_a_window_of_another_size_changes_nothing(story: ReviewProject) -> None:
         assert shown.wait_for_exit() == 0
 
 
-def test_a_program_that_was_suspended_listens_again(story: ReviewProject) -> None:
+def test_a_resumed_program_reads_keys_again(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         shown.wait_for(QUESTION)
         shown.suspend_and_resume()
@@ -236,7 +236,7 @@ def test_a_program_that_was_suspended_listens_again(story: ReviewProject) -> Non
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_what_is_no_single_key_is_no_verdict(story: ReviewProject) -> None:
+def test_only_a_single_key_is_a_verdict(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "\x1b[A", "aaa", "?")
         assert "a  approve these lines" in answer(shown, "q")
@@ -244,7 +244,7 @@ def test_what_is_no_single_key_is_no_verdict(story: ReviewProject) -> None:
     assert story.verdicts() == []
 
 
-def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(
+def test_a_long_range_is_approved_only_after_all_lines_were_shown(
     story: ReviewProject,
 ) -> None:
     long = "".join(f"value_{number} = {number}\n" for number in range(400))
@@ -283,7 +283,7 @@ def test_hostile_text_is_inert(story: ReviewProject) -> None:
         assert "\\u001b]0;owned\\u0007\\u202e" in shown.whole
 
 
-def test_without_a_name_nobody_is_asked(story: ReviewProject) -> None:
+def test_without_a_reviewer_name_nothing_is_asked(story: ReviewProject) -> None:
     Repository(story.root).git("config", "--unset", "user.name")
     with terminal(
         "review", cwd=story.root, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null"
@@ -292,13 +292,13 @@ def test_without_a_name_nobody_is_asked(story: ReviewProject) -> None:
         assert "reviewer: is required" in shown.whole
 
 
-def test_nothing_waits(story: ReviewProject) -> None:
+def test_an_empty_queue(story: ReviewProject) -> None:
     with terminal("review", "--band", "low", cwd=story.root) as shown:
         shown.wait_for("nothing to review")
         assert shown.wait_for_exit() == 0
 
 
-def test_a_trail_that_cannot_be_written_is_said_and_ends_it(story: ReviewProject) -> None:
+def test_a_trail_that_cannot_be_written_ends_the_dialogue(story: ReviewProject) -> None:
     manifest = story.root / ".ai-audit" / "manifest.json"
     with terminal("review", cwd=story.root) as shown:
         shown.wait_for(QUESTION)

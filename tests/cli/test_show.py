@@ -19,7 +19,7 @@ def on_disk(trail: CompleteTrail, identifier: str) -> dict[str, Any]:
     return trail.writer.files.record(identifier)
 
 
-def test_a_record_is_shown_with_what_it_refers_to(sound: CompleteTrail) -> None:
+def test_a_record_is_shown_with_its_context(sound: CompleteTrail) -> None:
     done = vibes("show", sound.created[:12], cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     assert done.lines[0] == f"record {sound.created}"
@@ -31,7 +31,7 @@ def test_a_record_is_shown_with_what_it_refers_to(sound: CompleteTrail) -> None:
 
 
 @pytest.mark.parametrize("name", ["compressed_reasoning", "external_reasoning"])
-def test_reasoning_is_shown_unpacked_whichever_form_it_has(
+def test_reasoning_is_shown_from_each_form_of_storage(
     sound: CompleteTrail, run_vibes: RunVibes, name: str
 ) -> None:
     done = run_vibes("show", getattr(sound, name), cwd=sound.root)

@@ -77,7 +77,7 @@ def record(project: Repository) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_database_is_built_wherever_git_ignores_it(project: Repository, layout: str) -> None:
+def test_a_database_is_built_where_git_ignores_it(project: Repository, layout: str) -> None:
     LAYOUTS[layout](project.path)
     commit(project)
     done = vibes("db", "build", cwd=project.path)
@@ -87,7 +87,7 @@ def test_a_database_is_built_wherever_git_ignores_it(project: Repository, layout
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_nothing_of_this_machine_shows_in_git(project: Repository, layout: str) -> None:
+def test_git_sees_no_local_file(project: Repository, layout: str) -> None:
     LAYOUTS[layout](project.path)
     commit(project)
     project.branch("topic")
@@ -105,7 +105,7 @@ def test_nothing_of_this_machine_shows_in_git(project: Repository, layout: str) 
     ]
 
 
-def test_the_standards_own_layout_is_no_finding(project: Repository) -> None:
+def test_the_layout_of_the_standard_is_not_a_finding(project: Repository) -> None:
     LAYOUTS["as the standard prints it"](project.path)
     commit(project)
     record(project)
@@ -114,7 +114,7 @@ def test_the_standards_own_layout_is_no_finding(project: Repository) -> None:
 
 
 @pytest.mark.parametrize("before", [None, "", "*.swp", "audit.db\n!audit.db\n"])
-def test_a_refusal_leads_out_in_one_step(project: Repository, before: str | None) -> None:
+def test_the_hint_of_a_refusal_helps(project: Repository, before: str | None) -> None:
     """A refusal is correct, its hint helps, and the doctor reports the same."""
     if before is not None:
         (project.path / ".ai-audit/.gitignore").write_text(before, "utf-8")
@@ -136,7 +136,7 @@ def test_a_refusal_leads_out_in_one_step(project: Repository, before: str | None
     assert vibes("init", "--json", cwd=project.path).json["completed"] == []
 
 
-def test_what_only_this_machine_ignores_is_said(project: Repository) -> None:
+def test_a_file_that_only_this_machine_ignores_is_reported(project: Repository) -> None:
     excluded(project.path)
     commit(project)
     assert "git-ignore" in checks(project)
@@ -144,7 +144,7 @@ def test_what_only_this_machine_ignores_is_said(project: Repository) -> None:
     assert "git-ignore" not in checks(project)
 
 
-def test_a_database_that_git_tracks_is_left_alone(project: Repository) -> None:
+def test_a_database_that_git_tracks_is_not_changed(project: Repository) -> None:
     LAYOUTS["as the standard prints it"](project.path)
     project.write(".ai-audit/audit.db", b"another tool's")
     project.git("add", "--force", ".ai-audit/audit.db")

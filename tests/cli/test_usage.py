@@ -135,7 +135,7 @@ def test_a_trail_may_have_any_name(project: Project, run_vibes: RunVibes) -> Non
 
 
 @pytest.mark.parametrize("name", ["gone", "file"])
-def test_a_named_trail_that_is_no_folder_is_wrong_use(
+def test_a_named_trail_that_is_not_a_folder_is_wrong_use(
     tmp_path: Path, run_vibes: RunVibes, name: str
 ) -> None:
     (tmp_path / "file").touch()
@@ -260,9 +260,7 @@ def test_no_color_means_no_escape_codes_at_all(project: Project, command: str) -
         ["show", "--help"],
     ],
 )
-def test_a_reader_that_has_seen_enough_is_no_error(
-    sound: CompleteTrail, arguments: list[str]
-) -> None:
+def test_a_closed_pipe_is_not_an_error(sound: CompleteTrail, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
