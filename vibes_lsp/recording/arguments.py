@@ -120,6 +120,8 @@ def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: boo
     )
     parts = [str(part) for part in item["loc"] if part not in _BRANCHES]
     member = ".".join(parts if is_json else map(to_snake, parts))
+    if item["loc"][-1:] and item["loc"][-1] in _BRANCHES:
+        return WrongArgument(member, "expected a hash or a decision")
     if item["type"] == "string_too_short":
         return WrongArgument(member, "must not be empty")
     if item["type"] in _UNKNOWN:

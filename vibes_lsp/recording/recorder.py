@@ -118,7 +118,7 @@ class Recorder:
         place: The project, a file or folder in it, or its audit directory.
         now: The clock.
         new_id: Makes ids for new sessions.
-        shared_with: Another `Trail` of this program on the same directory; both share what they read.
+        shared_with: Another `Trail` of this program on the same directory.
 
     Raises:
         AuditDirNotFound: There is no audit directory at the place or above it.

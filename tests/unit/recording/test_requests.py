@@ -32,6 +32,8 @@ from vibes_lsp.recording import (
     VibesError,
     WrongArgument,
 )
+from vibes_lsp.recording.requests import REQUESTS
+from vibes_lsp.recording.requests import parse as parse_request
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -184,6 +186,26 @@ def test_lists_and_names_of_enumerations_are_accepted(project: Project) -> None:
     (record,) = trail.log.records_of(LogLineKind.LINE)
     assert trail.manifest.entry(record.text("environment_hash") or "") is not None
     assert parse_json((project.root / ".ai-audit" / "manifest.json").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"line_start": 1}, "line_start: is not a member; there are action,"),
+        (
+            {"prompt": {"text": "x", "type": "other", "context_files": []}},
+            "prompt.context_files: is not a member of it",
+        ),
+        ({"lineStart": 1.0, "lineEnd": 2}, "lineStart: "),
+        ({"lineStart": 1}, "lineEnd: is required, as both are given together"),
+        ({"decision": 7}, "decision: expected a hash or a decision"),
+        ({"decision": {"decisionPoint": "x"}}, "decision.options: is required"),
+        ({"signals": [{"signal": "a", "value": 1}]}, "signals.0.signal: is a name with"),
+    ],
+)
+def test_json_has_only_names_in_camel_case(more: dict[str, Any], error: str) -> None:
+    with pytest.raises(WrongArgument, match=re.escape(error)):
+        parse_request(REQUESTS["annotate"], {"file": "a.py", "action": "create", **more})
 
 
 def test_the_documented_errors_can_be_imported() -> None:
