@@ -136,22 +136,26 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
                 entries |= child.entries
                 records |= child.records
             seen["kills"] += WRITERS
-            seen["while a completion is held"] += any(directory.pending_completions.glob("*.json"))
+            seen["while a completion is pending"] += any(
+                directory.pending_completions.glob("*.json")
+            )
             seen["within a write"] += append_lock(directory).has_unfinished_write()
             seen["while folding"] += any(
                 name.endswith(".tmp") for name in leftover_files(directory)
             )
             seen["with a journal left"] += bool(leftover_files(directory))
-            records |= settled(directory, {name for child in children for name in child.pending})
+            records |= settle_pending(
+                directory, {name for child in children for name in child.pending}
+            )
             AuditWriter(directory).fold()
             check_trail_invariants(directory, entries, records)
-        seen["filled in"] += filled_in(directory)
+        seen["filled in"] += backfill_rest(directory)
         seen["entries"] += len(entries)
         seen["records"] += len(records)
     return dict(seen)
 
 
-def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
+def settle_pending(directory: AuditDir, held: Iterable[str]) -> set[str]:
     """Record pending completions, and repeat all requests: each was recorded once."""
     recorder = Recorder(directory)
     recorder.record_pending_completions()
@@ -164,7 +168,7 @@ def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
     return records
 
 
-def filled_in(directory: AuditDir) -> int:
+def backfill_rest(directory: AuditDir) -> int:
     """Back-fill the rest; return the number of annotations, each with its commit in one record."""
     backfill(Recorder(directory))
     written = [json.loads(line) for line in directory.log.read_bytes().splitlines()]
@@ -193,7 +197,7 @@ def stages(folder: Path) -> dict[str, int]:
     for way in ("before", "within", "after"):
         for number in range(10_000):
             directory = small_thresholds(folder / f"{way}-{number}")
-            child = WriterProcess(partial(dying, directory, way, number))
+            child = WriterProcess(partial(die_at_call, directory, way, number))
             ended = child.end()
             if ended == 0:
                 seen[way] = number
@@ -205,7 +209,7 @@ def stages(folder: Path) -> dict[str, int]:
             check_trail_invariants(directory, child.entries, child.records)
             there = set(read_strictly(directory).records)
             acknowledged: dict[str, set[str]] = {"entry": set(), "record": set()}
-            write_each_kind(directory, partial(_remember, acknowledged), known=there.__contains__)
+            write_each_kind(directory, partial(_collect, acknowledged), known=there.__contains__)
             check_trail_invariants(
                 directory,
                 acknowledged["entry"] | child.entries,
@@ -214,11 +218,11 @@ def stages(folder: Path) -> dict[str, int]:
     return dict(seen)
 
 
-def _remember(acknowledged: dict[str, set[str]], kind: str, names: Iterable[str]) -> None:
+def _collect(acknowledged: dict[str, set[str]], kind: str, names: Iterable[str]) -> None:
     acknowledged[kind].update(names)
 
 
-def dying(directory: AuditDir, way: str, wanted: int, acknowledge: Acknowledge) -> None:
+def die_at_call(directory: AuditDir, way: str, wanted: int, acknowledge: Acknowledge) -> None:
     """Write, and die at one of the hooked calls."""
     calls = -1
 
@@ -251,7 +255,8 @@ def together(folder: Path, processes: int, records: int) -> dict[str, float]:
     directory = new_trail(folder)
     begun = time.perf_counter()
     children = [
-        WriterProcess(partial(several, directory, own, records)) for own in range(processes)
+        WriterProcess(partial(write_shared_entries, directory, own, records))
+        for own in range(processes)
     ]
     follower, manifest, lines, polls = LogFollower(directory.log), None, 0, 0
     running = {child.pid for child in children}
@@ -281,7 +286,9 @@ def together(folder: Path, processes: int, records: int) -> dict[str, float]:
     return {"records": len(acknowledged), "seconds": round(written, 2), "polls": polls}
 
 
-def several(directory: AuditDir, own: int, records: int, acknowledge: Acknowledge) -> None:
+def write_shared_entries(
+    directory: AuditDir, own: int, records: int, acknowledge: Acknowledge
+) -> None:
     """Write records with an entry each, half of them shared, and fold now and then."""
     with AuditWriter(directory, timeout=120) as writer:
         ids = []

@@ -44,7 +44,7 @@ class LayeredMap(Mapping[str, _V], Generic[_V]):
     def __init__(self, *layers: dict[str, _V]) -> None:
         self._layers = layers
 
-    def plus(self, items: Mapping[str, _V]) -> LayeredMap[_V]:
+    def with_items(self, items: Mapping[str, _V]) -> LayeredMap[_V]:
         """Return the mapping with more items; existing keys keep their values."""
         new = {key: value for key, value in items.items() if key not in self}
         if not new:
@@ -196,22 +196,22 @@ def _read_entries_file(path: Path, previous: EntriesFile | None) -> EntriesFile:
         known.whole + len(added),
         known.whole + len(whole),
         (known.tail + whole)[-_TAIL_BYTES:],
-        known.entries.plus(entries),
+        known.entries.with_items(entries),
         known.invalid + invalid,
     )
 
 
 def append_entries(
-    own: Path, entries: Mapping[str, bytes], lock: LockHandle, *, durable: bool = False
+    path: Path, entries: Mapping[str, bytes], lock: LockHandle, *, durable: bool = False
 ) -> Extent:
     """Append entries, each JSON on one line, to the journal file; return its new size.
 
     Raises:
         RefusedWrite: The file cannot be written or the disk is full; it is unchanged.
     """
-    make_ignored_folder(own.parent)
+    make_ignored_folder(path.parent)
     lines = b"".join(b'{"%s":%s}\n' % (key.encode(), entry) for key, entry in entries.items())
-    return append_lines(own, lines, lock, durable=durable)
+    return append_lines(path, lines, lock, durable=durable)
 
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")

@@ -88,7 +88,7 @@ def check_strict(manifest: Manifest) -> None:
 
 
 def _are_valid_lines(data: bytes) -> bool:
-    """Whether each line of a formatted manifest is valid JSON by itself; sufficient, and fast."""
+    """Whether each line of a formatted manifest is valid JSON by itself, which is fast to check."""
     head, *lines = data.removesuffix(_CLOSING).splitlines()
     try:
         parse_json(head + b"}}")

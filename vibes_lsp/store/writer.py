@@ -91,7 +91,7 @@ class KnownEntries:
             self._reset_journal()
         self._refresh_journal(self._journal_path)
 
-    def added(self, keys: set[str], journal: Extent) -> None:
+    def add(self, keys: set[str], journal: Extent) -> None:
         """Add keys that the caller appended, and the new size of the journal."""
         self._journal_keys |= keys
         self._journal = journal
@@ -264,7 +264,7 @@ class AuditWriter:
                 self._write_blob(*each.blob, durable=durable)
         lines = {each.key: canonical_json(each.entry) for each in new}
         reached = append_entries(self._journal, lines, lock, durable=durable)
-        self._known.added(set(lines), reached)
+        self._known.add(set(lines), reached)
 
     def _write_blob(self, name: str, content: bytes, *, durable: bool) -> None:
         """Write a blob unless it exists; its name is the hash of its content (R8)."""
@@ -279,7 +279,7 @@ class AuditWriter:
 
 
 def is_truncated(directory: AuditDir) -> bool:
-    """Whether log or manifest are shorter than last written, as in a stash of unstaged changes."""
+    """Whether log or manifest are shorter than last written, as when a hook stashes changes."""
     locks = {directory.log: append_lock(directory), directory.manifest: fold_lock(directory)}
     return any(_size_of(path) < lock.recorded_size() for path, lock in locks.items())
 

@@ -15,7 +15,7 @@ def test_existing_keys_keep_their_values(added: list[dict[str, int]]) -> None:
     kept, wanted = LayeredMap[int](), dict[str, int]()
     stages = []
     for each in added:
-        kept = kept.plus(each)
+        kept = kept.with_items(each)
         wanted = (
             {**each, **wanted}
             if not wanted
@@ -33,5 +33,5 @@ def test_the_number_of_layers_stays_small() -> None:
     """Each look-up goes through all layers."""
     kept = LayeredMap[int]()
     for number in range(1_000):
-        kept = kept.plus({str(number): number})
+        kept = kept.with_items({str(number): number})
     assert len(kept._layers) <= 11
