@@ -11,7 +11,7 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.trails import Repository, annotation_id
 from tests.unit.checks.projects import Project
-from tests.unit.recording.projects import PROMPT, by, new_project
+from tests.unit.recording.projects import PROMPT, new_project, session_origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,15 +141,17 @@ def test_every_line_counts_once_as_created(
     project.file("b.txt", "".join(LINES))
     ids = {
         project.recorder.annotate_lines(
-            "b.txt", 1, 10, "create", by(session, prompt=PROMPT)
+            "b.txt", 1, 10, "create", session_origin(session, prompt=PROMPT)
         ).annotation_id: "outer"
     }
     Repository(project.root).commit("Ten")
     project.file("b.txt", "".join(after))
     if action is not None:
-        ids[project.recorder.annotate_lines("b.txt", 5, 6, action, by(session)).annotation_id] = (
-            "inner"
-        )
+        ids[
+            project.recorder.annotate_lines(
+                "b.txt", 5, 6, action, session_origin(session)
+            ).annotation_id
+        ] = "inner"
     project.recorder.end_session(session)
     project.file("b.txt", "".join(["a person's\n", *after]))
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
@@ -168,11 +170,11 @@ def test_lost_and_uncertain_annotations_are_left_out_and_counted(tmp_path: Path)
     project = new_project(tmp_path / "project")
     session = project.session()
     recorder = project.recorder
-    recorder.annotate_lines("a.py", 4, 6, "create", by(session, prompt=PROMPT))
-    recorder.annotate_lines("a.py", 4, 6, "modify", by(session))
-    recorder.annotate_lines("a.py", 9, 10, "modify", by(session))
+    recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session, prompt=PROMPT))
+    recorder.annotate_lines("a.py", 4, 6, "modify", session_origin(session))
+    recorder.annotate_lines("a.py", 9, 10, "modify", session_origin(session))
     project.file("gone.py", "one\ntwo\nthree\n")
-    recorder.annotate_lines("gone.py", 1, 3, "create", by(session))
+    recorder.annotate_lines("gone.py", 1, 3, "create", session_origin(session))
     recorder.end_session(session)
     project.file(
         "a.py",

@@ -11,7 +11,7 @@ from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import LOG, MANIFEST, run_vibes, snapshot
 from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.trails.complete_trail import LIMITS_BEFORE
-from tests.unit.recording.projects import MODEL, PROMPT, TOOL, by
+from tests.unit.recording.projects import MODEL, PROMPT, TOOL, session_origin
 from vibes_lsp.errors import UnsupportedVersion
 from vibes_lsp.recording import Recorder
 
@@ -30,7 +30,9 @@ def record(root: Path) -> str:
     """Record an edit with a prompt, and bring the manifest up to date."""
     with Recorder(root) as recorder:
         session = recorder.start_session(TOOL, MODEL).session_id
-        recorder.annotate_lines("src/auth.py", 1, 3, "modify", by(session, prompt=PROMPT))
+        recorder.annotate_lines(
+            "src/auth.py", 1, 3, "modify", session_origin(session, prompt=PROMPT)
+        )
         recorder.end_session(session)
     return session
 

@@ -9,7 +9,7 @@ from tests.conformance.recorded_trail import SECRET
 from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import run_vibes
 from tests.trails import Repository
-from tests.unit.recording.projects import Project, by, new_project
+from tests.unit.recording.projects import Project, new_project, session_origin
 from vibes_lsp.recording import Prompt, PromptType, Reasoning
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def private(root: Path) -> Project:
         1,
         3,
         "modify",
-        by(session, prompt=prompt, reasoning=Reasoning(f"The token is {SECRET}.")),
+        session_origin(session, prompt=prompt, reasoning=Reasoning(f"The token is {SECRET}.")),
     )
     project.recorder.end_session(session)
     return project

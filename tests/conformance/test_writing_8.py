@@ -8,7 +8,7 @@ import pytest
 
 from tests.conformance.recorded_trail import LEVELS
 from tests.conformance.requirement import rfc_writer
-from tests.unit.recording.projects import by, new_project
+from tests.unit.recording.projects import new_project, session_origin
 from vibes_lsp.recording import Reasoning
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def test_the_policy_is_complete(all_written: dict[str, RecordedTrail], level: st
 )
 def test_untracked_files_are_not_recorded(tmp_path: Path, policy: dict[str, Any]) -> None:
     project = new_project(tmp_path / "project", **policy)
-    assert project.recorder.annotate_lines("a.py", 1, 3, "create", by(project.session())).untracked
+    assert project.recorder.annotate_lines(
+        "a.py", 1, 3, "create", session_origin(project.session())
+    ).untracked
     assert project.records("line") == []
 
 
@@ -55,7 +57,7 @@ def test_thresholds_are_obeyed(tmp_path: Path) -> None:
     session = project.session()
     for length in (10, 11, 101):
         project.recorder.annotate_lines(
-            "a.py", 1, 3, "modify", by(session, reasoning=Reasoning("x" * length))
+            "a.py", 1, 3, "modify", session_origin(session, reasoning=Reasoning("x" * length))
         )
     forms = [
         sorted({"reasoning_text", "compressed", "external"} & set(entry))

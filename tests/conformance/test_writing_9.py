@@ -14,7 +14,7 @@ from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import open_trail
 from tests.requirements import REPOSITORY
 from tests.trails import context_hash
-from tests.unit.recording.projects import PROMPT, Project, by, new_project
+from tests.unit.recording.projects import PROMPT, Project, new_project, session_origin
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorder
@@ -234,7 +234,7 @@ def test_the_manifest_is_replaced_whole(project: Project) -> None:
     with manifest.open("rb") as before:
         old = manifest.stat().st_ino
         project.recorder.annotate_lines(
-            "a.py", 1, 3, "create", by(project.session(), prompt=PROMPT)
+            "a.py", 1, 3, "create", session_origin(project.session(), prompt=PROMPT)
         )
         project.recorder.close()
         assert manifest.stat().st_ino != old
@@ -252,7 +252,7 @@ def test_the_manifest_is_replaced_whole(project: Project) -> None:
 def test_the_journal_is_merged_in_one_step(project: Project) -> None:
     with fold_lock(project.recorder.directory).acquire():
         project.recorder.annotate_lines(
-            "a.py", 1, 3, "create", by(project.session(), prompt=PROMPT)
+            "a.py", 1, 3, "create", session_origin(project.session(), prompt=PROMPT)
         )
         assert AuditWriter(project.recorder.directory).fold(wait=False) == 0
         journal = (project.root / ".ai-audit" / "wal" / "entries.jsonl").read_bytes()

@@ -282,7 +282,11 @@ def _request_adapter(kind: type[Result]) -> TypeAdapter[Any]:
 
 
 def request_name(kind: type[Result], request_id: str) -> str:
-    """Return the file name of a request; ids of requests with other results are other ids."""
+    """Return the file name of a request.
+
+    It is derived from the name of the result's class, which must therefore not change. The same id
+    for another type of request is another request.
+    """
     return _name(f"{kind.__name__} {request_id}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from tests.unit.recording.projects import by, new_project
+from tests.unit.recording.projects import new_project, session_origin
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.maintenance.remap import remap
@@ -40,7 +40,7 @@ def test_before_the_first_commit_everything_is_pending(
     project: Project, repository: Repository
 ) -> None:
     assert repository.path == project.root
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(project.session()))
     result = backfill(project.recorder)
     assert (result.backfilled, len(result.pending)) == ((), 1)
     assert remap(project.recorder).remapped == ()
@@ -53,7 +53,7 @@ def test_lines_older_than_an_inferred_commit_are_pending(
     repository.write(".gitignore", ".ai-audit/\n")
     project.file("a.py", TEXT)
     repository.commit("With the lines", date="2026-02-03T09:00:00+00:00")
-    project.recorder.annotate_lines("a.py", 2, 5, "create", by(project.session()))
+    project.recorder.annotate_lines("a.py", 2, 5, "create", session_origin(project.session()))
     project.file("a.py", TEXT + "another = 1\n")
     repository.commit("The first after the edit")
     repository.commit("One more")
@@ -62,7 +62,7 @@ def test_lines_older_than_an_inferred_commit_are_pending(
 
 def test_an_ambiguous_copy_is_not_attributed(project: Project, repository: Repository) -> None:
     project.file("a.py", TEXT)
-    project.recorder.annotate_lines("a.py", 2, 5, "create", by(project.session()))
+    project.recorder.annotate_lines("a.py", 2, 5, "create", session_origin(project.session()))
     lines = TEXT.splitlines(keepends=True)
     project.file("a.py", "".join([*lines[1:5], "x = 1\n", *lines[1:5]]))
     repository.commit("Twice")
@@ -73,7 +73,7 @@ def test_an_ambiguous_copy_is_not_attributed(project: Project, repository: Repos
 def test_a_dry_run_writes_nothing_and_returns_the_same(
     project: Project, repository: Repository
 ) -> None:
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(project.session()))
     repository.commit("One")
     repository.commit("Two")
     before = project.written()
@@ -86,7 +86,7 @@ def test_a_dry_run_writes_nothing_and_returns_the_same(
 def test_a_commit_in_sha256_objects(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project")
     repository = Repository(project.root, start="2026-02-03T11:00:00+00:00", hashes="sha256")
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(project.session()))
     commit = repository.commit("One")
     repository.commit("Two")
     assert [record["commit_hash"] for record in backfill(project.recorder).records] == [commit]
@@ -98,7 +98,7 @@ def test_a_dry_run_does_not_use_up_its_request_id(project: Project, repository: 
     root = repository.commit("Begun")
     text = "# head\n" + TEXT.replace("value_3 ", "third ")
     project.file("b.py", text)
-    project.recorder.annotate_lines("b.py", 4, 6, "create", by(project.session()))
+    project.recorder.annotate_lines("b.py", 4, 6, "create", session_origin(project.session()))
     repository.commit("The lines")
     repository.commit("More of it")
     assert len(backfill(project.recorder).backfilled) == 1
@@ -122,7 +122,7 @@ def test_an_annotation_of_another_branch_is_not_remapped(
     repository.commit("Begun", date="2026-02-03T09:00:00+00:00")
     repository.switch("topic", create=True)
     project.file("b.py", TEXT)
-    project.recorder.annotate_lines("b.py", 2, 5, "create", by(project.session()))
+    project.recorder.annotate_lines("b.py", 2, 5, "create", session_origin(project.session()))
     repository.commit("On the branch")
     repository.commit("More of it")
     assert len(backfill(project.recorder).backfilled) == 1

@@ -30,7 +30,7 @@ class Project:
 
     Attributes:
         root: Its folder.
-        recorder: Its clock goes on by a second with every record, its sessions are called `s1`, `s2` and so on.
+        recorder: Its clock advances by a second with every request; its sessions are `s1`, `s2`, ….
     """
 
     root: Path
@@ -108,6 +108,6 @@ def new_project(root: Path, level: str = "medium", **config: object) -> Project:
     return project
 
 
-def by(session: str, **more: Any) -> Origin:
+def session_origin(session: str, **more: Any) -> Origin:
     """Return the origin of an edit of a session."""
     return Origin(session_id=session, **more)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.trails import anchors
-from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.projects import (
+    MODEL,
+    PROMPT,
+    SOURCE,
+    TOOL,
+    Project,
+    new_project,
+    session_origin,
+)
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.recording import (
     Command,
@@ -44,7 +52,7 @@ def members(recorded: Recorded) -> dict[str, Any]:
 def test_an_annotation_has_all_members(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "high")
     session = project.session()
-    origin = by(
+    origin = session_origin(
         session,
         prompt=PROMPT,
         reasoning=Reasoning("First this, then that.", 7),
@@ -105,7 +113,7 @@ def test_tool_and_model_replace_a_session(project: Project) -> None:
 def test_a_decision_is_given_by_its_hash(project: Project) -> None:
     key = project.recorder.record_decision(DECISION).decision_hash
     recorded = project.recorder.annotate_lines(
-        "a.py", 1, 1, "create", by(project.session(), decision=key)
+        "a.py", 1, 1, "create", session_origin(project.session(), decision=key)
     )
     assert members(recorded)["decision_hash"] == key
     assert project.entry(key)["type"] == "decision"
@@ -114,7 +122,9 @@ def test_a_decision_is_given_by_its_hash(project: Project) -> None:
 def test_anchors_are_made_from_unsaved_text(project: Project) -> None:
     unsaved = "# not saved\n" + SOURCE
     record = members(
-        project.recorder.annotate_lines("a.py", 5, 7, "modify", by(project.session()), text=unsaved)
+        project.recorder.annotate_lines(
+            "a.py", 5, 7, "modify", session_origin(project.session()), text=unsaved
+        )
     )
     assert anchors(unsaved, 5, 7).members().items() <= record.items()
     assert record["anchor_hash"] == anchors(SOURCE, 4, 6).members()["anchor_hash"]
@@ -128,7 +138,7 @@ def test_line_ends_and_byte_order_marks_change_only_the_file_hash(
     project.file("a.py", text)
     record = members(
         project.recorder.annotate_lines(
-            "a.py", 1, 6, "create", by(project.session()), text=None if saved else text
+            "a.py", 1, 6, "create", session_origin(project.session()), text=None if saved else text
         )
     )
     plain = anchors(SOURCE, 1, 6).members()
@@ -143,7 +153,9 @@ def test_line_ends_and_byte_order_marks_change_only_the_file_hash(
 def test_a_deletion_is_anchored_in_the_deleted_text(project: Project) -> None:
     project.file("a.py", SOURCE.replace("def same(one, other):\n    return one == other\n", ""))
     record = members(
-        project.recorder.annotate_lines("a.py", 9, 10, "delete", by(project.session()), text=SOURCE)
+        project.recorder.annotate_lines(
+            "a.py", 9, 10, "delete", session_origin(project.session()), text=SOURCE
+        )
     )
     assert (record["action"], record["line_start"], record["line_end"]) == ("delete", 9, 10)
     assert anchors(SOURCE, 9, 10).members().items() <= record.items()
@@ -151,7 +163,7 @@ def test_a_deletion_is_anchored_in_the_deleted_text(project: Project) -> None:
 
 def test_a_function_is_anchored_on_its_lines(project: Project) -> None:
     recorded = project.recorder.annotate_function(
-        "a.py", "same", "create", by(project.session()), signature="(one, other)"
+        "a.py", "same", "create", session_origin(project.session()), signature="(one, other)"
     )
     record = members(recorded)
     assert (record["type"], record["function_name"], record["function_signature"]) == (
@@ -166,9 +178,11 @@ def test_a_function_is_anchored_on_its_lines(project: Project) -> None:
 def test_a_function_that_is_not_found_needs_its_lines(project: Project) -> None:
     project.file("a.unknown", "to digest it\n  hash it\n")
     with pytest.raises(WrongArgument, match=r"'digest' is not found in a\.unknown"):
-        project.recorder.annotate_function("a.unknown", "digest", "create", by(project.session()))
+        project.recorder.annotate_function(
+            "a.unknown", "digest", "create", session_origin(project.session())
+        )
     recorded = project.recorder.annotate_function(
-        "a.unknown", "digest", "create", by("s1"), lines=(1, 2)
+        "a.unknown", "digest", "create", session_origin("s1"), lines=(1, 2)
     )
     assert members(recorded)["anchor_context"] == "to digest it\n  hash it"
 
@@ -178,7 +192,9 @@ def test_paths_are_recorded_relative_to_the_project(project: Project) -> None:
     session = project.session()
     for path in ("src/b.py", "./src/../src/b.py", project.root / "src" / "b.py"):
         assert (
-            members(project.recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"]
+            members(project.recorder.annotate_lines(path, 1, 1, "create", session_origin(session)))[
+                "file_path"
+            ]
             == "src/b.py"
         )
 
@@ -193,7 +209,9 @@ def test_a_project_behind_a_link_is_accepted(project: Project, tmp_path: Path) -
         (real, tmp_path / "link" / "a.py"),
     ):
         assert (
-            members(recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"]
+            members(recorder.annotate_lines(path, 1, 1, "create", session_origin(session)))[
+                "file_path"
+            ]
             == "a.py"
         )
 
@@ -205,7 +223,9 @@ def test_paths_out_of_the_project_are_refused(project: Project, path: str) -> No
     session = project.session()
     before = project.written()
     with pytest.raises(WrongArgument, match=r"inside the project|file: must not be empty"):
-        project.recorder.annotate_lines(path, 1, 1, "create", by(session, prompt=PROMPT))
+        project.recorder.annotate_lines(
+            path, 1, 1, "create", session_origin(session, prompt=PROMPT)
+        )
     assert project.written() == before
 
 
@@ -217,10 +237,14 @@ def test_what_is_not_tracked_is_not_recorded(tmp_path: Path) -> None:
     before = project.written()
     for path in ("notes.md", "vendor/b.py"):
         project.file(path)
-        recorded = project.recorder.annotate_lines(path, 1, 1, "create", by(session, prompt=PROMPT))
+        recorded = project.recorder.annotate_lines(
+            path, 1, 1, "create", session_origin(session, prompt=PROMPT)
+        )
         assert recorded == Recorded(None, untracked=True)
     assert project.written() == before
-    assert project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id
+    assert project.recorder.annotate_lines(
+        "a.py", 1, 1, "create", session_origin(session)
+    ).annotation_id
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (3, 2), (1, 11), (11, 11)])
@@ -228,13 +252,15 @@ def test_lines_must_be_in_the_text(project: Project, start: int, end: int) -> No
     with pytest.raises(
         WrongArgument, match=rf"lines {start} to {end} are not in a\.py, which has 10"
     ):
-        project.recorder.annotate_lines("a.py", start, end, "create", by(project.session()))
+        project.recorder.annotate_lines(
+            "a.py", start, end, "create", session_origin(project.session())
+        )
 
 
 @pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "invent"])
 def test_actions_of_remaps_and_unknown_actions_are_refused(project: Project, action: str) -> None:
     with pytest.raises(WrongArgument, match="action: expected create, modify, delete or review"):
-        project.recorder.annotate_lines("a.py", 1, 1, action, by(project.session()))
+        project.recorder.annotate_lines("a.py", 1, 1, action, session_origin(project.session()))
 
 
 @pytest.mark.parametrize(
@@ -268,7 +294,7 @@ def test_the_error_names_what_is_missing_or_unknown(
 def test_a_missing_file_needs_its_text(project: Project) -> None:
     session = project.session()
     with pytest.raises(UnreadableFile, match=r"new\.py does not exist"):
-        project.recorder.annotate_lines("new.py", 1, 1, "create", by(session))
+        project.recorder.annotate_lines("new.py", 1, 1, "create", session_origin(session))
     assert project.recorder.annotate_lines(
-        "new.py", 1, 1, "create", by(session), text="x = 1\n"
+        "new.py", 1, 1, "create", session_origin(session), text="x = 1\n"
     ).annotation_id

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.recording.projects import SOURCE, Project, by
+from tests.unit.recording.projects import SOURCE, Project, session_origin
 from tests.unit.recording.request_builders import reanchor_request
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
@@ -25,7 +25,9 @@ TWICE = "x = 1\ny = 2\n\n\nx = 1\ny = 2\n"
 @pytest.fixture
 def annotation(project: Project) -> str:
     return (
-        project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", session_origin(project.session())
+        ).annotation_id
         or ""
     )
 
@@ -81,7 +83,9 @@ def test_an_annotation_is_reanchored_in_a_renamed_file(project: Project, annotat
 def test_only_a_certain_match_counts_after_mark_lost(project: Project) -> None:
     project.file("b.py", TWICE)
     annotation = (
-        project.recorder.annotate_lines("b.py", 1, 2, "create", by(project.session())).annotation_id
+        project.recorder.annotate_lines(
+            "b.py", 1, 2, "create", session_origin(project.session())
+        ).annotation_id
         or ""
     )
     twice = "\n\n" + TWICE
@@ -110,7 +114,7 @@ def test_lines_outside_the_file_are_refused(
 def test_only_line_annotations_can_be_corrected(project: Project) -> None:
     function = (
         project.recorder.annotate_function(
-            "a.py", "digest", "create", by(project.session())
+            "a.py", "digest", "create", session_origin(project.session())
         ).annotation_id
         or ""
     )

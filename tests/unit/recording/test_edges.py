@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.projects import (
+    MODEL,
+    PROMPT,
+    SOURCE,
+    TOOL,
+    Project,
+    new_project,
+    session_origin,
+)
 from tests.unit.recording.request_builders import edge_request
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.recording import (
@@ -67,13 +75,20 @@ def test_without_a_session_the_cause_is_tool_and_model(project: Project) -> None
 def test_a_withheld_prompt_is_no_cause(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "low")
     session = project.session()
-    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", by(session, prompt=PROMPT))
+    recorded = project.recorder.annotate_lines(
+        "a.py", 1, 1, "create", session_origin(session, prompt=PROMPT)
+    )
     assert project.edges("caused_by") == [(recorded.annotation_id, session)]
 
 
 def test_context_files_and_references_inform_an_edit(project: Project) -> None:
     session, other = project.session(), project.session()
-    first = project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
+    first = (
+        project.recorder.annotate_lines(
+            "a.py", 1, 1, "create", session_origin(session)
+        ).annotation_id
+        or ""
+    )
     command = project.recorder.record_command(session, COMMAND).command_hash
     prompt = Prompt(
         "Use it.", PromptType.CHAT_MESSAGE, ("b.py", str(project.root / "c.py"), "/elsewhere/d.py")
@@ -83,7 +98,7 @@ def test_context_files_and_references_inform_an_edit(project: Project) -> None:
         4,
         6,
         "create",
-        by(session, prompt=prompt, informed_by=(first, command, other, "e.py", "b.py")),
+        session_origin(session, prompt=prompt, informed_by=(first, command, other, "e.py", "b.py")),
     )
     targets = [
         target
@@ -109,7 +124,9 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
     assert project.entry(read.command_hash)["command_text"] == "read a.py 'with space.py'"
     assert project.entry(read.command_hash)["command_type"] == "file_read"
     foreign, first, second = (
-        project.recorder.annotate_lines("a.py", line, line, "create", by(which)).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", line, line, "create", session_origin(which)
+        ).annotation_id
         for line, which in ((1, other), (4, session), (9, session))
     )
     assert project.edges("informed_by") == [
@@ -117,7 +134,9 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
         (first, read.command_hash),
     ]
     project.recorder.record_read(session, ["a.py", "with space.py"])
-    third = project.recorder.annotate_lines("a.py", 5, 5, "modify", by(session)).annotation_id
+    third = project.recorder.annotate_lines(
+        "a.py", 5, 5, "modify", session_origin(session)
+    ).annotation_id
     assert project.edges("informed_by")[2:] == [
         (session, read.command_hash),
         (third, read.command_hash),
@@ -129,7 +148,9 @@ def test_a_file_that_two_sessions_read_informs_the_edits_of_both(project: Projec
     sessions = [project.session(), project.session()]
     keys = {project.recorder.record_read(session, ["a.py"]).command_hash for session in sessions}
     edits = [
-        project.recorder.annotate_lines("a.py", line, line, "create", by(each)).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", line, line, "create", session_origin(each)
+        ).annotation_id
         for line, each in enumerate(sessions, 4)
     ]
     [key] = keys
@@ -155,7 +176,7 @@ def test_an_edit_depends_on_an_older_one_whose_place_is_uncertain(
     }
     [older] = AuditWriter(project.recorder.directory).append([unanchored])
     newer = project.recorder.annotate_lines(
-        "a.py", 1, 10, "modify", by(started.session_id)
+        "a.py", 1, 10, "modify", session_origin(started.session_id)
     ).annotation_id
     assert project.edges("depends_on") == [(newer, older)]
     assert project.edges("supersedes") == []
@@ -169,10 +190,12 @@ def test_a_command_is_caused_by_its_session(project: Project) -> None:
 
 def test_an_edit_that_covers_another_supersedes_it(project: Project) -> None:
     session = project.session()
-    older = project.recorder.annotate_lines("a.py", 4, 6, "create", by(session)).annotation_id
+    older = project.recorder.annotate_lines(
+        "a.py", 4, 6, "create", session_origin(session)
+    ).annotation_id
     moved = "# one more line\n" + SOURCE
     newer = project.recorder.annotate_lines(
-        "a.py", 4, 8, "modify", by(session), text=moved
+        "a.py", 4, 8, "modify", session_origin(session), text=moved
     ).annotation_id
     assert project.edges("supersedes") == [(newer, older)]
     assert project.edges("depends_on") == []
@@ -182,23 +205,27 @@ def test_an_edit_that_covers_another_supersedes_it(project: Project) -> None:
 
 def test_an_edit_inside_another_depends_on_it(project: Project) -> None:
     session = project.session()
-    older = project.recorder.annotate_lines("a.py", 4, 10, "create", by(session)).annotation_id
-    newer = project.recorder.annotate_lines("a.py", 5, 5, "modify", by(session)).annotation_id
+    older = project.recorder.annotate_lines(
+        "a.py", 4, 10, "create", session_origin(session)
+    ).annotation_id
+    newer = project.recorder.annotate_lines(
+        "a.py", 5, 5, "modify", session_origin(session)
+    ).annotation_id
     assert project.edges("depends_on") == [(newer, older)]
     assert project.edges("supersedes") == []
 
 
 def test_edits_on_other_lines_have_no_edge(project: Project) -> None:
     session = project.session()
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
-    project.recorder.annotate_lines("a.py", 7, 10, "create", by(session))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session))
+    project.recorder.annotate_lines("a.py", 7, 10, "create", session_origin(session))
     assert [edge["edge_type"] for edge in project.records("edge")] == ["caused_by", "caused_by"]
 
 
 def test_history_is_not_superseded_again(project: Project) -> None:
     session = project.session()
     oldest, older, newer = (
-        project.recorder.annotate_lines("a.py", 4, 6, action, by(session)).annotation_id
+        project.recorder.annotate_lines("a.py", 4, 6, action, session_origin(session)).annotation_id
         for action in ("create", "modify", "modify")
     )
     assert project.edges("supersedes") == [(older, oldest), (newer, older)]
@@ -206,31 +233,33 @@ def test_history_is_not_superseded_again(project: Project) -> None:
 
 def test_a_review_action_supersedes_nothing(project: Project) -> None:
     session = project.session()
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
-    project.recorder.annotate_lines("a.py", 1, 10, "review", by(session))
-    project.recorder.annotate_lines("a.py", 7, 10, "modify", by(session))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session))
+    project.recorder.annotate_lines("a.py", 1, 10, "review", session_origin(session))
+    project.recorder.annotate_lines("a.py", 7, 10, "modify", session_origin(session))
     assert {edge["edge_type"] for edge in project.records("edge")} == {"caused_by"}
 
 
 def test_a_deletion_supersedes_the_annotation_of_its_lines(project: Project) -> None:
     session = project.session()
-    older = project.recorder.annotate_lines("a.py", 9, 10, "create", by(session)).annotation_id
+    older = project.recorder.annotate_lines(
+        "a.py", 9, 10, "create", session_origin(session)
+    ).annotation_id
     gone = project.recorder.annotate_lines(
-        "a.py", 8, 10, "delete", by(session), text=SOURCE
+        "a.py", 8, 10, "delete", session_origin(session), text=SOURCE
     ).annotation_id
     assert project.edges("supersedes") == [(gone, older)]
 
 
 def test_functions_supersede_only_functions(project: Project) -> None:
     session = project.session()
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session))
     older = project.recorder.annotate_function(
-        "a.py", "digest", "create", by(session)
+        "a.py", "digest", "create", session_origin(session)
     ).annotation_id
     newer = project.recorder.annotate_function(
-        "a.py", "digest", "modify", by(session)
+        "a.py", "digest", "modify", session_origin(session)
     ).annotation_id
-    project.recorder.annotate_function("a.py", "same", "create", by(session))
+    project.recorder.annotate_function("a.py", "same", "create", session_origin(session))
     assert project.edges("supersedes") == [(newer, older)]
     assert project.edges("depends_on") == []
 
@@ -238,7 +267,10 @@ def test_functions_supersede_only_functions(project: Project) -> None:
 def test_an_edge_between_existing_records(project: Project) -> None:
     session = project.session()
     annotation = (
-        project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
+        project.recorder.annotate_lines(
+            "a.py", 1, 1, "create", session_origin(session)
+        ).annotation_id
+        or ""
     )
     relation = edge_request(
         EdgeType.INFORMED_BY,

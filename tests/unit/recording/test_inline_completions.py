@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.requirements import REPOSITORY
-from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.projects import (
+    MODEL,
+    PROMPT,
+    SOURCE,
+    TOOL,
+    Project,
+    new_project,
+    session_origin,
+)
 from tests.unit.recording.request_builders import Completion, review_request
 from vibes_lsp.index.pending_completions import PendingCompletions as Waiting
 from vibes_lsp.recording import (
@@ -218,13 +226,13 @@ def test_without_a_text_the_saved_file_before_or_after_is_used(project: Project)
 def test_pending_completions_are_recorded_before_later_records(project: Project, how: str) -> None:
     project.file("a.py", WITH_HALF)
     session = project.session()
-    project.recorder.execute(replace(PUT, final=False).request(by(session)))
+    project.recorder.execute(replace(PUT, final=False).request(session_origin(session)))
     if how == "session":
         Recorder(project.root).end_session(session)
     elif how == "close":
         project.recorder.close()
     elif how == "annotate":
-        project.recorder.annotate_lines("a.py", 9, 9, "modify", by(session))
+        project.recorder.annotate_lines("a.py", 9, 9, "modify", session_origin(session))
         assert len(project.edges("depends_on")) == 1
     else:
         assert (

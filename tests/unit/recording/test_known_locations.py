@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.recording.projects import SOURCE, Project, by
+from tests.unit.recording.projects import SOURCE, Project, session_origin
 from vibes_lsp.anchors import locate as locate_module
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index import locate_annotations as annotation_locating
@@ -34,7 +34,9 @@ def known(project: Project, text: str) -> LocationsByLineage:
 
 def edited(project: Project, start: int, end: int, text: str = LATER) -> list[tuple[str, str]]:
     """Record an edit of some lines; return what it says about earlier ones."""
-    recorded = project.recorder.annotate_lines("a.py", start, end, "modify", by("s1"), text=text)
+    recorded = project.recorder.annotate_lines(
+        "a.py", start, end, "modify", session_origin("s1"), text=text
+    )
     kinds = {edge["annotation_id"]: edge for edge in project.records("edge")}
     told = [kinds[identifier] for identifier in recorded.edges]
     return [
@@ -47,7 +49,10 @@ def ids(project: Project) -> list[str]:
     """Two functions and a line of one of them."""
     project.session()
     return [
-        project.recorder.annotate_lines("a.py", *lines, "create", by("s1")).annotation_id or ""
+        project.recorder.annotate_lines(
+            "a.py", *lines, "create", session_origin("s1")
+        ).annotation_id
+        or ""
         for lines in ((4, 6), (9, 10), (5, 5))
     ]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.recording.projects import MODEL, TOOL, Project, by
+from tests.unit.recording.projects import MODEL, TOOL, Project, session_origin
 from tests.unit.recording.request_builders import Completion, reanchor_request, review_request
 from vibes_lsp.recording import (
     Origin,
@@ -53,7 +53,7 @@ def test_files_of_git_and_of_trails_are_refused(
     project: Project, way: Callable[[Project, str], object], path: str
 ) -> None:
     (project.root / "linked").symlink_to(project.root / ".ai-audit", target_is_directory=True)
-    project.recorder.annotate_lines("a.py", 4, 4, "modify", by(project.session()))
+    project.recorder.annotate_lines("a.py", 4, 4, "modify", session_origin(project.session()))
     before = project.records()
     with pytest.raises(WrongArgument, match="belongs to git or to an audit trail"):
         way(project, path)

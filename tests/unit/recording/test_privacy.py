@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.recording.projects import PROMPT, Project, by, new_project
+from tests.unit.recording.projects import PROMPT, Project, new_project, session_origin
 from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets, secret_kinds
 from vibes_lsp.recording import (
     Command,
@@ -48,7 +48,7 @@ def test_the_assurance_level_decides_what_is_written(
     tmp_path: Path, level: str, withheld: tuple[str, ...]
 ) -> None:
     project = new_project(tmp_path / "project", level)
-    origin = by(
+    origin = session_origin(
         project.session(),
         prompt=Prompt("PROMPT", PromptType.OTHER, ("given.py",)),
         reasoning=Reasoning("REASONING"),
@@ -74,7 +74,7 @@ def test_a_secret_is_masked_in_every_member(tmp_path: Path, text: str, private: 
     project = new_project(tmp_path / "project", "high")
     session = project.session(description=f"With {text} in it")
     sentence = f"Take this: {text} and go on.\nThen stop."
-    origin = by(
+    origin = session_origin(
         session,
         prompt=Prompt(sentence, PromptType.OTHER),
         reasoning=Reasoning(sentence),
@@ -240,7 +240,11 @@ def test_the_project_path_is_not_recorded(project: Project) -> None:
     root = project.root
     text = f"Change {root}/src/a.py, file://{root}/b.py and what else is in {root}, not {root}-old/c.py or /elsewhere{root}/d.py"
     project.recorder.annotate_lines(
-        "a.py", 1, 1, "create", by(project.session(), prompt=Prompt(text, PromptType.OTHER))
+        "a.py",
+        1,
+        1,
+        "create",
+        session_origin(project.session(), prompt=Prompt(text, PromptType.OTHER)),
     )
     [prompt] = project.entries("prompt").values()
     assert (
@@ -288,7 +292,7 @@ def test_reasoning_is_stored_by_the_projects_thresholds(tmp_path: Path) -> None:
             number,
             number,
             "create",
-            by(session, prompt=PROMPT, reasoning=Reasoning("x" * size)),
+            session_origin(session, prompt=PROMPT, reasoning=Reasoning("x" * size)),
         )
     inline, packed, external = (
         project.entry(record["reasoning_hash"]) for record in project.records("line")

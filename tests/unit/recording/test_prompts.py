@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.recording.projects import MODEL, PROMPT, TOOL, Project, by, new_project
+from tests.unit.recording.projects import MODEL, PROMPT, TOOL, Project, new_project, session_origin
 from vibes_lsp.recording import Origin, Prompt, PromptType, Recorder, UnknownId, WrongArgument
 
 if TYPE_CHECKING:
@@ -25,17 +25,17 @@ def test_a_prompt_is_recorded_before_any_edit(project: Project) -> None:
 
 def test_an_annotation_names_the_latest_prompt_of_its_session(project: Project) -> None:
     one, other = project.session(), project.session()
-    before = project.recorder.annotate_lines("a.py", 1, 1, "create", by(one))
+    before = project.recorder.annotate_lines("a.py", 1, 1, "create", session_origin(one))
     first = project.recorder.record_prompt(one, PROMPT).prompt_hash
     second = project.recorder.record_prompt(
         one, Prompt("Shorter.", PromptType.CHAT_MESSAGE)
     ).prompt_hash
     named = [
-        project.recorder.annotate_lines("a.py", number, number, "modify", by(session))
+        project.recorder.annotate_lines("a.py", number, number, "modify", session_origin(session))
         for number, session in ((4, one), (5, one), (6, other))
     ]
     again = project.recorder.record_prompt(one, PROMPT).prompt_hash
-    last = project.recorder.annotate_lines("a.py", 9, 9, "modify", by(one))
+    last = project.recorder.annotate_lines("a.py", 9, 9, "modify", session_origin(one))
     assert first == again != second
     assert [each.record.get("prompt_hash") for each in (before, *named, last) if each.record] == [
         None,
@@ -59,8 +59,8 @@ def test_an_annotation_may_have_its_own_prompt(project: Project) -> None:
     project.recorder.record_prompt(session, Prompt("Shorter.", PromptType.CHAT_MESSAGE))
     own = Prompt("Longer.", PromptType.CHAT_MESSAGE)
     origins = [
-        by(session, prompt=own),
-        by(session, prompt_hash=first),
+        session_origin(session, prompt=own),
+        session_origin(session, prompt_hash=first),
         Origin(tool=TOOL, model=MODEL, prompt_hash=first),
     ]
     named = [
@@ -79,8 +79,10 @@ def test_the_files_of_a_recorded_prompt_inform_annotations(
     apart, together = new_project(tmp_path / "apart"), new_project(tmp_path / "together")
     session = apart.session()
     apart.recorder.record_prompt(session, prompt)
-    apart.recorder.annotate_lines("a.py", 4, 4, "modify", by(session))
-    together.recorder.annotate_lines("a.py", 4, 4, "modify", by(together.session(), prompt=prompt))
+    apart.recorder.annotate_lines("a.py", 4, 4, "modify", session_origin(session))
+    together.recorder.annotate_lines(
+        "a.py", 4, 4, "modify", session_origin(together.session(), prompt=prompt)
+    )
     informed = [{target for _, target in each.edges("informed_by")} for each in (apart, together)]
     assert informed[0] == informed[1] != set()
 
@@ -92,7 +94,7 @@ def test_at_the_low_level_no_prompt_is_stored(tmp_path: Path) -> None:
         session, Prompt("PROMPT", PromptType.OTHER, ("given.py",)), request_id="once"
     )
     assert (recorded.prompt_hash, recorded.edges, recorded.withheld) == (None, (), ("prompt",))
-    annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", by(session))
+    annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", session_origin(session))
     assert annotated.record is not None
     assert "prompt_hash" not in annotated.record
     assert annotated.withheld == ()
@@ -105,7 +107,10 @@ def test_an_earlier_prompt_is_not_named_at_the_low_level(tmp_path: Path) -> None
     key = project.recorder.record_prompt(session, PROMPT).prompt_hash
     config = project.root / ".ai-audit" / "config.json"
     config.write_text(config.read_text().replace('"medium"', '"low"'))
-    for origin, withheld in ((by(session), ()), (by(session, prompt_hash=key), ("prompt",))):
+    for origin, withheld in (
+        (session_origin(session), ()),
+        (session_origin(session, prompt_hash=key), ("prompt",)),
+    ):
         annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", origin)
         assert annotated.record is not None
         assert ("prompt_hash" in annotated.record, annotated.withheld) == (False, withheld)
@@ -132,7 +137,10 @@ def test_an_invalid_prompt_is_refused(project: Project) -> None:
     before = project.records()
     with pytest.raises(UnknownId):
         project.recorder.record_prompt("nobody", PROMPT)
-    for origin in (by(session, prompt_hash="ab" * 32), by(session, prompt=PROMPT, prompt_hash=key)):
+    for origin in (
+        session_origin(session, prompt_hash="ab" * 32),
+        session_origin(session, prompt=PROMPT, prompt_hash=key),
+    ):
         with pytest.raises(WrongArgument, match="prompt_hash"):
             project.recorder.annotate_lines("a.py", 4, 4, "modify", origin)
     assert project.records() == before

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.trails import Repository, anchors
-from tests.unit.recording.projects import SOURCE, Project, by
+from tests.unit.recording.projects import SOURCE, Project, session_origin
 from tests.unit.recording.request_builders import review_request
 from vibes_lsp.anchors.location import Method
 from vibes_lsp.anchors.text import Text
@@ -35,7 +35,9 @@ def annotated(project: Project) -> tuple[Project, str, str]:
     """A project with two annotations: lines 4 to 6, and 9 to 10."""
     session = project.session()
     first, second = (
-        project.recorder.annotate_lines("a.py", start, end, "create", by(session)).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", start, end, "create", session_origin(session)
+        ).annotation_id
         or ""
         for start, end in ((4, 6), (9, 10))
     )
@@ -86,7 +88,9 @@ def test_a_review_covers_every_annotation_that_the_lines_touch(
 
 def test_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
     project, _, _ = annotated
-    newer = project.recorder.annotate_lines("a.py", 3, 7, "modify", by("s1")).annotation_id
+    newer = project.recorder.annotate_lines(
+        "a.py", 3, 7, "modify", session_origin("s1")
+    ).annotation_id
     assert project.recorder.execute(
         review_request("approved", "a.py", (4, 6), reviewer="Ada")
     ).reviewed == (newer,)
@@ -172,7 +176,7 @@ def test_a_scope_extends_a_review(project: Project) -> None:
     project.file("gone.py")
     asked = [
         project.recorder.annotate_lines(
-            path, start, end, "create", by(session, prompt=said)
+            path, start, end, "create", session_origin(session, prompt=said)
         ).annotation_id
         or ""
         for path, start, end, session, said in (
@@ -203,7 +207,9 @@ def test_a_scope_extends_a_review(project: Project) -> None:
 def test_a_review_is_of_lines_found_by_history(project: Project) -> None:
     repository = Repository(project.root)
     identifier = (
-        project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", session_origin(project.session())
+        ).annotation_id
         or ""
     )
     repository.commit("All", date="2026-02-03T11:00:00+00:00")
@@ -368,7 +374,9 @@ def test_a_verdict_on_changed_lines_is_refused(annotated: tuple[Project, str, st
 def test_shown_names_the_file_of_an_annotation(project: Project) -> None:
     repository = Repository(project.root)
     identifier = (
-        project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", session_origin(project.session())
+        ).annotation_id
         or ""
     )
     repository.commit("All", date="2026-02-03T11:00:00+00:00")

@@ -12,7 +12,15 @@ import pytest
 
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
-from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.projects import (
+    MODEL,
+    PROMPT,
+    SOURCE,
+    TOOL,
+    Project,
+    new_project,
+    session_origin,
+)
 from tests.unit.recording.request_builders import Completion, edge_request, review_request
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
@@ -67,7 +75,7 @@ def everything(project: Project) -> None:
     decision = Decision(
         "Which way", (DecisionOption("l", "left"), DecisionOption("r", "right")), "l", "no time"
     )
-    origin = by(
+    origin = session_origin(
         session,
         prompt=Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("a.py",)),
         reasoning=Reasoning("Think. " * 3000, 7),
@@ -79,8 +87,8 @@ def everything(project: Project) -> None:
         recorder.annotate_lines("a.py", 4, 6, "create", origin, request_id="first").annotation_id
         or ""
     )
-    recorder.annotate_lines("a.py", 4, 10, "modify", by(session, decision=decision))
-    recorder.annotate_lines("a.py", 5, 5, "review", by(session))
+    recorder.annotate_lines("a.py", 4, 10, "modify", session_origin(session, decision=decision))
+    recorder.annotate_lines("a.py", 5, 5, "review", session_origin(session))
     recorder.annotate_lines(
         "a.py", 9, 10, "delete", Origin(tool=TOOL, model=Model("other", "1")), text=SOURCE
     )
@@ -90,7 +98,7 @@ def everything(project: Project) -> None:
         place = (9 + part, 0)
         recorder.execute(
             Completion("a.py", "c", place, place, new, before, None, part, part == 2).request(
-                by(session)
+                session_origin(session)
             )
         )
     child = recorder.record_delegation(
@@ -153,7 +161,7 @@ def blamed(project: Project) -> Blame:
 
 def test_a_record_is_visible_at_once(project: Project) -> None:
     recorded = project.recorder.annotate_lines(
-        "a.py", 4, 6, "create", by(project.session(), prompt=PROMPT)
+        "a.py", 4, 6, "create", session_origin(project.session(), prompt=PROMPT)
     )
     [placement] = blamed(project).placements
     assert (placement.current.id, placement.owned_ranges, placement.located.state) == (
@@ -166,7 +174,9 @@ def test_a_record_is_visible_at_once(project: Project) -> None:
 def test_a_covered_annotation_is_history(project: Project) -> None:
     session = project.session()
     older, newer = (
-        project.recorder.annotate_lines("a.py", 4, end, "modify", by(session)).annotation_id
+        project.recorder.annotate_lines(
+            "a.py", 4, end, "modify", session_origin(session)
+        ).annotation_id
         for end in (6, 7)
     )
     assert [(each.current.id, each.is_history) for each in blamed(project).placements] == [
@@ -178,8 +188,10 @@ def test_a_covered_annotation_is_history(project: Project) -> None:
 def test_two_recorders_see_each_others_records(project: Project) -> None:
     with Recorder(project.root) as other:
         session = other.start_session(TOOL, MODEL).session_id
-        older = project.recorder.annotate_lines("a.py", 4, 6, "create", by(session)).annotation_id
-        newer = other.annotate_lines("a.py", 4, 6, "modify", by(session)).annotation_id
+        older = project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", session_origin(session)
+        ).annotation_id
+        newer = other.annotate_lines("a.py", 4, 6, "modify", session_origin(session)).annotation_id
     assert project.edges("supersedes") == [(newer, older)]
 
 
@@ -193,7 +205,7 @@ def test_concurrent_threads_and_processes_lose_nothing(project: Project) -> None
     def record() -> None:
         for number in range(1, 11):
             project.recorder.annotate_lines(
-                "a.py", number, number, "create", by(session, prompt=PROMPT)
+                "a.py", number, number, "create", session_origin(session, prompt=PROMPT)
             )
 
     threads = [threading.Thread(target=record) for _ in range(2)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.requirements import REPOSITORY
-from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by
+from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, session_origin
 from tests.unit.recording.request_builders import edge_request, review_request
 from vibes_lsp.recording import (
     Command,
@@ -39,10 +39,10 @@ USE_CASES: list[Callable[[Recorder, str], object]] = [
     ),
     lambda recorder, request: recorder.end_session("s1", request_id=request),
     lambda recorder, request: recorder.annotate_lines(
-        "a.py", 4, 6, "modify", by("s1", prompt=PROMPT), request_id=request
+        "a.py", 4, 6, "modify", session_origin("s1", prompt=PROMPT), request_id=request
     ),
     lambda recorder, request: recorder.annotate_function(
-        "a.py", "same", "create", by("s1"), request_id=request
+        "a.py", "same", "create", session_origin("s1"), request_id=request
     ),
     lambda recorder, request: recorder.record_command(
         "s1", Command("make", CommandType.SHELL), request_id=request
@@ -65,7 +65,7 @@ USE_CASES: list[Callable[[Recorder, str], object]] = [
 def test_every_request_can_be_repeated(
     project: Project, use_case: Callable[[Recorder, str], object]
 ) -> None:
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(project.session()))
     first = use_case(project.recorder, "request")
     before = project.records()
     assert use_case(project.recorder, "request") == first
@@ -77,7 +77,7 @@ def test_other_request_ids_are_other_records(project: Project) -> None:
     session = project.session()
     ids = {
         project.recorder.annotate_lines(
-            "a.py", 4, 6, "create", by(session), request_id=name
+            "a.py", 4, 6, "create", session_origin(session), request_id=name
         ).annotation_id
         for name in "ab"
     }
@@ -86,7 +86,7 @@ def test_other_request_ids_are_other_records(project: Project) -> None:
 
 def test_the_same_id_with_another_request_type_is_another_request(project: Project) -> None:
     session = project.session(request_id="1")
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="1")
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session), request_id="1")
     assert project.session(request_id="1") == session
     assert [record["type"] for record in project.records()] == ["session", "line", "edge"]
 
@@ -113,10 +113,12 @@ def test_a_repeat_after_a_crash_has_the_same_ids(
     with monkeypatch.context() as patch:
         patch.setattr(AuditWriter, "append", crash)
         with pytest.raises(KeyboardInterrupt):
-            project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+            project.recorder.annotate_lines(
+                "a.py", 4, 6, "create", session_origin(session), request_id="edit"
+            )
     assert project.records("line") == []
     again = Recorder(project.root).annotate_lines(
-        "a.py", 4, 6, "create", by(session), request_id="edit"
+        "a.py", 4, 6, "create", session_origin(session), request_id="edit"
     )
     [record] = project.records("line")
     assert record == again.record
@@ -127,9 +129,11 @@ def test_a_repeat_after_a_crash_has_the_same_ids(
 def test_a_refused_request_can_be_repeated(project: Project) -> None:
     session = project.session()
     with pytest.raises(WrongArgument):
-        project.recorder.annotate_lines("a.py", 4, 60, "create", by(session), request_id="edit")
+        project.recorder.annotate_lines(
+            "a.py", 4, 60, "create", session_origin(session), request_id="edit"
+        )
     assert project.recorder.annotate_lines(
-        "a.py", 4, 6, "create", by(session), request_id="edit"
+        "a.py", 4, 6, "create", session_origin(session), request_id="edit"
     ).annotation_id
 
 
@@ -139,7 +143,9 @@ def test_a_refused_request_can_be_repeated(project: Project) -> None:
 def test_old_requests_are_removed(project: Project, when: Callable[[Recorder], object]) -> None:
     session = project.session()
     for name in ("old", "new"):
-        project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
+        project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", session_origin(session), request_id=name
+        )
     files = sorted(
         (project.root / ".ai-audit" / "spool").glob("*.json"),
         key=lambda path: path.stat().st_mtime_ns,
@@ -153,7 +159,9 @@ def test_old_requests_are_removed(project: Project, when: Callable[[Recorder], o
 def test_old_requests_are_removed_once_a_day(project: Project) -> None:
     session = project.session()
     project.recorder.flush()
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    project.recorder.annotate_lines(
+        "a.py", 4, 6, "create", session_origin(session), request_id="edit"
+    )
     project.recorder.flush()
     spool = project.root / ".ai-audit" / "spool"
     [file] = spool.glob("*.json")
@@ -170,7 +178,9 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
 ) -> None:
     session = project.session()
     for name in "abc":
-        project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
+        project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", session_origin(session), request_id=name
+        )
     files = sorted((project.root / ".ai-audit" / "spool").glob("*.json"))
     for file in files:
         os.utime(file, (0, 0))
@@ -188,10 +198,12 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
 
 def test_a_damaged_spool_file_is_a_new_request(project: Project) -> None:
     session = project.session()
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    project.recorder.annotate_lines(
+        "a.py", 4, 6, "create", session_origin(session), request_id="edit"
+    )
     [file] = (project.root / ".ai-audit" / "spool").glob("*.json")
     file.write_text('{"records": 1}')
     assert project.recorder.annotate_lines(
-        "a.py", 4, 6, "create", by(session), request_id="edit", text=SOURCE
+        "a.py", 4, 6, "create", session_origin(session), request_id="edit", text=SOURCE
     ).annotation_id
     assert len(project.records("line")) == 2

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.projects import (
+    MODEL,
+    PROMPT,
+    SOURCE,
+    TOOL,
+    Project,
+    new_project,
+    session_origin,
+)
 from tests.unit.recording.test_inline_completions import ORIGIN, PUT, WITH_HALF
 from vibes_lsp.recording import Origin, Recorder, RiskSignal
 
@@ -112,7 +120,7 @@ def test_any_program_records_all_records_of_a_completion(tmp_path: Path, moved: 
         risk_scoring={"enabled": True, "weights": {"org:secret": 0.5}},
     )
     session = project.session()
-    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
+    project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session))
     project.recorder.record_read(session, ["a.py"])
     signals = (RiskSignal("org:secret", 1, "it is"), RiskSignal("org:part", 0.25, None))
     origin = Origin(
