@@ -251,20 +251,20 @@ def describe_location(placement: Placement) -> str:
         return f"removed lines {before} of an earlier version"
     if placement.moved_from is not None:
         before = f"{before} of another file"
-    sentence = f"{'may be here: ' if placement.is_guess else ''}{_state(placement, before)}"
+    sentence = (
+        f"{'may be here: ' if placement.is_guess else ''}{_describe_state(placement, before)}"
+    )
     return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence
 
 
-def _state(placement: Placement, before: str) -> str:
+def _describe_state(placement: Placement, before: str) -> str:
+    """Return the state as text; `before` names the recorded lines."""
     why = why_unverified(placement)
+    is_function = placement.current.type == RecordType.FUNCTION
     if why is not None:
-        when = in_git_since(placement)
-        sentence = why if when is None else f"{why}, {when}"
-        return (
-            sentence
-            if placement.current.type == RecordType.FUNCTION
-            else f"not verified: {sentence}"
-        )
+        since = in_git_since(placement)
+        reason = why if since is None else f"{why}, {since}"
+        return reason if is_function else f"not verified: {reason}"
     located = placement.located
     match located.state:
         case State.EXACT:
@@ -272,26 +272,19 @@ def _state(placement: Placement, before: str) -> str:
         case State.MOVED:
             return f"moved from {before}"
         case State.EDITED:
-            total = recorded_lines(placement.current)
-            if located.intact is None or total is None:
-                return (
-                    "edited since"
-                    if total is None
-                    else f"edited since, changed lines unknown (recorded at {before})"
-                )
-            return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
+            recorded = recorded_lines(placement.current)
+            if recorded is None:
+                return "edited since"
+            if located.intact is None:
+                return f"edited since, changed lines unknown (recorded at {before})"
+            return f"edited since: {located.intact} of {recorded[1] - recorded[0] + 1} lines intact"
         case _ if placement.replaced_by is not None:
-            name = placement.replaced_by[:8]
-            by = (
-                name if name.isascii() and name.isalnum() else "a later edit"
-            )  # the rest of an id is anything
+            name = placement.replaced_by[:8]  # any text, in a log of another tool
+            by = name if name.isascii() and name.isalnum() else "a later edit"
             return f"replaced by {by}, which wrote the whole file (recorded at {before})"
-        case _:  # lost: what is not verified was said above
-            return (
-                f"could not be found (recorded at {before})"
-                if placement.current.type == RecordType.LINE
-                else "could not be found"
-            )
+        case _:  # lost; unverified has returned above
+            is_line = placement.current.type == RecordType.LINE
+            return f"could not be found (recorded at {before})" if is_line else "could not be found"
 
 
 def describe_edit(placement: Placement) -> str:
