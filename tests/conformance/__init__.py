@@ -1,1 +1,1 @@
-"""What the RFC asks of a reader, and how this project reads it where texts or real data disagree: one test for each rule."""
+"""Tests of the RFC's requirements and of our readings; `docs/conformance.md` is made from them."""

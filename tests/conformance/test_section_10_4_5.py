@@ -1,4 +1,4 @@
-"""RFC 10.4.5: gates in a pipeline. The RFC's bash gates compared with `vibes gate --stored --all`."""
+"""RFC 10.4.5: gates in a pipeline; the RFC's in bash compared with `vibes gate --stored --all`."""
 
 from __future__ import annotations
 

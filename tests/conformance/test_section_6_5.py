@@ -15,7 +15,7 @@ REPORTED_AS = {
     "reasoning_model": "reasoning-model",
     "created_at": "entry-field",
 }
-"""Required members, and the check that misses each: an entry without text may be packed, one without a model is common."""
+"""Required members and the check that reports each: text may be in a blob, models are often missing."""
 
 
 @rfc_reader("6.5", "stated", "a reasoning entry with all its members is read without findings")

@@ -21,7 +21,7 @@ REQUIRED = (
     "annotation_id",
 )
 REPORTED_AS = {"annotation_id": "annotation-id-absent", "commit_hash": "commit-unknown"}
-"""Members that real logs lack for reasons are missed by checks of their own; all others by `record-field`."""
+"""The check that reports each missing member that real logs lack for good reasons."""
 OPTIONAL = (
     "command_hash",
     "prompt_hash",

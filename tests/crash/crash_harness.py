@@ -1,7 +1,7 @@
 """Forks writer processes and kills them; the tests run it as a separate program.
 
-Modes: `kills FOLDER KILLS SEED`, `stages FOLDER`, `together FOLDER PROCESSES RECORDS`. Each prints its
-statistics as one JSON object.
+Modes: `kills FOLDER KILLS SEED`, `stages FOLDER`, `together FOLDER PROCESSES RECORDS`. Each prints
+its statistics as one JSON object.
 """
 
 from __future__ import annotations

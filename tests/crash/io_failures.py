@@ -1,7 +1,7 @@
 """Writes that the system rejects; a separate program, since limits and mounts cannot be undone.
 
-Modes: `full FOLDER` on a small file system, `limit FOLDER` with a file size limit, `readonly FOLDER` on a
-file system that becomes read-only. Each prints its statistics as one JSON object.
+Modes: `full FOLDER` on a small file system, `limit FOLDER` with a file size limit, `readonly FOLDER`
+on a file system that becomes read-only. Each prints its statistics as one JSON object.
 """
 
 from __future__ import annotations

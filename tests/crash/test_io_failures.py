@@ -54,7 +54,7 @@ def mounts() -> None:
             capture_output=True,
         )
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("this system lets nobody mount a file system of their own")
+        pytest.skip("this system does not allow user mounts")
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ CONTEXTS = (
 def check_trail_invariants(
     directory: AuditDir, entries: Iterable[str], records: Iterable[str]
 ) -> None:
-    """Assert that the files are valid, contain these once, reference nothing missing and leave no rest."""
+    """Assert that the files are valid and consistent, and contain these entries and records once."""
     found = read_strictly(directory)
     missing = set(entries) - set(found.entries)
     assert not missing, f"{len(missing)} acknowledged entries are lost"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
 
 Acknowledge: TypeAlias = Callable[[str, Iterable[str]], None]
-"""Called with `entry`, `record` or `pending` and the keys or ids, as soon as they were acknowledged."""
+"""Called with `entry`, `record` or `pending` and the acknowledged keys or ids."""
 
 ORIGIN: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
 

@@ -96,7 +96,7 @@ TOKENS = {
     "webhook": "whsec_" + made_up(32),
     "xai": "xai-" + made_up(80),
 }
-"""A token of each kind, masked wherever it stands."""
+"""A token of each kind."""
 
 PASSWORD = "hunter2" + "-Tr0ub4dor"
 RANDOM = made_up(40)
@@ -394,7 +394,7 @@ GUARDED = {"JSON Web Token"}
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: f"{form.kind} {form.literal}")
 def test_a_match_of_a_format_cannot_fail_once_an_open_repeat_began(form: Format) -> None:
-    """So a failure costs a bounded time and a match is consumed: all formats together are linear."""
+    """So a failure costs bounded time and a match is consumed: matching is linear."""
     if form.kind not in GUARDED:
         assert not _fails_late(form.pattern)
 

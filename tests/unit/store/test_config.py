@@ -86,7 +86,8 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     one = load_config(directory, now_ns=clock)
     assert load_config(directory, one, now_ns=clock) is one
     rewrite_unnoticed(directory.config, b'{"project_name":"two"}')
-    clock.now += 3_600_000_000_000  # the rewrite fell into the racy time, and the next look comes long after it
+    # The rewrite is in the racy time, the next read long after it.
+    clock.now += 3_600_000_000_000
     two = load_config(directory, one, now_ns=clock)
     assert two.config.project_name == "two"
     rewrite_unnoticed(directory.config, b'{"project_name":"six"}')

@@ -102,7 +102,8 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     one = read_manifest(directory, now_ns=clock)
     assert read_manifest(directory, one, now_ns=clock) is one
     rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Two"}}))
-    clock.now += 3_600_000_000_000  # the rewrite fell into the racy time, and the next look comes long after it
+    # The rewrite is in the racy time, the next read long after it.
+    clock.now += 3_600_000_000_000
     two = read_manifest(directory, one, now_ns=clock)
     assert two.entry(KEY_ONE) == {**ONE, "prompt_text": "Two"}
     rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Six"}}))

@@ -79,7 +79,7 @@ def test_an_entry_lost_with_the_journal_is_written_again(
 def test_a_new_journal_with_the_same_inode_is_read_again(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program folded and started a new journal with the same inode; git restored the manifest."""
+    """Another program folded and started a journal with the same inode; git restored the manifest."""
     without = directory.manifest.read_bytes()
     key = writer.entry(prompt("a"))
     old = entries_file(directory).stat()
