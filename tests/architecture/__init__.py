@@ -1,1 +1,1 @@
-"""What must stay true of the source tree itself, whatever the code does."""
+"""Tests of the source tree itself: imports, names, sizes, wording."""

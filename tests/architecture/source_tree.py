@@ -1,4 +1,4 @@
-"""Which files make up the project: everything git tracks or would track, so that a check bites before the commit."""
+"""The files of the project: all that git tracks or would track, so that tests see uncommitted files."""
 
 import subprocess
 from collections.abc import Iterator

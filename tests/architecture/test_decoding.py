@@ -1,4 +1,4 @@
-"""One module decodes JSON, so that no reader of a trail meets an exception that only some of them catch."""
+"""One module decodes JSON, so that all readers of a trail handle the same errors."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from tests.requirements import REPOSITORY
 
 THE_DECODER = "vibes_lsp/model/canonical_json.py"
 OWN_CACHE = "vibes_lsp/history/git_cache.py"
-"""It reads back msgpack that it wrote into the user's own folder, with a checksum."""
+"""It reads msgpack that it wrote to the user's cache folder, with a checksum."""
 DECODERS = {
     "json": {
         "load",
@@ -31,9 +31,9 @@ DECODERS = {
     "msgspec.json": {"decode", "Decoder"},
     "pydantic_core": {"from_json"},
 }
-"""Module -> what of it reads foreign bytes, or is raised only by what does."""
+"""By module: functions that decode untrusted bytes, and the errors that only these raise."""
 METHODS = {"validate_json", "model_validate_json", "raw_decode"}
-"""They may take what `canonical_json` printed of a value that was decoded before."""
+"""Allowed only for the output of `canonical_json`, which was decoded before."""
 UNSAFE = {
     "eval",
     "exec",
@@ -105,7 +105,7 @@ def _decoding(tree: ast.Module) -> list[tuple[int, str]]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
-    """Give each name that a module imports: its line, what it is called there, and its whole name."""
+    """Yield each imported name: its line, its local name and its full name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

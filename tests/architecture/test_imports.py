@@ -1,4 +1,4 @@
-"""Who imports whom: the contracts in pyproject.toml are kept, and what must start fast loads nothing slow."""
+"""The import contracts in pyproject.toml are kept, and programs that start often load nothing slow."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ import pytest
 from tests.architecture import source_tree
 from tests.requirements import REPOSITORY
 
-# What starts often or must answer fast -> what it must not load, however indirectly.
+# Modules that start often or must answer fast, and packages that they must not load, even indirectly.
 LIGHT = [
     ("vibes_lsp.index.lookup", ("click", "pydantic", "pygls", "rich")),
     (
@@ -53,7 +53,7 @@ def test_importing_it_loads_nothing_slow(module: str, forbidden: tuple[str, ...]
 
 
 def test_lsp_features_never_import_one_another() -> None:
-    """Each module or package directly in `lsp/features/` is one feature; what they share lives beside that folder."""
+    """Each module or package in `lsp/features/` is one feature; shared code is outside that folder."""
     prefix = ".".join(LSP_FEATURES.parts) + "."
     crossings = [
         f"{path.as_posix()} imports {imported}"
@@ -67,7 +67,7 @@ def test_lsp_features_never_import_one_another() -> None:
 
 
 def _imports(path: Path) -> set[str]:
-    """Return the full names of everything a module imports, `from a import b` counting as both `a` and `a.b`."""
+    """Return the full names of all imports; `from a import b` counts as both `a` and `a.b`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

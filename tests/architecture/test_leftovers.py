@@ -1,4 +1,4 @@
-"""No file carries what belongs to one machine or to unfinished work."""
+"""No file contains unfinished work or paths of one machine."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.requirements import REPOSITORY
 # Each has one letter in brackets, so that this file passes its own test.
 MARKERS = re.compile(r"\b(?:T[O]DO|FIX[M]E|X[X]X)\b")
 
-# A path into somebody's home or into a build machine: at the start of a path, followed by a name. Made-up paths belong to `someone`.
+# A path in a home directory or on a build machine. Invented paths belong to `someone`.
 MACHINE_PATHS = re.compile(
     r"(?<![\w.}*~\-/])(?:/(?:home|Users|root|mnt|work|builds)/|[A-Za-z]:\\+Users\\+)(?!someone\b)\w"
 )
@@ -29,14 +29,14 @@ def _lines_matching(pattern: re.Pattern[str], spared: set[str]) -> list[str]:
 
 
 def test_no_file_has_a_leftover_marker() -> None:
-    assert not _lines_matching(MARKERS, set()), "finish it, or write down why not where users look"
+    assert not _lines_matching(MARKERS, set()), "finish it, or document the limitation"
 
 
-def test_no_file_names_a_path_of_somebodys_machine() -> None:
+def test_no_file_contains_a_path_of_a_machine() -> None:
     assert not _lines_matching(MACHINE_PATHS, set(PATHS_FOR_A_REASON))
 
 
-def test_no_file_names_this_checkout_or_this_home() -> None:
+def test_no_file_contains_the_path_of_this_checkout_or_home() -> None:
     here = [str(place) for place in (REPOSITORY, Path.home()) if len(place.parts) > 1]
     named = re.compile(
         "|".join(rf"(?<![\w.\-/]){re.escape(place)}(?![\w\-])" for place in here) or "(?!)"

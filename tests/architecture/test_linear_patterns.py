@@ -1,7 +1,7 @@
-"""A regular expression takes time linear in its text: no two repeats share characters, no repeat is tried from every start.
+"""Regular expressions take linear time: no two unlimited repeats can match the same characters.
 
-What is held is the form of the patterns, not a time. `_flaws` refuses a pattern in which a repeat without
-a limit can give characters back to a later one, or in which a search can begin again inside such a repeat.
+The form of the patterns is tested, not a duration. `_flaws` reports a pattern in which an unlimited
+repeat can backtrack into a later one, or in which a search can restart inside such a repeat.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 import vibes_lsp
 
 _LIMIT: Final = 1_000
-"""A repeat that may go on for longer than this has no limit."""
+"""A repeat with a higher maximum counts as unlimited."""
 _ALL: Final = frozenset(map(chr, range(256))) | set("\u0663\u2028\u017f")
 _ASCII: Final = frozenset(map(chr, range(128)))
 _MATCHING: Final = {"match", "fullmatch"}
@@ -46,31 +46,31 @@ _EXCEPTIONS: Final = {
     "vibes_lsp.model.secret_formats.FORMATS": _BEGINS,
     "vibes_lsp.model.secrets.FORMATS": _BEGINS,
 }
-"""Why a pattern that has a flaw may stay, by module and name."""
+"""Patterns with an accepted flaw, by module and name, with the reason."""
 _BUILT: Final = {
     "vibes_lsp.anchors.syntax.definitions": "it reads a signature that is cut to LONGEST characters",
     "vibes_lsp.model.gitignore": "the repeats of a glob are atomic groups, held by the tests of that module",
     "vibes_lsp.recording.paths": "the only repeat is of at most two characters",
 }
-"""Why a function may build a pattern of a text that is not known here, by module."""
+"""Modules that may build patterns at run time, with the reason."""
 
 
 @dataclass(frozen=True)
 class _Step:
-    """A part of a pattern.
+    """One step of a pattern.
 
     Attributes:
-        chars: What it takes, one at a time; empty where it takes nothing and only looks.
-        is_open: Whether it is a repeat without a limit.
-        is_firm: Whether it never gives back what it took.
-        is_optional: Whether the pattern goes on where it does not fit.
-        is_empty: Whether it may take nothing.
-        is_guard: Whether `chars` cannot stand right before what follows.
+        chars: The characters it can match, one at a time; empty for an assertion.
+        is_unlimited: Whether it is a repeat without a limit.
+        is_possessive: Whether it never backtracks.
+        is_optional: Whether the pattern continues if it does not match.
+        is_empty: Whether it can match nothing.
+        is_guard: Whether `chars` cannot come directly before what follows.
     """
 
     chars: frozenset[str]
-    is_open: bool = False
-    is_firm: bool = False
+    is_unlimited: bool = False
+    is_possessive: bool = False
     is_optional: bool = False
     is_empty: bool = False
     is_guard: bool = False
@@ -78,7 +78,7 @@ class _Step:
 
 @dataclass
 class _Reader:
-    """Reads a parsed pattern as rows of steps, one for each way through its branches."""
+    """Converts a parsed pattern to rows of steps, one row for each path through its branches."""
 
     flags: int
     is_bytes: bool
@@ -108,7 +108,7 @@ class _Reader:
         if code is sre.ATOMIC_GROUP:
             rows = self.rows(value)
             self.flaws += [flaw for row in rows for flaw in _in_row(row, fails=False)]
-            return [[replace(step, is_firm=True) for step in row] for row in rows]
+            return [[replace(step, is_possessive=True) for step in row] for row in rows]
         if code in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
             return self.repeated(code is sre.POSSESSIVE_REPEAT, *value)
         if code in (sre.ASSERT, sre.ASSERT_NOT):
@@ -121,21 +121,21 @@ class _Reader:
         assert code is sre.GROUPREF, code
         return [[_Step(_ALL, is_empty=True)]]
 
-    def repeated(self, is_firm: bool, least: int, most: int, body: Any) -> list[list[_Step]]:
+    def repeated(self, is_possessive: bool, least: int, most: int, body: Any) -> list[list[_Step]]:
         rows = self.rows(body)
-        is_open = most > _LIMIT
+        is_unlimited = most > _LIMIT
         if most > 1:
-            fails = not is_firm or not is_open
+            fails = not is_possessive or not is_unlimited
             self.flaws += [
                 flaw for one in rows for other in rows for flaw in _in_row(one + other, fails=fails)
             ]
-        if is_open:
+        if is_unlimited:
             chars = frozenset().union(
                 *(step.chars for row in rows for step in row if not step.is_guard)
             )
-            return [[_Step(chars, True, is_firm, least == 0, least == 0)]]
-        if is_firm:
-            rows = [[replace(step, is_firm=True) for step in row] for row in rows]
+            return [[_Step(chars, True, is_possessive, least == 0, least == 0)]]
+        if is_possessive:
+            rows = [[replace(step, is_possessive=True) for step in row] for row in rows]
         return (
             rows
             if least
@@ -182,15 +182,15 @@ class _Reader:
 
 
 def _in_row(row: Sequence[_Step], *, fails: bool) -> Iterator[str]:
-    """Give the pairs of repeats of which the second is read again for each length of the first."""
+    """Yield pairs of repeats in which the second is matched again for each length of the first."""
     for number, one in enumerate(row):
-        if one.is_open and not one.is_firm:
+        if one.is_unlimited and not one.is_possessive:
             for other in _later(row, number + 1, one.chars, fails=fails):
                 yield f"a repeat gives {_shown(one.chars & other.chars)} back to a later one"
 
 
 def _from_every_start(row: Sequence[_Step], *, fails: bool) -> Iterator[str]:
-    """Give the repeats that a search reads again from many starts."""
+    """Yield the repeats that a search matches again from many starts."""
     guarded = frozenset().union(*(step.chars for step in row[:3] if step.is_guard))
     for other in _later(row, 0, _ALL, fails=fails):
         if other.chars - guarded:
@@ -209,7 +209,12 @@ def _later(
             if step.chars and not step.is_guard and not step.is_empty
         ]
         can_fail = fails or any(not step.is_optional for step in row[number + 1 :])
-        if other.is_open and shared and can_fail and all(step.chars & shared for step in between):
+        if (
+            other.is_unlimited
+            and shared
+            and can_fail
+            and all(step.chars & shared for step in between)
+        ):
             yield other
 
 
@@ -242,7 +247,7 @@ def _source(module: str) -> str:
 
 
 def _patterns(value: object) -> Iterator[re.Pattern[Any]]:
-    """Give the patterns that a value of a module is, or holds."""
+    """Yield the patterns in a value of a module."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, tuple | list):
@@ -255,7 +260,7 @@ def _patterns(value: object) -> Iterator[re.Pattern[Any]]:
 
 
 def _methods_of(tree: ast.Module, name: str) -> set[str]:
-    """Return how a module uses a pattern; in every way, where the pattern itself is handed on."""
+    """Return the methods with which a module uses a pattern; all methods if it passes the pattern on."""
     called = [
         node
         for node in ast.walk(tree)
@@ -294,7 +299,7 @@ def _of_module(module: str) -> Iterator[tuple[str, re.Pattern[Any], set[str]]]:
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Give the calls of `re` within functions, with the pattern."""
+    """Yield the calls of `re` in functions, with their pattern."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):

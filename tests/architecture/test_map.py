@@ -1,4 +1,4 @@
-"""What `docs/architecture.md` names is there."""
+"""Modules, tests and pages that `docs/architecture.md` names exist."""
 
 import re
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Modules stay small and are named for what they do."""
+"""Modules stay small and have descriptive names."""
 
 import ast
 import re
@@ -37,7 +37,7 @@ def test_every_listed_exception_is_still_needed() -> None:
     assert all(LONG_FOR_A_REASON.values()), "an exception needs a reason"
 
 
-def test_no_module_of_the_product_has_a_name_that_says_nothing() -> None:
+def test_no_module_of_the_product_has_a_meaningless_name() -> None:
     empty = [
         path.as_posix()
         for path in source_tree.python_files()
@@ -45,10 +45,10 @@ def test_no_module_of_the_product_has_a_name_that_says_nothing() -> None:
         for part in (*path.parts[:-1], path.stem)
         if EMPTY_NAMES & set(re.split(r"[_\W]+", part.lower()))
     ]
-    assert not empty, "a module is named for the one thing it does"
+    assert not empty, "name a module for its subject"
 
 
-def test_a_public_class_name_stands_for_one_thing() -> None:
+def test_public_class_names_are_unique() -> None:
     places: dict[str, list[str]] = {}
     for path in source_tree.python_files():
         if path.parts[0] == "vibes_lsp":

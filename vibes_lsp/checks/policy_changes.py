@@ -38,7 +38,7 @@ class PolicyChange:
 
 
 def policy_changes(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyChange]:
-    """Yield the diff_files that affect a gate: assurance level, tracked files and risk scoring.
+    """Yield the differences that affect a gate: assurance level, tracked files and risk scoring.
 
     Args:
         before: The policy of the base.

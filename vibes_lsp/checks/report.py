@@ -82,10 +82,10 @@ class Report:
         project: The project's name in its policy, else the name of its folder.
         level: Its assurance level.
         files: The names of the audit files that exist.
-        records: Number of records of each type; records with one id are one (R3).
-        entries: Number of manifest entries of each type.
-        context_hashes: Number of keys that verify in each variant (R2).
-        annotation_ids: Number of ids that verify in each variant (R3).
+        records: The number of records of each type; records with one id are one (R3).
+        entries: The number of manifest entries of each type.
+        context_hashes: The number of keys that match in each variant (R2).
+        annotation_ids: The number of ids that match in each variant (R3).
         findings: All findings, the most severe first.
     """
 

@@ -77,7 +77,7 @@ def run_gate(locator: ProjectLocator, inputs: GateInputs, options: GateOptions) 
         HistoryUnavailable: There is a base, and git cannot answer.
     """
     with _texts(inputs) as texts:
-        run = _Run(locator, inputs, options, texts)
+        run = _GateRun(locator, inputs, options, texts)
         items = sorted(run.items(), key=lambda item: item.sort_key)
         if options.with_commits:
             locator.resolve_commits([item.placement.lineage for item in items])
@@ -92,7 +92,7 @@ def run_gate(locator: ProjectLocator, inputs: GateInputs, options: GateOptions) 
     )
 
 
-class _Run:
+class _GateRun:
     def __init__(
         self,
         locator: ProjectLocator,
@@ -178,30 +178,32 @@ class _Run:
         Only items that do not pass are looked up, since most others need no history. A branch can
         backdate its commits, so with a base only unchanged files and commits of the base count.
         """
-        suspects: dict[tuple[str, str], tuple[Text, list[GateItem]]] = {}
+        uncertain: dict[tuple[str, str], tuple[Text, list[GateItem]]] = {}
         for item, content in decided:
             placement = item.placement
             if item.decision == GateDecision.PASS and not item.rejected and placement.is_claim:
                 yield item
             else:
                 key = placement.path, content.content
-                suspects.setdefault(key, (content, []))[1].append(item)
+                uncertain.setdefault(key, (content, []))[1].append(item)
         locator = self._locator
-        asked = {
+        with_history = {
             key
-            for key in suspects
-            if locator.has_git and self._is_as_in_base(key[0], suspects[key][0])
+            for key in uncertain
+            if locator.has_git and self._is_as_in_base(key[0], uncertain[key][0])
         }
         locator.resolve_commits(
-            [item.placement.lineage for key in asked for item in suspects[key][1]]
+            [item.placement.lineage for key in with_history for item in uncertain[key][1]]
         )
-        for key, (content, items) in suspects.items():
+        for key, (content, items) in uncertain.items():
             placements = [item.placement for item in items]
-            found = locator.contradicted(key[0], content, placements) if key in asked else {}
-            disproved = {
+            found = locator.contradicted(key[0], content, placements) if key in with_history else {}
+            contradicted = {
                 identifier for identifier, commit in found.items() if self._may_contradict(commit)
             }
-            yield from (item for item in items if item.placement.lineage.first.id not in disproved)
+            yield from (
+                item for item in items if item.placement.lineage.first.id not in contradicted
+            )
 
     def _may_contradict(self, older: DatedCommit | None) -> bool:
         """Whether a commit may contradict a record; with a base, only a commit of the base may."""
@@ -249,7 +251,7 @@ class _Run:
             self._tracked[path] = self._inputs.config.tracking.tracks(path)
         return self._tracked[path]
 
-    def _item(self, checked: CheckedAnnotation, content: Text, standing: ReviewStatus) -> GateItem:
+    def _item(self, checked: CheckedAnnotation, content: Text, status: ReviewStatus) -> GateItem:
         placement, policy = checked.placement, self._policy
         # R27: with an unknown algorithm there are only stored scores
         by_record = self._options.use_stored_scores or not policy.computes_scores
@@ -264,7 +266,7 @@ class _Run:
         )
         rules = self._rules.matching(factors, _stored_values(placement) if by_record else None)
         decision = decide(score, policy, self._options.threshold, rules)
-        approved, rejected = standing == ReviewStatus.APPROVED, standing == ReviewStatus.REJECTED
+        approved, rejected = status == ReviewStatus.APPROVED, status == ReviewStatus.REJECTED
         return GateItem(
             placement,
             score,
