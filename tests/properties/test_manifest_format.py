@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.properties.json_values import MEMBERS
 from tests.trails import context_hash
-from vibes_lsp.model.canonical_json import portable
+from vibes_lsp.model.canonical_json import with_portable_numbers
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.manifest import parse_manifest
 from vibes_lsp.store.manifest_format import add_entries
@@ -21,7 +21,7 @@ _ENTRIES = st.lists(MEMBERS, max_size=6).map(
 
 @given(MEMBERS)
 def test_portable_members_have_the_same_values(members: Members) -> None:
-    assert portable(members) == members
+    assert with_portable_numbers(members) == members
 
 
 @given(_ENTRIES, _ENTRIES, MEMBERS, st.sampled_from([None, 0, 2]))

@@ -384,7 +384,7 @@ _MAX_EXACT: Final = 1 << 53
 """Integers up to this size are exact in every language (2**53)."""
 
 
-def portable(members: Members) -> Members:
+def with_portable_numbers(members: Members) -> Members:
     """Return members with whole floats as integers, which JavaScript and Python print alike (R1).
 
     Raises:

@@ -13,7 +13,7 @@ from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.canonical_json import portable
+from vibes_lsp.model.canonical_json import with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
@@ -168,7 +168,7 @@ class Draft:
         Raises:
             WrongArgument: The record violates the RFC.
         """
-        record = portable(members)
+        record = with_portable_numbers(members)
         for problem in record_problems(record):
             raise WrongArgument(problem.field, problem.message)
         identifier = annotation_id(record)

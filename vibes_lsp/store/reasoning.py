@@ -18,7 +18,7 @@ from vibes_lsp.errors import (
     RefusedWrite,
     UnreadableFile,
 )
-from vibes_lsp.model.canonical_json import canonical_json, parse_object, portable
+from vibes_lsp.model.canonical_json import canonical_json, parse_object, with_portable_numbers
 from vibes_lsp.model.config import Config
 from vibes_lsp.model.hashing import context_hash, sha256
 from vibes_lsp.model.members import Members, text
@@ -183,7 +183,7 @@ def pack_entry(members: Members, config: Config) -> PackedEntry:
     Raises:
         RefusedWrite: The text is too long, or the entry is not valid JSON.
     """
-    inline = portable(members)
+    inline = with_portable_numbers(members)
     body = text(inline, "reasoning_text") if inline.get("type") == ContextType.REASONING else None
     size = 0 if body is None else len(body.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
-from vibes_lsp.model.canonical_json import canonical_json, portable
+from vibes_lsp.model.canonical_json import canonical_json, with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.appending import Extent, append_lines, repair_partial_line
@@ -70,14 +70,9 @@ class KnownEntries:
             if found is None or found != self._manifest_signature:
                 shared = self._manifest_cache.get(found)
                 manifest = shared or parse_manifest(read_file(self._manifest_path))
+                keys = manifest.stored if shared is not None else frozenset(manifest.stored)
                 broken = manifest.form is ManifestForm.BROKEN
-                self._manifest_keys = (
-                    frozenset()
-                    if broken
-                    else manifest.stored
-                    if shared is not None
-                    else frozenset(manifest.stored)
-                )
+                self._manifest_keys = frozenset() if broken else keys
                 self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
                 self._manifest_signature = found
                 # It may have been folded, and a new one may have the same inode.
@@ -197,7 +192,7 @@ class AuditWriter:
         """
         lines: dict[str, bytes] = {}
         ids: list[str] = []
-        for record in map(portable, records):
+        for record in map(with_portable_numbers, records):
             identifier = annotation_id(record)
             ids.append(identifier)
             lines[identifier] = canonical_json({**record, "annotation_id": identifier}) + b"\n"

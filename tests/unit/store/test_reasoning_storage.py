@@ -11,7 +11,7 @@ import pytest
 
 from tests.trails import context_hash
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.model.canonical_json import canonical_json, portable
+from vibes_lsp.model.canonical_json import canonical_json, with_portable_numbers
 from vibes_lsp.model.config import Config
 from vibes_lsp.store.reasoning import MAX_TEXT, gzip_bytes, pack_entry
 
@@ -112,7 +112,7 @@ def test_text_above_the_read_limit_is_rejected() -> None:
 def test_numbers_are_printed_alike_in_every_language(number: str, stored: str) -> None:
     value = json.loads(number)
     assert canonical_json(
-        portable({"a": value, "b": [{"c": value}]})
+        with_portable_numbers({"a": value, "b": [{"c": value}]})
     ) == b'{"a":%b,"b":[{"c":%b}]}' % (
         stored.encode(),
         stored.encode(),
@@ -122,7 +122,7 @@ def test_numbers_are_printed_alike_in_every_language(number: str, stored: str) -
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])
 def test_values_outside_json_are_rejected(value: object) -> None:
     with pytest.raises(RefusedWrite, match="cannot write this as JSON"):
-        portable({"a": [value]})  # type: ignore[list-item]
+        with_portable_numbers({"a": [value]})  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"abc" * 100_000])
