@@ -46,7 +46,7 @@ def test_the_wheel_has_the_package_its_licence_and_nothing_else(built: Path) -> 
     }
     assert expected <= names
     page = zipfile.ZipFile(wheel_of(built)).read(f"{about}/METADATA").decode()
-    assert "Which AI wrote this line" in page.partition("\n\n")[2]
+    assert "which AI wrote a line" in page.partition("\n\n")[2]
 
 
 def test_the_source_archive_is_whole_and_builds_the_same_wheel(built: Path, tmp_path: Path) -> None:
