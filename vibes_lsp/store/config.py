@@ -34,7 +34,7 @@ class LoadedConfig:
         problem: Why the whole file is unusable.
         members: The members as stored.
         data: The file's bytes, to find members in.
-        odd_numbers: Members that are NaN, infinite or out of range.
+        non_finite_members: Members that are NaN, infinite or out of range.
         signature: The file that was read.
         file_state: The last check of the file for changes.
     """
@@ -43,7 +43,7 @@ class LoadedConfig:
     problem: VibesError | None = None
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
-    odd_numbers: tuple[str, ...] = ()
+    non_finite_members: tuple[str, ...] = ()
     signature: FileSignature | None = field(default=None, repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
@@ -80,7 +80,7 @@ class LoadedConfig:
     @property
     def _needs_validation(self) -> bool:
         """Whether an invalid part may invalidate other members."""
-        return bool(self.odd_numbers) or not all(map(_is_text, self.members))
+        return bool(self.non_finite_members) or not all(map(_is_text, self.members))
 
     @cached_property
     def _validated(self) -> tuple[Config, tuple[Problem, ...], Policy]:
@@ -91,8 +91,11 @@ class LoadedConfig:
             return Config(), (), Policy()
         config, problems = validate_config(self.members)
         policy, unusable = read_policy(config, self.members)
-        found = [Problem(field, "expected a finite number", "number") for field in self.odd_numbers]
-        found += [problem for problem in problems if problem.field not in self.odd_numbers]
+        found = [
+            Problem(field, "expected a finite number", "number")
+            for field in self.non_finite_members
+        ]
+        found += [problem for problem in problems if problem.field not in self.non_finite_members]
         if len(config.exclude_patterns) > MAX_PATTERNS:
             message = f"only the first {MAX_PATTERNS} patterns are used"
             found.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", message, "policy"))
@@ -136,15 +139,17 @@ def load_config(
 
 def parse_config(data: bytes) -> LoadedConfig:
     """Return the policy in the bytes of a `config.json`. Never raises."""
-    odd: list[str] = []
+    non_finite: list[str] = []
     try:
         members = parse_object(data)
     except MalformedJson:
         try:
-            members, odd = parse_object_allowing_non_finite(data)
+            members, non_finite = parse_object_allowing_non_finite(data)
         except MalformedJson as error:
             return LoadedConfig(present=True, problem=error, data=data)
-    return LoadedConfig(present=True, members=members, data=data, odd_numbers=tuple(odd))
+    return LoadedConfig(
+        present=True, members=members, data=data, non_finite_members=tuple(non_finite)
+    )
 
 
 def _valid_strings(members: Members, name: str, longest: int | None = None) -> list[str] | None:
