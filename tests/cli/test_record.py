@@ -248,12 +248,12 @@ def test_an_untracked_file_is_reported(tmp_path: Path, run_vibes: RunVibes) -> N
         (
             "annotate",
             {**LINES, "file": "../a.py", "tool": TOOL, "model": MODEL},
-            "file: '../a.py' is no file inside the project",
+            "file: expected a file inside the project, not '../a.py'",
         ),
         (
             "annotate",
             {"uri": "https://example.org/a.py", "action": "create"},
-            "uri: 'https://example.org/a.py' is no file URI",
+            "uri: expected a file URI, not 'https://example.org/a.py'",
         ),
         (
             "annotate",
@@ -335,7 +335,7 @@ def test_a_broken_config_is_reported(project: Project, said: Any) -> None:
     assert (whole.code, whole.err, broken.code) == (0, "", 0)
     assert broken.json["record"]["assurance_level"] == "medium"
     assert broken.err.startswith(
-        "vibes: warning: recorded, but by the defaults: config.json cannot be read: invalid control character (line 1"
+        "vibes: warning: recorded with the default policy: config.json cannot be read: invalid control character (line 1"
     )
     assert broken.err.count("\n") == 1
 

@@ -223,7 +223,7 @@ async def test_a_rewritten_commit_is_remapped(editor: Editor, project: Project) 
 
 
 async def test_an_unreadable_policy_is_shown_once(editor: Editor, project: Project) -> None:
-    """As in a shell: what is recorded by the defaults may mask and withhold less than the project wants."""
+    """The defaults may mask and withhold less than the project's policy."""
     uri = editor.open(project.file("a.py"))
     given = {"uri": uri, "range": lines(4, 7), "action": "create", "tool": TOOL, "model": MODEL}
     await editor.run("vibes.recordAnnotation", given)
@@ -233,7 +233,7 @@ async def test_an_unreadable_policy_is_shown_once(editor: Editor, project: Proje
         answer = await editor.run("vibes.recordAnnotation", given)
         assert answer["record"]["assurance_level"] == "medium"
     [said] = editor.client.messages
-    assert said.message.startswith("recorded, but by the defaults: config.json cannot be read")
+    assert said.message.startswith("recorded with the default policy: config.json cannot be read")
 
 
 async def recorded_and_told(

@@ -276,7 +276,7 @@ def _recorded_prompt(context: RecordingContext, origin: Origin, key: str | None)
     if key is None:
         return None
     if origin.prompt is not None:
-        raise WrongArgument("prompt_hash", "is given beside a prompt; give one of them")
+        raise WrongArgument("prompt_hash", "must not be given together with a prompt")
     if not context.has_entry(key, ContextType.PROMPT):
         raise WrongArgument("prompt_hash", f"no prompt has the hash {key!r}")
     return key

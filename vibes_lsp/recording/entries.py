@@ -140,9 +140,9 @@ class Entries:
 
     def files(self, paths: Iterable[str]) -> list[str]:
         """Return files relative to the project; those outside are added to `left_out`."""
-        kept, left_out = project_paths(self.context.project, paths)
+        inside, left_out = project_paths(self.context.project, paths)
         self.left_out += left_out
-        return kept
+        return inside
 
     def clean(self, text: str) -> str:
         """Return a text with secrets masked, project paths relative, lone surrogates replaced."""
@@ -236,7 +236,7 @@ def record_read(context: RecordingContext, request: RecordRead) -> tuple[Draft, 
     entries = Entries(context)
     files = entries.files(request.files)
     if not files:
-        raise WrongArgument("files", "name no file inside the project")
+        raise WrongArgument("files", "expected at least one file inside the project")
     key = entries.read(files)
     draft = Draft(context.timestamp, request.session_id)
     session = Node(request.session_id, NodeType.SESSION)

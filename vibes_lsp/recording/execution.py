@@ -221,11 +221,9 @@ class Execution:
     def warning(self) -> str | None:
         """The warning that the project's policy is unreadable and defaults were used, if any."""
         problem = None if self._config is None else self._config.problem
-        return (
-            None
-            if problem is None
-            else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
-        )
+        if problem is None:
+            return None
+        return f"recorded with the default policy: {CONFIG_NAME} cannot be read: {problem.message}"
 
     def _context(self) -> RecordingContext:
         self._trail.refresh()

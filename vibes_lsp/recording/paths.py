@@ -49,7 +49,7 @@ def required_path(project: Path, path: str) -> str:
     """
     relative = project_path(project, path)
     if relative is None:
-        raise WrongArgument("file", f"{path!r} is no file inside the project {project}")
+        raise WrongArgument("file", f"expected a file inside the project, not {path!r}")
     if is_bookkeeping(project, relative):
         raise WrongArgument(
             "file",
@@ -75,15 +75,15 @@ def is_bookkeeping(project: Path, relative: str) -> bool:
 
 def project_paths(project: Path, paths: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return paths inside the project, relative to it and each once; and those outside."""
-    kept: dict[str, None] = {}
+    inside: dict[str, None] = {}
     left_out: dict[str, None] = {}
     for path in paths:
         relative = project_path(project, path)
         if relative is None:
             left_out[path] = None
         else:
-            kept[relative] = None
-    return list(kept), list(left_out)
+            inside[relative] = None
+    return list(inside), list(left_out)
 
 
 def without_project(text: str, project: Path) -> str:

@@ -207,7 +207,7 @@ class Recorder:
             case EndSession():
                 self._execution.record_pending(session_id=request.session_id)
         if type(request) not in _USE_CASES:
-            raise WrongArgument("request", f"{shortened(request)} is no request")
+            raise WrongArgument("request", f"expected a request, not {shortened(request)}")
         kind, decide = _USE_CASES[type(request)]
         result = self._execution.execute(
             kind, request.request_id, lambda context: decide(context, request)
@@ -355,7 +355,7 @@ class Recorder:
     ) -> RecordedDecision:
         """Record a decision (RFC 6.6); annotations may refer to its hash."""
         if not isinstance(decision, Decision):
-            raise WrongArgument("decision", f"{shortened(decision)} is no Decision")
+            raise WrongArgument("decision", f"expected a Decision, not {shortened(decision)}")
         members = {each.name: getattr(decision, each.name) for each in fields(Decision)}
         return self.execute(RecordDecision(request_id=request_id, **members))
 
@@ -452,5 +452,5 @@ class Recorder:
 def _members_of(origin: Origin) -> dict[str, Any]:
     """Return the members that requests have in common with an origin."""
     if not isinstance(origin, Origin):
-        raise WrongArgument("origin", f"{shortened(origin)} is no Origin")
+        raise WrongArgument("origin", f"expected an Origin, not {shortened(origin)}")
     return {name: getattr(origin, name) for name in Origin.model_fields}

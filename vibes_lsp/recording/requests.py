@@ -409,7 +409,7 @@ def _path_of(uri: str) -> str:
     """
     parts = urlsplit(uri)
     if parts.scheme != "file":
-        raise WrongArgument("uri", f"{uri!r} is no file URI")
+        raise WrongArgument("uri", f"expected a file URI, not {uri!r}")
     path = unquote(parts.path)
     if len(path) > 2 and path[0] == "/" and path[2] == ":":  # /C:/folder
         path = path[1:]
