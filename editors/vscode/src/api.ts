@@ -12,7 +12,7 @@ interface Answer {
   pending?: boolean;
 }
 
-/** Returns the interface; `told` hears of every document that somebody is about to record something of. */
+/** Returns the API; `told` is called with every document that an extension records in. */
 export function createApi(server: Server, told: (uri: vscode.Uri) => void): VibesApi {
   const run = async <Result>(command: string, members: object): Promise<Result> => {
     await server.startUnlessTried();

@@ -104,7 +104,7 @@ export class KnownProvenance implements vscode.Disposable {
       }
     } catch (error) {
       this.server.log.debug(`nothing about ${uri}: ${String(error)}`);
-      if (isGone() || !isFinal(error)) return; // what is painted stays: whatever comes next is asked about again
+      if (isGone() || !isFinal(error)) return; // marks stay: the next change asks again
       this.known.delete(uri);
     }
     this.changes.fire(document);

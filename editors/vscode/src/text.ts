@@ -1,4 +1,4 @@
-// Text from a trail is untrusted: it is shown as one line of plain text wherever it appears.
+// Text from a trail is untrusted: it is always shown as one line of plain text.
 
 /** The same as the server's: what Unicode has renderers leave out, and what it does not say so of. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;

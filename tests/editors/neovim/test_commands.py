@@ -123,8 +123,8 @@ def test_words_are_completed_and_wrong_ones_named(
     assert editor.lua(complete, "Vibes prompt ") == []
     assert editor.lua(complete, "Vibes nothing ") == []
     editor.command("Vibes nothing")
-    editor.terminal.shows("there is no :Vibes nothing; there are blame, changes")
+    editor.terminal.shows("unknown command :Vibes nothing; expected blame, changes")
     editor.command("Vibes")
-    editor.terminal.shows("say what: :Vibes prompt, for example; there are blame, changes")
+    editor.terminal.shows("a command is missing; expected blame, changes")
     editor.command("Vibes review")
     editor.terminal.shows("no server runs: see :checkhealth vibes")

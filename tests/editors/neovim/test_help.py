@@ -55,10 +55,10 @@ def test_health_says_why_nothing_shows(open_neovim: Open, tmp_path: Path, suite:
     )
     editor.command(f"edit {tmp_path}/elsewhere.py")
     editor.command("checkhealth vibes")
-    editor.terminal.shows("no server is started for it")
+    editor.terminal.shows("so no server is started")
 
     lost = open_neovim(
         suite, workspace.root, "src/auth.py", "vim.g.vibes = { cmd = { 'no-such-program' } }\n"
     )
     lost.command("checkhealth vibes")
-    lost.terminal.shows("no-such-program is not found")
+    lost.terminal.shows("no-such-program was not found")

@@ -88,7 +88,7 @@ def test_a_session_holds_what_is_recorded_until_it_ends(
     session = sessions(workspace.audit, "start")[-1]
     assert session["description"] == "Tidy the module up"
     editor.command("Vibes session")
-    editor.terminal.shows(f"session {session['session_id'][:12]} runs")
+    editor.terminal.shows(f"current session: {session['session_id'][:12]}")
 
     editor.command("Vibes record command make test")
     editor.until(
@@ -138,7 +138,7 @@ def test_a_session_holds_what_is_recorded_until_it_ends(
     ].values()
     assert "make test" in {entry.get("command_text") for entry in entries}
     editor.command("Vibes session end")
-    editor.terminal.shows("vibes: no session runs")
+    editor.terminal.shows("vibes: no session")
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])

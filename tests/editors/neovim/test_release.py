@@ -71,7 +71,7 @@ def test_the_archive_unpacked_as_documented_works_with_the_wheel(
     editor.hover(24, 8, "Store passwords safely")
     editor.command("checkhealth vibes")
     editor.terminal.shows(
-        f"{server}/vibes-lsp: vibes-lsp 0.", "options are right", "src/auth.py: attached"
+        f"{server}/vibes-lsp: vibes-lsp 0.", "options are valid", "src/auth.py: attached"
     )
     editor.command("help :Vibes-record")
     editor.terminal.shows("Records that an AI wrote the lines")

@@ -147,7 +147,7 @@ def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(
     code.message(f"{new} is version 9.0.0", "update the extension")
 
     code.program.choose({"vibes.server.path": str(tmp_path / "nowhere")})
-    code.message("vibes.server.path names", "which is no file")
+    code.message("vibes.server.path names", "which is not a file")
 
 
 def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.until(lambda: code.lens("exact")[1].endswith("approved"), "the review")
 
     code.program.choose({"vibes.server.path": "named/vibes-lsp"})
-    code.message("is in this workspace, and that is not trusted")
+    code.message("is in this untrusted workspace")
     assert servers.started == []
 
     code.command("Workspaces: Manage Workspace Trust")

@@ -21,7 +21,7 @@ function M.session(bufnr)
   return sessions[project(bufnr)]
 end
 
---- Remembers the session of a buffer's project; nil when it has ended.
+--- Keeps the session of a buffer's project; nil when it has ended.
 ---@param bufnr integer
 ---@param id? string
 function M.remember(bufnr, id)

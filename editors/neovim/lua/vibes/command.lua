@@ -13,8 +13,8 @@ end
 function M.run(given)
   local name = table.remove(given.fargs, 1)
   if not vim.tbl_contains(M.names(), name) then
-    local wrong = name and ('there is no :Vibes %s'):format(name) or 'say what: :Vibes prompt, for example'
-    vim.notify(('vibes: %s; there are %s'):format(wrong, table.concat(M.names(), ', ')), vim.log.levels.ERROR)
+    local wrong = name and ('unknown command :Vibes %s'):format(name) or 'a command is missing'
+    vim.notify(('vibes: %s; expected %s'):format(wrong, table.concat(M.names(), ', ')), vim.log.levels.ERROR)
     return
   end
   require('vibes.commands.' .. name).run(given.fargs, {

@@ -24,7 +24,7 @@ local function check_options()
     vim.health.warn(problem, ':help vibes-options')
   end
   if #problems == 0 then
-    vim.health.ok('options are right')
+    vim.health.ok('options are valid')
   end
 end
 
@@ -32,7 +32,7 @@ local function check_server()
   local program = require('vibes.config').options.cmd[1]
   local path = type(program) == 'string' and vim.fn.exepath(program) or ''
   if path == '' then
-    vim.health.error(('%s is not found'):format(program), 'pip install vibes-lsp, or name it in the option cmd')
+    vim.health.error(('%s was not found'):format(program), 'pip install vibes-lsp, or name it in the option cmd')
     return
   end
   local done = vim.system({ path, '--version' }, { text = true, timeout = 20000 }):wait()
@@ -51,7 +51,7 @@ local function check_buffer()
   local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ':~:.')
   if not root then
     vim.health.info(
-      ('%s is below no .ai-audit folder: no server is started for it'):format(name == '' and 'the buffer' or name)
+      ('%s: no .ai-audit folder above it, so no server is started'):format(name == '' and 'the buffer' or name)
     )
   elseif server.client(bufnr) then
     vim.health.ok(('%s: attached, trail in %s'):format(name, root))

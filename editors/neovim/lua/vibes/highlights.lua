@@ -1,4 +1,4 @@
--- The names that colours go by; what they say stands as text beside them.
+-- Highlight groups; text beside a mark says the same as its colour.
 
 local M = {}
 
@@ -11,7 +11,7 @@ local links = {
   VibesText = 'Comment',
 }
 
---- Links the groups that nobody has defined otherwise.
+--- Links the groups that are not defined already.
 function M.define()
   for group, link in pairs(links) do
     vim.api.nvim_set_hl(0, group, { link = link, default = true })

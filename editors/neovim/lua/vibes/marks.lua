@@ -75,7 +75,7 @@ function M.at(bufnr, row)
   end
 end
 
---- Writes the text at line ends anew: the cursor went, or something else is known.
+--- Redraws the text at line ends: the cursor moved, or placements changed.
 ---@param bufnr integer
 function M.follow(bufnr)
   if not painted[bufnr] then
@@ -100,7 +100,7 @@ function M.follow(bufnr)
   end
 end
 
---- Paints a buffer anew from what is known of it; where nothing is, all marks go.
+--- Redraws a buffer from its placements; without any, all marks are removed.
 ---@param bufnr integer
 function M.paint(bufnr)
   if not vim.api.nvim_buf_is_loaded(bufnr) then

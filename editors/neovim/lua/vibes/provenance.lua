@@ -82,7 +82,7 @@ function M.attach(bufnr)
   ask(bufnr)
 end
 
---- Forgets a buffer that the server has left.
+--- Drops the placements of a buffer that the server has left.
 ---@param bufnr integer
 function M.forget(bufnr)
   local state = buffers[bufnr]
@@ -132,7 +132,7 @@ function M.by_id(bufnr)
   return found
 end
 
---- Whether a placement is of high or critical risk, and nobody has reviewed it.
+--- Whether a placement has unreviewed high or critical risk.
 ---@param placement table
 ---@return boolean
 function M.is_pressing(placement)

@@ -41,7 +41,7 @@ end
 function M.open(bufnr)
   server.attempt(bufnr, 'vibes.queue', { uri = server.uri(bufnr) }, function(answer)
     if #answer.placements == 0 then
-      vim.notify('vibes: nothing waits for a review')
+      vim.notify('vibes: nothing to review')
       return
     end
     fill(answer, ' ', {})
@@ -50,7 +50,7 @@ function M.open(bufnr)
   end)
 end
 
---- Makes the list anew if it is the one that is open.
+--- Refreshes the list if it is the open one.
 ---@param bufnr integer
 function M.renew(bufnr)
   local current = vim.fn.getqflist({ id = 0, winid = 0 })

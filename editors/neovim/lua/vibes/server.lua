@@ -123,7 +123,7 @@ function M.run(bufnr, command, argument, callback)
   M.request(bufnr, 'workspace/executeCommand', { command = command, arguments = { argument } }, callback)
 end
 
---- Runs a command of the server and waits for it, a second at most; nobody is told what comes of it.
+--- Runs a command of the server and waits for it, a second at most; the result is dropped.
 ---@param client vim.lsp.Client
 ---@param command string
 ---@param argument table

@@ -1,4 +1,4 @@
--- Text from a trail is untrusted: it is shown as one line of plain text wherever it appears.
+-- Text from a trail is untrusted: it is always shown as one line of plain text.
 
 local M = {}
 
@@ -35,7 +35,7 @@ local function is_unseen(code)
   return false
 end
 
---- Returns one line of at most `limit` characters; what nobody can see shows as its code.
+--- Returns one line of at most `limit` characters; invisible characters show as codes.
 ---@param value unknown
 ---@param limit? integer
 ---@return string

@@ -39,7 +39,7 @@ export class Capture implements vscode.Disposable {
     return isWanted() && vscode.workspace.isTrusted && this.server.life === 'running';
   }
 
-  /** Forgets what may be captured in a document: somebody who knows has just told of it. */
+  /** Drops what may be captured in a document: an extension has just reported it. */
   told(uri: vscode.Uri): void {
     const of = uri.toString();
     if (this.last?.uri === of) this.last = undefined;

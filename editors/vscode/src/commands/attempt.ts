@@ -13,8 +13,8 @@ export function register(id: string, server: Server, carryOut: (argument: unknow
     try {
       await server.start();
       if (!(await server.ready())) {
-        if (server.program === undefined) return; // whoever looked for it has said so, and what can be done
-        throw new Error(server.failure ?? 'the server does not run');
+        if (server.program === undefined) return; // the search has shown a message already
+        throw new Error(server.failure ?? 'the server is not running');
       }
       await carryOut(argument);
     } catch (error) {

@@ -40,8 +40,7 @@ export function registerRecordingCommands(server: Server, authors: Authors): vsc
     const what = selected(server);
     const origin = await authors.origin();
     const action = await choose(`What was done with ${what.words}?`, ACTIONS);
-    if (action === 'delete' && what.document.isDirty)
-      throw new Error('save first: lines that an AI deletes are recorded as they are saved, before they go');
+    if (action === 'delete' && what.document.isDirty) throw new Error('save the file first: a deletion is recorded for the saved text');
     await annotate(what, { action, ...origin, ...(await prompt()) });
   };
 

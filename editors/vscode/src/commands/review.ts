@@ -37,7 +37,7 @@ function listed(node: unknown): Members {
 async function askNote(verdict: Verdict): Promise<Members> {
   const note = await vscode.window.showInputBox({
     title: verdict === 'approved' ? 'Mark reviewed' : 'Reject',
-    prompt: verdict === 'approved' ? 'A note, if there is something to say' : 'What is wrong with it',
+    prompt: verdict === 'approved' ? 'Note for the record' : 'Reason for the rejection',
     placeHolder: 'Note (optional)',
   });
   if (note === undefined) throw new Cancelled();

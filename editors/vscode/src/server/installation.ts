@@ -80,8 +80,7 @@ function runLogged(command: string, args: string[], log: vscode.LogOutputChannel
     child.on('close', (code) => {
       cancelled.dispose();
       if (code === 0) resolve();
-      else
-        reject(new Error(token.isCancellationRequested ? 'cancelled' : `${command} ended with ${code ?? 'a signal'}; the log says more`));
+      else reject(new Error(token.isCancellationRequested ? 'cancelled' : `${command} ended with ${code ?? 'a signal'}; see the log`));
     });
   });
 }

@@ -36,9 +36,9 @@ export async function findProgram(own: vscode.Uri): Promise<Program | undefined>
   if (named) {
     const command = absolute(named);
     if (!(await isTrusted(command))) {
-      throw new Error(`vibes.server.path names ${command}, which is in this workspace, and that is not trusted`);
+      throw new Error(`vibes.server.path names ${command}, which is in this untrusted workspace`);
     }
-    if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is no file`);
+    if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is not a file`);
     return { command, args: settings.get<string[]>('arguments', []), origin: 'named by vibes.server.path' };
   }
   return (await besidePython()) ?? (await onPath()) ?? (await installed(own));
@@ -70,7 +70,7 @@ async function selectedPython(): Promise<string | undefined> {
     const resolved = chosen && (await environments?.resolveEnvironment(chosen));
     return resolved?.executable.uri?.fsPath ?? chosen?.path;
   } catch {
-    return undefined; // of another maker's extension: whatever is wrong there, the path may still help
+    return undefined; // an error of the other extension: go on with the PATH
   }
 }
 

@@ -141,7 +141,7 @@ export class Server implements vscode.Disposable {
   }
 
   private running(): LanguageClient {
-    if (this.client === undefined || this.life !== 'running') throw new Error(this.failure ?? 'the VIBES server does not run');
+    if (this.client === undefined || this.life !== 'running') throw new Error(this.failure ?? 'the VIBES server is not running');
     return this.client;
   }
 
@@ -213,8 +213,7 @@ export class Server implements vscode.Disposable {
     client.onDidChangeState(({ newState }) => {
       if (client !== this.client) return;
       if (newState === State.Running) this.become('running');
-      else if (this.life === 'running')
-        this.become(newState === State.Starting ? 'starting' : 'failed', 'the server ended; the log says more');
+      else if (this.life === 'running') this.become(newState === State.Starting ? 'starting' : 'failed', 'the server ended; see the log');
     });
     return client;
   }

@@ -1,4 +1,4 @@
-// The provenance view: the record under the cursor, and along its edges whatever led to it or came of it.
+// The provenance view: the record under the cursor, and the records along its edges.
 
 import * as vscode from 'vscode';
 import type { Members, Placement, Shown } from '../protocol';
@@ -163,7 +163,7 @@ function leaf(name: string, value: unknown): Leaf {
 
 function reviewOf({ review }: Placement): string {
   if (review === null) return 'not reviewed';
-  return `${review.verdict ?? 'reviewed'} by ${review.by ?? 'somebody'}${review.stale ? ', but the lines have changed since' : ''}`;
+  return `${review.verdict ?? 'reviewed'} by ${review.by ?? 'an unknown reviewer'}${review.stale ? ', but the lines have changed since' : ''}`;
 }
 
 function isMembers(value: unknown): value is Members {

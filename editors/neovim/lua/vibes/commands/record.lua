@@ -44,7 +44,7 @@ end
 -- What is said of lines is about the text as it is now, not as it is when all questions are answered.
 local function annotate(place, members_of)
   if not server.uri(place.bufnr) then
-    vim.notify('vibes: this is no file of a project with a trail: see :checkhealth vibes', vim.log.levels.ERROR)
+    vim.notify('vibes: no audit trail owns this file; see :checkhealth vibes', vim.log.levels.ERROR)
     return
   end
   local about = { uri = server.uri(place.bufnr), version = vim.lsp.util.buf_versions[place.bufnr] }
@@ -65,7 +65,7 @@ end
 -- The server takes them from what is saved: with the lines in it still.
 local function of_deletion(words, place)
   if vim.bo[place.bufnr].modified then
-    vim.notify('vibes: save first, with the lines that are to be deleted', vim.log.levels.ERROR)
+    vim.notify('vibes: save the file first, with the lines to delete', vim.log.levels.ERROR)
     return
   end
   of_lines('delete')(words, place)
@@ -74,7 +74,7 @@ end
 local function of_function(words, place)
   local name = table.remove(words, 1)
   if not name then
-    vim.notify('vibes: say which: :Vibes record function NAME', vim.log.levels.ERROR)
+    vim.notify('vibes: name the function: :Vibes record function NAME', vim.log.levels.ERROR)
     return
   end
   annotate(place, function()
@@ -121,7 +121,7 @@ end
 local function of_command(words, place)
   local text = table.concat(words, ' ')
   if text == '' then
-    vim.notify('vibes: say which: :Vibes record command make test', vim.log.levels.ERROR)
+    vim.notify('vibes: name the command, as in :Vibes record command make test', vim.log.levels.ERROR)
     return
   end
   of_session(place, 'vibes.recordCommand', { command = { text = text, type = 'shell' } })
@@ -139,7 +139,7 @@ local function of_delegation(words, place)
   local session = authors.session(place.bufnr)
   local task = table.concat(words, ' ')
   if not session or task == '' then
-    local missing = session and 'say what: :Vibes record delegation Write the tests.'
+    local missing = session and 'name the task, as in :Vibes record delegation Write the tests.'
       or 'start a session first: :Vibes session start'
     vim.notify('vibes: ' .. missing, vim.log.levels.ERROR)
     return
@@ -156,7 +156,7 @@ end
 local function of_relation(words, place)
   local kind, id = words[1], words[2]
   if not id or not vim.tbl_contains(relations, kind) then
-    local message = 'vibes: say which and what: :Vibes record relation %s ID'
+    local message = 'vibes: expected :Vibes record relation %s ID'
     vim.notify(message:format(table.concat(relations, '|')), vim.log.levels.ERROR)
     return
   end
@@ -187,7 +187,7 @@ local kinds = {
 function M.run(words, place)
   local kind = table.remove(words, 1)
   if not kinds[kind] then
-    local message = 'vibes: say what is to be recorded: :Vibes record ' .. table.concat(M.words, '|')
+    local message = 'vibes: expected :Vibes record ' .. table.concat(M.words, '|')
     vim.notify(message, vim.log.levels.ERROR)
     return
   end

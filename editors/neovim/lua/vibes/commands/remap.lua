@@ -1,4 +1,4 @@
--- Writes anew, into the log, where history was rewritten: `:Vibes remap`.
+-- Records current locations after a rewrite of history: `:Vibes remap`.
 
 local M = {}
 

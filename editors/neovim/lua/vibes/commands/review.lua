@@ -30,7 +30,7 @@ function M.run(words, place)
     return
   end
   if not vim.tbl_contains(M.words, verdict) then
-    vim.notify('vibes: a verdict is approved or rejected', vim.log.levels.ERROR)
+    vim.notify('vibes: expected a verdict: approved or rejected', vim.log.levels.ERROR)
     return
   end
   local what = reviewed_at(place)

@@ -28,17 +28,17 @@ function M.run(words, place)
   local session = authors.session(place.bufnr)
   local word = table.remove(words, 1)
   if word == nil then
-    vim.notify(session and ('vibes: session %s runs'):format(session:sub(1, 12)) or 'vibes: no session runs')
+    vim.notify(session and ('vibes: current session: %s'):format(session:sub(1, 12)) or 'vibes: no session')
   elseif word == 'start' and session then
-    vim.notify('vibes: a session runs; end it first', vim.log.levels.ERROR)
+    vim.notify('vibes: end the current session first', vim.log.levels.ERROR)
   elseif word == 'start' then
     start(place.bufnr, table.concat(words, ' '))
   elseif word == 'end' and session then
     finish(place.bufnr, session)
   elseif word == 'end' then
-    vim.notify('vibes: no session runs', vim.log.levels.ERROR)
+    vim.notify('vibes: no session', vim.log.levels.ERROR)
   else
-    vim.notify('vibes: a session starts or ends: :Vibes session start, :Vibes session end', vim.log.levels.ERROR)
+    vim.notify('vibes: expected :Vibes session start or :Vibes session end', vim.log.levels.ERROR)
   end
 end
 

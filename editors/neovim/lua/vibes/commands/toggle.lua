@@ -28,7 +28,7 @@ function M.run(words)
   elseif switches[name] then
     switches[name](config.options)
   else
-    vim.notify('vibes: lens, signs or text can be switched', vim.log.levels.ERROR)
+    vim.notify('vibes: expected lens, signs or text', vim.log.levels.ERROR)
     return
   end
   marks.paint_all()
