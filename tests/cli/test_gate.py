@@ -1,4 +1,4 @@
-"""`vibes gate` over a work tree: bands, rules, reviews, what is not gated, and what is said."""
+"""`vibes gate` over a work tree: bands, rules, reviews, scope and output."""
 
 from __future__ import annotations
 

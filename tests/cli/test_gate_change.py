@@ -1,4 +1,4 @@
-"""`vibes gate --base`: what of a branch is gated, and by which policy; a branch cannot bring its own, nor take records away."""
+"""`vibes gate --base`: what is gated and by which policy; a branch cannot change policy or records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CI runs: the scripts of the action, word for word, and the hook for the pre-commit framework, in real repositories."""
+"""The scripts of the GitHub action and the pre-commit hook, run in real repositories."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> GateProject:
 
 
 class Ran:
-    """One step of the action, run by bash as a runner does: what came of it."""
+    """The result of one step of the action, run by bash like on a runner."""
 
     def __init__(self, step: str, folder: Path, **given: str) -> None:
         self.outputs, self.summary = folder.parent / "outputs", folder.parent / "summary"
@@ -102,7 +102,7 @@ def test_the_job_for_gitlab_installs_this_project_from_its_source() -> None:
 
 
 def test_pages_name_a_base_by_its_whole_ref() -> None:
-    """A short name may be a tag's."""
+    """A short name may be a tag."""
     for page in ("README.md", "docs/prism.md", "docs/ci.md", "docs/cli.md"):
         named = re.findall(
             r"(?:gate|check) --base ([^\s`]+)", (REPOSITORY / page).read_text(encoding="utf-8")
@@ -185,7 +185,7 @@ def test_the_action_installs_this_project_into_an_environment_of_its_own(tmp_pat
 
 
 def test_no_module_of_the_checkout_is_imported(tmp_path: Path) -> None:
-    """A branch may bring files that are called like the modules which the action runs."""
+    """A branch may add files with the names of modules that the action runs."""
     checkout = tmp_path / "work"
     for name in ("venv", "pip"):
         (checkout / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`vibes gate --base`: whose approvals count; and what no gate can prevent, as docs/prism.md says (What a gate does not prove)."""
+"""`vibes gate --base`: whose approvals count, and what no gate can prevent (docs/prism.md)."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_a_rejection_by_anyone_counts(project: GateProject, run_vibes: RunVibes)
 def test_not_preventable_a_commit_in_another_persons_name(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """Git proves nobody's name: signed commits and protected branches do."""
+    """Git does not prove names; signed commits and protected branches do."""
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0])
@@ -222,7 +222,7 @@ def test_not_preventable_a_commit_in_another_persons_name(
 def test_not_preventable_code_that_is_not_recorded(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """A trail knows what it is told."""
+    """A trail contains only what was recorded."""
     project.file("a.py")
     project.commit()
     assert (project.gate_json(run_vibes)["result"], project.gate_json(run_vibes)["items"]) == (
@@ -232,7 +232,7 @@ def test_not_preventable_code_that_is_not_recorded(
 
 
 def test_not_preventable_a_false_record(project: GateProject, run_vibes: RunVibes) -> None:
-    """Nobody but the recorder knows the temperature."""
+    """Only the recorder can know the temperature."""
     project.write(risky=False)
     project.commit()
     assert project.gate_json(run_vibes)["result"] == "PASS"
@@ -241,7 +241,7 @@ def test_not_preventable_a_false_record(project: GateProject, run_vibes: RunVibe
 def test_not_preventable_history_rewritten_before_a_push(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """A commit that was amended away leaves nothing to find."""
+    """An amended commit leaves no trace."""
     project.write()
     project.commit()
     project.repository.git("reset", "--quiet", "--hard", project.base)

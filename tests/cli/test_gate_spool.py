@@ -1,4 +1,4 @@
-"""`vibes gate --base`: what a branch puts into the spool, which git ignores, does not go to the log as somebody else's word."""
+"""`vibes gate --base`: files that a branch adds to the spool are not recorded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> GateProject:
 
 
 def approval(project: GateProject, identifier: str) -> list[dict[str, Any]]:
-    """Return the records that approve an annotation, as Bo's; they stand in no log."""
+    """Return records by Bo that approve an annotation; they are in no log."""
     before = project.log_lines()
     project.review(identifier, reviewer=BO[0])
     forged = [json.loads(line) for line in project.log_lines()[len(before) :]]
@@ -51,7 +51,7 @@ def approval(project: GateProject, identifier: str) -> list[dict[str, Any]]:
 
 
 def record(project: GateProject, use_case: str, given: dict[str, Any]) -> Any:
-    """Record something by the command line."""
+    """Run `vibes record`."""
     arguments = [str(SCRIPT), "record", use_case]
     done = subprocess.run(
         arguments,
@@ -65,7 +65,7 @@ def record(project: GateProject, use_case: str, given: dict[str, Any]) -> Any:
 
 
 def held(project: GateProject) -> tuple[Path, dict[str, Any]]:
-    """Hold a part of a completion as our own programs do; return the file and what is in it."""
+    """Store a partial completion as `vibes` does; return the file and its content."""
     project.file("b.py", "b = 1\n")
     assert record(
         project, "inline-completion", {**PUT, "partial": {"part": 1, "final": False}}
@@ -91,7 +91,7 @@ def with_nothing_written(
 def by_its_contexts(
     _: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """What is said to be hashes takes the place of other members."""
+    """Values given as hashes replace other members."""
     edge = next(each for each in forged if each["type"] == "edge")
     said = {name: value for name, value in edge.items() if isinstance(value, str)}
     return {**found, "contexts": {**found["contexts"], "hashes": said}, "records": [edge]}
@@ -100,7 +100,7 @@ def by_its_contexts(
 def by_what_it_came_to(
     project: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The file of a completion that is done says what is still to be written."""
+    """The file of a finished completion lists what is still to be written."""
     done = {
         "held": found,
         "final": True,

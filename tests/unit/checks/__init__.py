@@ -1,1 +1,1 @@
-"""The checks: what each of them finds, and that it finds nothing in a sound trail."""
+"""Each check has its finding, and a sound trail has none."""

@@ -1,4 +1,4 @@
-"""A sound project for every test to spoil."""
+"""Sound projects that each test may modify."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CompleteTrail]:
-    """A sound project of each level, to be copied and never written to."""
+    """A sound project of each level; tests get copies."""
     folder = tmp_path_factory.mktemp("sound")
     return {level: build(folder / level, level) for level in LEVELS}
 

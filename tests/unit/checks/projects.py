@@ -1,4 +1,4 @@
-"""Projects to check: a sound one in a real repository, and the smallest one there can be."""
+"""Projects to check: a sound one in a real repository, and a minimal one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEVELS: Final = ("low", "medium", "high")
 
 
 class Seen(NamedTuple):
-    """A finding as its reader sees it."""
+    """The visible parts of a finding."""
 
     check: str
     severity: str
@@ -37,7 +37,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Project:
-    """A project with its repository, and a writer that goes on where its trail ends."""
+    """A project with its repository and a writer that appends to its trail."""
 
     root: Path
     repository: Repository
@@ -55,38 +55,38 @@ class Project:
         return check(self.root, base)
 
     def seen(self, base: str | None = None) -> list[Seen]:
-        """Check the project and return all that was found."""
+        """Check the project and return its findings."""
         return seen(self.report(base))
 
     def line(
         self, path: str = "src/auth.py", *, prompt: str | None = None, **members: object
     ) -> str:
-        """Append an annotation as sound as those before it, but for some members; return its id."""
+        """Append a sound annotation with some members changed; return its id."""
         known = {"session_id": self.trail.session, "commit_hash": self.head, **members}
         identifier = self.writer.line(path, 1, 2, prompt=prompt or self.trail.prompt, **known)  # type: ignore[arg-type]
         self.writer.cause(identifier, self.trail.command, session=self.trail.session)
         return identifier
 
     def contents(self) -> dict[str, bytes | str]:
-        """Return all that lies in the audit directory: of files their bytes, of all else what it is."""
+        """Return the contents of the audit directory, see `contents`."""
         return contents(self.audit)
 
     def last_line(self, file: str) -> int:
-        """Return the number of the line on which a file ends."""
+        """Return the number of the last line of a file."""
         return (self.root / file).read_bytes().count(b"\n") + 1
 
     def last(self, back: int = 0) -> int:
-        """Return the number of the log's last line, or of one so many lines before it."""
+        """Return the number of the last line of the log, or of one `back` lines before it."""
         return (self.root / LOG).read_bytes().count(b"\n") - back
 
     def place(self, text: str, file: str = MANIFEST) -> int:
-        """Return the first line of a file that holds a text."""
+        """Return the number of the first line of a file that contains a text."""
         lines = (self.root / file).read_text(encoding="utf-8").split("\n")
         return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
 def contents(folder: Path) -> dict[str, bytes | str]:
-    """Return all that lies in a folder, at any depth: of files their bytes, of links where they lead, of all else what is known."""
+    """Return everything in a folder by path: bytes of files, targets of links, else the kind."""
     found: dict[str, bytes | str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -102,7 +102,7 @@ def contents(folder: Path) -> dict[str, bytes | str]:
 
 
 def build(root: Path, level: str) -> CompleteTrail:
-    """Make a repository whose trail keeps every rule at a level, everything committed."""
+    """Create a repository with a sound trail of a level, all committed."""
     repository = Repository(root)
     repository.write("src/limits.py", LIMITS_BEFORE)
     earlier = repository.commit("Add limits")
@@ -115,7 +115,7 @@ def build(root: Path, level: str) -> CompleteTrail:
 
 
 def copied(template: CompleteTrail, root: Path) -> Project:
-    """Copy a project that `build` made, so that a test may spoil it."""
+    """Copy a project of `build`, so that a test may modify it."""
     shutil.copytree(template.root, root)
     repository = Repository(root)
     writer = TrailWriter(root, level=template.level, start="2026-02-03T11:00:00.000Z")
@@ -124,7 +124,7 @@ def copied(template: CompleteTrail, root: Path) -> Project:
 
 
 def smallest(root: Path, level: str) -> TrailWriter:
-    """Make a repository whose trail holds one annotation, without prompt and reasoning."""
+    """Create a repository whose trail has one annotation, without prompt and reasoning."""
     repository = Repository(root)
     repository.write("a.py", "one\ntwo\n")
     commit = repository.commit("Add a.py")
@@ -145,7 +145,7 @@ def check(root: Path, base: str | None = None) -> Report:
 
 
 def seen(report: Report) -> list[Seen]:
-    """Return a report's findings as their reader sees them."""
+    """Return the visible parts of the findings of a report."""
     return [
         Seen(each.check.id, each.severity.value, each.file, each.line, each.field, each.message)
         for each in report.findings

@@ -1,4 +1,4 @@
-"""The catalogue of checks, and that none is without a test that shows exactly its finding."""
+"""The catalogue of checks; each check has a test with exactly its finding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_check_says_what_why_and_what_to_do(check: object) -> None:
 
 
 def test_every_check_has_a_test_that_shows_its_finding() -> None:
-    """Such a test is named for the check and expects a `Seen` of this check, and of no other."""
+    """The test has the name of the check and expects a `Seen` of this check only."""
     shown = {
         check
         for module in Path(__file__).parent.glob("test_*_findings.py")

@@ -1,4 +1,4 @@
-"""What is found in the entries of the manifest: complete, unchanged, readable, and fit to be published."""
+"""Findings about manifest entries: members, hashes, blobs and privacy."""
 
 from __future__ import annotations
 

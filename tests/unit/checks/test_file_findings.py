@@ -1,4 +1,4 @@
-"""What is found in the files of a trail as files: there, readable, and what the RFC says they are."""
+"""Findings about the files of a trail: missing, unreadable or invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of all findings, in one file that is reviewed like code."""
+"""The texts of all findings are in one snapshot that is reviewed like code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found about git: its housekeeping, and what a base revision held."""
+"""Findings about the git setup and about changes since a base revision."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_base_file(project: Project) -> None:
 
 
 def test_base_checkout(project: Project) -> None:
-    """A commit has lines that the disk does not show, as a filter would leave it."""
+    """HEAD has lines that are missing on disk, as after a filter."""
     log = project.root / LOG
     before = log.read_bytes()
     project.line()

@@ -1,4 +1,4 @@
-"""What is found in single records: complete, dated, identified, about files that are there."""
+"""Findings about single records: members, timestamps, ids and files."""
 
 from __future__ import annotations
 

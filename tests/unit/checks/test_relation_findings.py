@@ -1,4 +1,4 @@
-"""What is found between records: references, edges, causes, sessions, delegations."""
+"""Findings about relations: references, edges, causes, sessions and delegations."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_session_order(project: Project) -> None:
 def delegate(
     project: Project, *, parent: str | None, record: bool = True, edge: bool = True
 ) -> str:
-    """Delegate to a new session, leaving out what a test wants left out."""
+    """Delegate to a new session without some of the records."""
     child = project.writer.session_start(parent=parent)
     if record:
         project.writer.delegation(project.trail.session, child)

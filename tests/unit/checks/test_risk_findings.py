@@ -1,4 +1,4 @@
-"""What is found in the risk members of a record."""
+"""Findings about the risk members of a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vibes gate --base`: records and entries that a branch writes anew under the id they had, or brings with an id that is not theirs."""
+"""`vibes gate --base`: a branch rewrites records and entries under their id, or adds some with a wrong id."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ BLOCKED: Final = {"a.py": ("block", False)}
 
 @pytest.fixture
 def project(tmp_path: Path) -> GateProject:
-    """A project, gated by nobody who had a part in it, as in CI."""
+    """A project gated by a CI user who did not contribute to it."""
     return use_ci_user(GateProject(tmp_path / "project"))
 
 
 def rewrite(project: GateProject, identifier: str, **changed: Any) -> bytes:
-    """Write a record of the log anew, its id kept; return its line."""
+    """Rewrite a record of the log under its id; return its line."""
     lines = project.log_lines()
     at = next(
         number
@@ -191,7 +191,7 @@ def test_an_entry_that_the_branch_adds_cannot_be_removed(
 
 
 def test_a_committed_journal_is_found(project: GateProject, run_vibes: RunVibes) -> None:
-    """Only programs on this machine write the journal; git ignores it."""
+    """Only local programs write the journal; git ignores it."""
     key = "5" * 64
     folder = project.root / ".ai-audit/wal"
     folder.mkdir()

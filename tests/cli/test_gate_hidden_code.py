@@ -1,4 +1,4 @@
-"""`vibes gate --base`: records by which a branch would take code out of the gate, or make it look less risky."""
+"""`vibes gate --base`: a branch adds records to hide its code or lower its risk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vibes gate --base`: code that a branch puts where a gate would not look, or writes as it would not read it."""
+"""`vibes gate --base`: a branch moves code, or writes it in another encoding or with other line ends."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ POINTER: Final = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' *
 
 @pytest.fixture
 def project(tmp_path: Path) -> GateProject:
-    """A project, gated by nobody who had a part in it, as in CI."""
+    """A project gated by a CI user who did not contribute to it."""
     return use_ci_user(GateProject(tmp_path / "project"))
 
 
 def submodule(project: GateProject, tmp_path: Path, path: str = "lib", **files: str) -> Repository:
-    """Add a repository of some files as a submodule; return it."""
+    """Add a repository with some files as a submodule; return it."""
     inner = Repository(tmp_path / "inner")
     for name, text in files.items():
         inner.write(f"{name}.py", text)
@@ -201,7 +201,7 @@ def test_no_encoding_hides_code(project: GateProject, run_vibes: RunVibes, encod
 
 
 def test_a_git_lfs_pointer_does_not_pass(project: GateProject, run_vibes: RunVibes) -> None:
-    """A runner without Git LFS, or one that was told to leave its files out."""
+    """A runner without Git LFS, or with `GIT_LFS_SKIP_SMUDGE`."""
     project.write()
     project.base = project.commit()
     project.file("a.py", POINTER)
@@ -258,7 +258,7 @@ def test_a_function_that_was_rewritten_and_renamed_is_lost(
 def test_a_backdated_commit_does_not_hide_its_code(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """Lines older than the edit claim nothing, unless only the branch itself dates them."""
+    """Lines older than the edit are not gated, unless only the branch dates them."""
     project.file("a.py")
     project.repository.git("add", "a.py")
     project.repository.git(
@@ -337,7 +337,7 @@ def test_a_row_agrees_with_the_findings(
     project.commit("Review", by=by)
     for arguments in ((), ("--markdown",)):
         done = project.gate(run_vibes, *arguments)
-        row = " ".join(done.out.split())  # whatever the width of the table
+        row = " ".join(done.out.split())  # independent of the width of the table
         assert said in row
         assert ("not independent" in row) == (done.code == 1)
     told = project.gate_json(run_vibes)["items"][0]["review"]

@@ -1,4 +1,4 @@
-"""`vibes gate --base`: what git holds is judged, not what checkout makes of it, and names of revisions mean one thing."""
+"""`vibes gate --base`: git's objects are gated, not only the checkout, and ambiguous revisions are refused."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LOG: Final = ".ai-audit/annotations.jsonl"
 
 @pytest.fixture
 def project(tmp_path: Path) -> GateProject:
-    """A project, gated by nobody who had a part in it, as in CI."""
+    """A project gated by a CI user who did not contribute to it."""
     return use_ci_user(GateProject(tmp_path / "project"))
 
 
 def fresh(project: GateProject) -> None:
-    """Have git check the work tree out again, through whatever attributes say."""
+    """Check out the work tree again, with all attributes applied."""
     project.repository.git("rm", "-r", "--quiet", "--cached", ".")
     for path in project.root.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
@@ -36,7 +36,7 @@ def fresh(project: GateProject) -> None:
 
 
 def commit_bytes(project: GateProject, path: str, content: bytes) -> None:
-    """Put these very bytes into the next commit, whatever attributes would make of them."""
+    """Add exactly these bytes to the next commit, bypassing attributes."""
     (project.root.parent / "blob").write_bytes(content)
     blob = project.repository.git(
         "hash-object", "-w", "--no-filters", str(project.root.parent / "blob")
@@ -67,7 +67,7 @@ def test_ident_does_not_create_an_uncommitted_approval(
 def test_a_filter_does_not_create_an_uncommitted_approval(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """As a runner that has Git LFS, or any other filter, configured for everybody."""
+    """A runner with a global filter such as Git LFS."""
     identifier = project.write()
     (project.root / ".gitattributes").write_text("*.jsonl filter=swap -text\n")
     project.commit()
@@ -243,7 +243,7 @@ def test_a_base_cannot_be_a_commit_message_search(
 def test_tags_named_like_what_git_itself_writes_change_nothing(
     project: GateProject, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
-    """A push can make such tags, and `.git/HEAD` and `.git/FETCH_HEAD` come before them."""
+    """A push can create such tags; `.git/HEAD` and `.git/FETCH_HEAD` take precedence."""
     project.repository.switch("side", create=True)
     project.write()
     head = project.commit()

@@ -1,4 +1,4 @@
-"""`vibes gate --base` and `check --base`: what honest branches look like, of which neither says anything."""
+"""`vibes gate --base` and `check --base` have no findings for honest branches."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HOST = ("GitHub", "noreply@github.com")
 
 @pytest.fixture
 def project(tmp_path: Path) -> GateProject:
-    """A project, gated by nobody who had a part in it, as in CI."""
+    """A project gated by a CI user who did not contribute to it."""
     return use_ci_user(GateProject(tmp_path / "project"))
 
 
 def quiet(
     project: GateProject, run_vibes: RunVibes, folder: Path | None = None, base: str | None = None
 ) -> set[str]:
-    """Run both commands; return the files whose annotations were judged."""
+    """Run both commands; return the files whose annotations were gated."""
     where, name = folder or project.root, base or project.base
     done = run_vibes("gate", "--base", name, "--json", cwd=where)
     assert (done.code, done.err, done.json["result"], checks(done.json, "error", "warning")) == (
@@ -70,7 +70,7 @@ def test_a_branch_that_merges_main_into_itself(project: GateProject, run_vibes: 
 def test_a_branch_whose_records_got_their_commits(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """As the hook writes them, in the commit that follows."""
+    """As the hook records them, in the next commit."""
     project.write(risky=False)
     project.commit()
     project.file("b.txt", "b\n")
@@ -133,7 +133,7 @@ def test_a_project_in_a_folder_of_its_repository(tmp_path: Path, run_vibes: RunV
 def test_what_the_base_has_of_two_records_with_one_id(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """As a tool leaves it that writes the commit into its records, and a merge of both."""
+    """As left by a tool that adds the commit to its records, and by a merge of both."""
     project.write("old.py", risky=False, id_variant="less-commit")
     [*others, line] = project.log_lines()
     project.write_log(

@@ -1,4 +1,4 @@
-"""`vibes gate --base`: records and reviews that a branch disguises, and code that it puts elsewhere."""
+"""`vibes gate --base`: a branch disguises records, reviews and files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ UNREADABLE: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> GateProject:
-    """A project, gated by nobody who had a part in it, as in CI."""
+    """A project gated by a CI user who did not contribute to it."""
     return use_ci_user(GateProject(tmp_path / "project"))
 
 
@@ -349,7 +349,7 @@ def test_a_backdated_commit_contradicts_no_record(
 def test_restored_code_in_a_backdated_commit_is_gated(
     project: GateProject, run_vibes: RunVibes
 ) -> None:
-    """The file stands as the base has it, and git dates its lines by a commit of the branch."""
+    """The file equals the base, but git blames its lines on a commit of the branch."""
     project.file("a.py")
     project.base = project.commit("Code")
     project.file("a.py", BEGIN)
