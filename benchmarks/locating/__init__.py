@@ -1,1 +1,1 @@
-"""How right the locator is, measured on histories that it has never seen; `python -m benchmarks.locating PATH...`."""
+"""The accuracy of the locator on git histories; `python -m benchmarks.locating`."""

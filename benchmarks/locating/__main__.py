@@ -1,4 +1,7 @@
-"""Replays git histories: `python -m benchmarks.locating PATH... [--pairs N] [--files N] [--seed S] [--json FILE] [--sample N]`."""
+"""Measure on git histories how accurate the locator is.
+
+Run `python -m benchmarks.locating PATH... [--pairs N] [--files N] [--seed S] [--json FILE]`.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +99,11 @@ def _add(report: Report, cases: Iterable[Case]) -> None:
 
 def _print_witnesses(witnesses: Witnesses, name: str) -> None:
     print(
-        f"{name}: {witnesses.lines:,} lines followed; diff algorithms disagree or moves are too small for {_share(witnesses.unsettled, witnesses)}, "
-        f"blame --reverse disagrees for {_share(witnesses.blame_differs, witnesses)}; in moved blocks {_share(witnesses.moved, witnesses)}; "
+        f"{name}: {witnesses.lines:,} lines followed; "
+        f"diff algorithms disagree or moves are too small for "
+        f"{_share(witnesses.unsettled, witnesses)}, "
+        f"blame --reverse disagrees for {_share(witnesses.blame_differs, witnesses)}; "
+        f"in moved blocks {_share(witnesses.moved, witnesses)}; "
         f"in doubt but for their neighbours {_share(witnesses.doubtful, witnesses)}",
         flush=True,
     )

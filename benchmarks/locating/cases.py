@@ -1,4 +1,4 @@
-"""What is asked of the locator: ranges of an old text, a new text, and where the lines truly went."""
+"""The input of a measurement: ranges of an old text, a new text, and the true line map."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Case:
         truth: The map of lines from old to new.
         later: Versions between the two, the oldest first.
         group: How far the two texts are apart, in words; empty where that says nothing.
-        restored: Where the text of dead lines stands again, as a direct comparison sees it; not used for lines that survive.
+        restored: Where the text of dead lines occurs again, in a direct comparison; not used for
+            surviving lines.
     """
 
     source: str
@@ -95,7 +96,10 @@ class Case:
         return Fate.WHOLE if last >= first else Fate.START
 
     def expected_start(self, asked: Range) -> int:
-        """Return where a range truly begins, as most of its surviving (or else restored) lines say; `DEAD` when none does."""
+        """Return the true start of a range by most of its surviving, else restored lines.
+
+        `DEAD` without any.
+        """
         start, end = asked
         if self.true_start(asked) > 0:
             return self.true_start(asked)
@@ -137,7 +141,10 @@ class Case:
 def choose_ranges(
     rng: random.Random, lines: Sequence[str], written: Sequence[Range]
 ) -> list[Range]:
-    """Return the runs of lines that a commit wrote and random ranges, most of them as long as a short function."""
+    """Return the runs of lines that a commit wrote, and random ranges.
+
+    Most random ranges are as long as a short function.
+    """
     chosen = set(rng.sample(written, min(len(written), _MOST_HUNKS)))
     openings = [
         number

@@ -1,6 +1,6 @@
-"""Cases made by random edits of real files: the identity of each line is known exactly, undecidable copies included.
+"""Cases made by random edits of real files, where the identity of each line is known.
 
-A line that is edited, renamed in or indented is still the same line; a line that is replaced is not.
+A line that is edited, renamed in or indented is still the same line; a replaced line is not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Draft:
     touched: list[Range] = field(default_factory=list)
 
     def block(self) -> tuple[int, int]:
-        """Return where a random block begins and ends in the lines now; the end is not part of it."""
+        """Return the start and the (exclusive) end of a random block of the current lines."""
         length = self.rng.randint(1, min(_LONGEST_BLOCK, len(self.lines) // 4))
         begin = self.rng.randrange(len(self.lines) - length)
         numbers = [number for number, _ in self.lines[begin : begin + length] if number != DEAD]
@@ -101,7 +101,7 @@ def _reformat(draft: Draft) -> None:
 
 
 def _rename(draft: Draft) -> None:
-    """Rename five identifiers wherever they stand."""
+    """Rename five identifiers everywhere."""
     words = sorted({word for _, line in draft.lines for word in _WORD.findall(line)})
     names = {word: f"{word}_renamed" for word in draft.rng.sample(words, min(5, len(words)))}
     draft.lines[:] = [

@@ -30,7 +30,7 @@ _SAME: Final = Change(())
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """What one commit did to one file; without `new` it deleted the file, without `old` it created it."""
+    """What a commit did to a file: deleted it without `new`, created it without `old`."""
 
     old: Version | None
     new: Version | None
@@ -67,7 +67,10 @@ class History(Repository):
         return self.sources(self.commit(number))
 
     def follow(self, version: Version, start: int, end: int) -> list[Version] | None:
-        """Return the different versions of a file from one commit to a later one, renames followed; None when it was deleted."""
+        """Return the versions of a file from one commit to a later one, following renames.
+
+        None if it was deleted.
+        """
         versions = [version]
         for commit in self._commits[start + 1 : end + 1]:
             touch = commit.departing.get(versions[-1].path)
@@ -79,13 +82,13 @@ class History(Repository):
         return versions
 
     def changes(self, versions: Sequence[Version], algorithm: str) -> list[Change]:
-        """Return what each step from version to version did to the lines, as one of git's algorithms sees it."""
+        """Return the line changes of each step between versions, by one of git's algorithms."""
         known = self._changes[algorithm]
         steps = pairwise(versions)
         return [known.get((old.blob, new.blob), _SAME) for old, new in steps]
 
     def doubts(self, versions: Sequence[Version], length: int) -> dict[int, set[int]]:
-        """Return where else lines of the first version may be in the last one: a diff has equals that are as true."""
+        """Return where else lines of the first version may be in the last: diffs are not unique."""
         steps = zip(self.changes(versions, ALGORITHMS[0]), pairwise(versions), strict=True)
         return doubts_of(
             ((change, self._keys(old.blob), self._keys(new.blob)) for change, (old, new) in steps),
@@ -93,7 +96,7 @@ class History(Repository):
         )
 
     def last_written(self, version: Version, number: int) -> list[tuple[int, int]]:
-        """Return the runs of lines that the last commit up to this one to touch a file added, in the file as it is there."""
+        """Return the runs of lines added by the last commit to a file, up to a given one."""
         for commit in reversed(self._commits[: number + 1]):
             touch = commit.arriving.get(version.path)
             if touch is not None:
@@ -102,12 +105,12 @@ class History(Repository):
         return []
 
     def direct(self, old: str, new: str) -> Change:
-        """Return the change from one blob to another, whatever lay between."""
+        """Return the change from one blob to another, in one step."""
         patch = self.run("diff", *_DIFF, "--histogram", old, new)
         return Change(parse_patch(iter(patch.split(b"\n"))))
 
     def blamed(self, version: Version, start: int, end: int, length: int) -> list[int]:
-        """Return the map of a file by `git blame --reverse`: the last commit that has a line, and its number there."""
+        """Return the line map by `git blame --reverse`: the last commit and line number of each."""
         last = self.commit(end)
         told = self.run(
             "blame",
@@ -139,7 +142,7 @@ class History(Repository):
         return self._known_keys[blob]
 
     def _stream(self, algorithm: str, newest: int) -> _Lines:
-        """Return the log of the main line: for each commit the files it touched, and what it did to their lines."""
+        """Return the log of the main line: the files and line changes of each commit."""
         order = ("--first-parent", "--reverse", f"--max-count={newest}", "--format=commit %H")
         shown = ("--raw", "--no-abbrev", "-p", "-M", "-l0", f"--diff-algorithm={algorithm}", *_DIFF)
         return _Lines(
@@ -188,7 +191,7 @@ def _parse_log(lines: IO[bytes]) -> tuple[list[_Commit], dict[tuple[str, str], C
 
 
 def _note_touch(commit: _Commit, line: bytes) -> None:
-    """Take in a raw line: modes and blobs before and after, the kind of change, the path or both of them."""
+    """Add a raw diff line: modes, blobs, kind of change, and one path or two."""
     about, *paths = line.decode("utf-8", "surrogateescape").rstrip("\n").split("\t")
     old_mode, new_mode, old_blob, new_blob, _ = about[1:].split(" ")
     old = Version(paths[0], old_blob) if old_mode.startswith("100") else None

@@ -1,4 +1,4 @@
-"""What one commit did to the lines of a file, made of what `git diff` prints. Nothing of the locator is used."""
+"""What one commit did to the lines of a file, from `git diff`. Does not use the locator."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ DEAD: Final = 0
 UNKNOWN: Final = -1
 """Instead of a line number: what became of the line cannot be said."""
 _MOVED_LINES: Final = 3
-"""Different telling lines that a block must have before it counts as moved."""
-_TELLING: Final = 8
-"""Letters and digits that a line must have to tell anything."""
+"""Different distinctive lines that a block must have before it counts as moved."""
+_MIN_CHARACTERS: Final = 8
+"""Letters and digits that a distinctive line must have."""
 _SIGNS: Final = bytes(range(0x30)) + rb":;<=>?@[\]^_`{|}~"
 _BESIDE: Final = 2
-"""Lines beside a moved block whose identity a diff often mixes up: blank lines and closing brackets."""
+"""Lines beside a moved block that a diff often confuses: blank lines, closing brackets."""
 _FURTHEST_SLIDE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One hunk of a diff without context: `deleted` from `old` on became `added` from `new` on, 1-based.
+    """A hunk of a diff without context: `deleted` lines from `old` became `added` from `new`.
 
-    Lines are without white space, as `git diff -w` compares them.
+    Numbers are 1-based, lines without white space, as `git diff -w` compares them.
     """
 
     old: int
@@ -72,16 +72,17 @@ class Change:
         self.added = [(hunk.new, hunk.new + len(hunk.added) - 1) for hunk in hunks if hunk.added]
 
     def follow(self, lines: Iterable[int]) -> list[int]:
-        """Return where lines of the old file are in the new one; what is no line stays what it is."""
+        """Return where lines of the old file are in the new one; `DEAD` and `UNKNOWN` stay."""
         table, shift, known = self._table, self._shift, len(self._table)
         return [
             line if line <= 0 else table[line] if line < known else line + shift for line in lines
         ]
 
     def slides(self, old: Sequence[bytes], new: Sequence[bytes]) -> Mapping[int, set[int]]:
-        """Return where else lines of the old file may be: a diff is as true when a hunk of it is slid along equal lines.
+        """Return where else lines of the old file may be.
 
-        `UNKNOWN` among the places says that nothing speaks for the one that git chose: a blank line or a bracket beside rewritten lines.
+        A diff is equally true if a hunk slides along equal lines. `UNKNOWN` among the places means
+        that nothing supports git's choice: a blank line or a bracket beside rewritten lines.
 
         Args:
             old: The lines of the old file without white space.
@@ -99,7 +100,7 @@ class Change:
         return self._slides
 
     def _stranded(self, old: Sequence[bytes]) -> Iterator[int]:
-        """Give the kept lines beside rewritten ones that say nothing: git matches them with any that look alike."""
+        """Yield unchanged lines without text beside rewritten ones: git matches any of them."""
         for hunk in self._hunks:
             if hunk.deleted and hunk.added:
                 for beside in (
@@ -113,7 +114,7 @@ class Change:
 
 
 def parse_hunk(header: bytes, lines: Iterator[bytes]) -> Hunk:
-    """Return the hunk of a diff without context whose header was just read; its own lines are taken from `lines`."""
+    """Return the hunk of a diff without context, given its header and the lines after it."""
     old, deleted, new, added = _header(header)
     return Hunk(old, new, _body(lines, deleted), _body(lines, added))
 
@@ -124,7 +125,10 @@ def parse_patch(lines: Iterator[bytes]) -> list[Hunk]:
 
 
 def _header(line: bytes) -> tuple[int, int, int, int]:
-    """Return first line and count on both sides; git names the line before a side without lines, this the one after it."""
+    """Return first line and count on both sides.
+
+    For an empty side git gives the line before it, this function the one after it.
+    """
     before, after = line.split(b" ", 3)[1:3]
     old, _, deleted = before[1:].partition(b",")
     new, _, added = after[1:].partition(b",")
@@ -142,7 +146,7 @@ def _body(lines: Iterator[bytes], count: int) -> list[bytes]:
 
 
 def _slid_additions(hunk: _Span, new: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """Give the old lines beside a hunk that may be lines which it added, with their places then."""
+    """Yield the old lines beside a hunk that it may have added, with their places then."""
     if hunk.added:
         for step in _equal_run(new, hunk.new - 1, hunk.new + hunk.added - 1, -1):
             yield hunk.old - 1 - step, hunk.new + hunk.added - 1 - step
@@ -151,7 +155,7 @@ def _slid_additions(hunk: _Span, new: Sequence[bytes]) -> Iterator[tuple[int, in
 
 
 def _slid_deletions(hunk: _Span, old: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """Give the old lines that a hunk deleted though others beside it may have been, and those others."""
+    """Yield the old lines that a hunk may have kept or deleted instead of others."""
     if hunk.deleted:
         for step in _equal_run(old, hunk.old - 1, hunk.old + hunk.deleted - 1, -1):
             yield hunk.old + hunk.deleted - 1 - step, hunk.new - 1 - step
@@ -175,30 +179,32 @@ def _equal_run(lines: Sequence[bytes], one: int, other: int, direction: int) -> 
 
 
 def _follow_moves(table: array[int], hunks: Sequence[Hunk]) -> None:
-    """Let deleted lines live on where the same change added them in a block that stood once and stands once.
+    """Map deleted lines to where the same change added them, in a unique block.
 
-    What was moved in smaller pieces, or in several copies, is unknown.
+    Lines that moved in smaller pieces or in several copies are unknown.
     """
     gone = {hunk.old + offset: line for hunk in hunks for offset, line in enumerate(hunk.deleted)}
     come = {hunk.new + offset: line for hunk in hunks for offset, line in enumerate(hunk.added)}
-    arrivals = Counter(come.values())
+    added_counts = Counter(come.values())
     candidates = {
-        number: line for number, line in gone.items() if line in arrivals and _is_telling(line)
+        number: line
+        for number, line in gone.items()
+        if line in added_counts and _is_distinctive(line)
     }
     if not candidates:
         return
-    departures = Counter(candidates.values())
+    deleted_counts = Counter(candidates.values())
     places = {line: number for number, line in come.items()}
     for number in candidates:
         table[number] = UNKNOWN
     done: set[int] = set()
     for number, line in candidates.items():
-        if number in done or departures[line] > 1 or arrivals[line] > 1:
+        if number in done or deleted_counts[line] > 1 or added_counts[line] > 1:
             continue
         first, last, shift = _block(number, places[line], gone, come)
         block = range(first, last + 1)
         done.update(block)
-        if len({gone[each] for each in block if _is_telling(gone[each])}) >= _MOVED_LINES:
+        if len({gone[each] for each in block if _is_distinctive(gone[each])}) >= _MOVED_LINES:
             for each in block:
                 table[each] = each + shift
             for each in (*range(first - _BESIDE, first), *range(last + 1, last + 1 + _BESIDE)):
@@ -209,7 +215,7 @@ def _follow_moves(table: array[int], hunks: Sequence[Hunk]) -> None:
 def _block(
     old: int, new: int, gone: Mapping[int, bytes], come: Mapping[int, bytes]
 ) -> tuple[int, int, int]:
-    """Return first and last line of the largest block around a moved line, and how far it went."""
+    """Return the first and last line of the block around a moved line, and its shift."""
     shift = new - old
     first = last = old
     while first - 1 in gone and gone[first - 1] == come.get(first - 1 + shift):
@@ -224,5 +230,5 @@ def has_text(line: bytes) -> bool:
     return bool(line.translate(None, _SIGNS))
 
 
-def _is_telling(line: bytes) -> bool:
-    return len(line) >= _TELLING and len(line.translate(None, _SIGNS)) >= _TELLING
+def _is_distinctive(line: bytes) -> bool:
+    return len(line) >= _MIN_CHARACTERS and len(line.translate(None, _SIGNS)) >= _MIN_CHARACTERS

@@ -1,7 +1,8 @@
-"""How long opening a file takes, beside blame: `python -m benchmarks.locating.opening PATH...`.
+"""Measure opening a file against blame: `python -m benchmarks.locating.opening PATH...`.
 
-For each git repository the three largest source files of its newest commit: all ranges of a file, recorded in up to ten versions of it,
-against `git blame --porcelain` of it. All in processor time, git's included but for what its one reader of contents takes, which runs all along.
+For each git repository it takes the three largest source files of the newest commit, and locates
+all ranges of a file, recorded in up to ten versions, against `git blame --porcelain`. All times
+are processor time, git's included, except for the one git process that reads contents throughout.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ Ratios: TypeAlias = tuple[float, float]
 def main(repositories: Sequence[Path]) -> None:
     """Measure and print."""
     print(
-        f"opening a file, {RANGES} ranges of up to {VERSIONS} versions, against git blame --porcelain (milliseconds)"
+        f"opening a file, {RANGES} ranges of up to {VERSIONS} versions, "
+        "against git blame --porcelain (milliseconds)"
     )
     print(f"  {'lines':>7}{'blame':>9}{'anchors':>9}{'history':>9}  blame/anchors  blame/history")
     ratios: list[tuple[int, Ratios]] = []
@@ -66,7 +68,7 @@ def _print_file(repository: Repository, path: str) -> tuple[int, Ratios]:
 def _subjects(
     rng: random.Random, repository: Repository, path: str, blobs: Sequence[str]
 ) -> dict[str, Callable[[], object]]:
-    """Return what is to be timed: blame, placing by anchors, and placing with the contents of all versions read from git."""
+    """Return the subjects: blame, locating by anchors, and locating with all versions from git."""
     recorded: list[AnchoredRange] = []
     made_in: list[int] = []
     texts = [Text.from_bytes(repository.content(blob)) for blob in blobs]
@@ -97,7 +99,7 @@ def _subjects(
 
 def _print_ratios(which: str, ratios: Sequence[Ratios]) -> None:
     for name, column in zip(("anchors", "history"), zip(*ratios, strict=True), strict=False):
-        told = f"median {statistics.median(column):.1f}x, least {min(column):.1f}x  (aim at 10x and 3x)"
+        told = f"median {statistics.median(column):.1f}x, least {min(column):.1f}x  (aims: 10x, 3x)"
         print(f"  blame/{name}, {which} ({len(column)} files): {told}")
 
 

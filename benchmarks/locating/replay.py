@@ -1,4 +1,4 @@
-"""Cases out of real histories: a file at one commit and at a later one, the truth composed of the commits between."""
+"""Cases from real histories: a file at two commits, with the truth composed of those between."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LARGEST: Final = 1_000_000
 
 @dataclass
 class Witnesses:
-    """How far the witnesses of the truth agree, in lines.
+    """How far the sources of the truth agree, in lines.
 
     Attributes:
         lines: All lines that were followed.
-        unsettled: Those where git's diff algorithms disagree, or that moved in pieces too small to be verified.
-        blame_differs: Those that `git blame --reverse` sees at another place than both algorithms do, or alive where they do not.
-        doubtful: Those that git's diff may as well have placed elsewhere; a range decides that by the lines beside them.
-        moved: Those that survive in a moved block, which blame without move detection takes for dead.
+        unsettled: Where git's diff algorithms disagree, or the pieces moved are too small.
+        blame_differs: Where `git blame --reverse` contradicts both algorithms.
+        doubtful: Where git's diff is not unique; the lines beside decide.
+        moved: Surviving lines of moved blocks, which blame without move detection takes for dead.
     """
 
     lines: int = 0
@@ -76,7 +76,7 @@ class Replay:
         ]
 
     def _chosen_files(self, start: int, end: int) -> Iterator[list[Version]]:
-        """Give the versions of some files that changed between two commits and are still there, those used least first."""
+        """Yield the versions of files changed between two commits, least used files first."""
         listed = self._history.files(start)
         self._rng.shuffle(listed)
         found = 0
@@ -92,7 +92,7 @@ class Replay:
                 yield versions
 
     def case(self, versions: Sequence[Version], moments: tuple[int, int]) -> Case | None:
-        """Return the case of a file between two commits, given by number; None for what is no text."""
+        """Return the case of a file between two commits, by number; None if it is not text."""
         history, first, last = self._history, versions[0], versions[-1]
         contents = history.content(first.blob), history.content(last.blob)
         if not all(map(_is_readable, contents)):

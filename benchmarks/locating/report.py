@@ -13,8 +13,9 @@ from benchmarks.locating.scoring import Mode, Outcome, Run
 from vibes_lsp.anchors.location import State
 
 _HEADINGS: Final = (
-    "source", "mode", "files", "ranges", "start right", "start and end right", "wrong", "lost", "ambiguous", "sure",
-    "wrong but sure: surviving", "dead", "restored", "unchanged called sure", "ms per file",
+    "source", "mode", "files", "ranges", "start right", "start and end right", "wrong", "lost",
+    "ambiguous", "sure", "wrong but sure: surviving", "dead",
+    "restored", "unchanged called sure", "ms per file",
 )  # fmt: skip
 
 
@@ -23,19 +24,21 @@ class Tally:
     """Counts of one source in one mode.
 
     Attributes:
-        ranges: All that were asked for.
-        unknown: Those whose truth is not known: they count for nothing below.
+        ranges: All ranges.
+        unknown: Those of unknown truth; they do not count below.
         starts: Those whose start survives.
-        starts_right, starts_wrong, starts_lost, starts_ambiguous: What became of them; ambiguous claims are also right or wrong.
+        starts_right, starts_wrong, starts_lost, starts_ambiguous: The results for these; ambiguous
+            ones are also right or wrong.
         both: Those whose start and end survive in order.
-        both_right: Of these, both said rightly.
-        dead, dead_placed: Those of which nothing survives, and how many were placed all the same.
-        restored, restored_sure: Those whose text was deleted and written again at the same place, and how many are called sure.
+        both_right: Of these, both right.
+        dead, dead_placed: Those of which nothing survives, and how many have a place all the same.
+        restored, restored_sure: Those whose text was deleted and written again at the same place,
+            and how many are called sure.
         sure: Sure claims of known truth.
-        wrong_sure, wrong_sure_dead: Those that are wrong, on lines that survive and on dead ones.
-        once, once_sure: Those whose lines stand unchanged at exactly one place, and how many are called sure.
+        wrong_sure, wrong_sure_dead: Those that are wrong, on surviving and on dead lines.
+        once, once_sure: Those whose lines occur unchanged at one place, and how many are sure.
         milliseconds: Time of each file.
-        methods: By method, state and sureness: ranges with a surviving start, and of these the right starts.
+        methods: By method, state and sureness: ranges with a surviving start, and right starts.
     """
 
     ranges: int = 0
@@ -116,12 +119,12 @@ def verdict(outcome: Outcome) -> str:
 
 
 class Report:
-    """Takes in runs and tells what came out.
+    """Collects runs and reports them.
 
     Attributes:
-        total: What the sum of all sources is called.
-        wrong_but_sure: The claims that must not be.
-        missed: The claims about lines that survive which are not wholly right.
+        total: The name of the sum of all sources.
+        wrong_but_sure: The sure claims that are wrong.
+        missed: The claims about surviving lines that are not fully right.
     """
 
     def __init__(self, total: str = "all") -> None:
@@ -131,7 +134,7 @@ class Report:
         self.missed: list[Outcome] = []
 
     def add(self, source: str, mode: Mode, run: Run, group: str = "") -> None:
-        """Take in a run, of a case that belongs to a source and perhaps to a group of all sources."""
+        """Add a run of a case that belongs to a source, and perhaps to a group of all sources."""
         for name in filter(None, (source, group, self.total)):
             self._tallies.setdefault((name, mode), Tally()).add(run)
         self.wrong_but_sure += [outcome for outcome in run.outcomes if outcome.wrong_but_sure]
@@ -192,25 +195,32 @@ class Report:
 
 
 def described(outcome: Outcome) -> str:
-    """Return a claim and the truth in one line, enough to look at both."""
+    """Return a claim and the truth in one line."""
     case, located, (start, end) = outcome.case, outcome.located, outcome.asked
     flags = ", ".join(
         word for word, said in (("ambiguous", located.ambiguous), ("sure", located.sure)) if said
     )
     return (
-        f"{outcome.mode.value}: {case.source} {case.path} {case.moments[0]}..{case.moments[1]} {start}-{end}: "
-        f"said {_span(located.start, located.end)} ({located.state.value}, {located.method.value}, {located.confidence:.2f}{', ' if flags else ''}{flags}), "
-        f"true {_span(case.true_start(outcome.asked), case.true_end(outcome.asked))} ({outcome.fate.value})"
+        f"{outcome.mode.value}: {case.source} {case.path} "
+        f"{case.moments[0]}..{case.moments[1]} {start}-{end}: "
+        f"said {_span(located.start, located.end)} ({located.state.value}, "
+        f"{located.method.value}, {located.confidence:.2f}{', ' if flags else ''}{flags}), "
+        f"true {_span(case.true_start(outcome.asked), case.true_end(outcome.asked))} "
+        f"({outcome.fate.value})"
     )
 
 
 def _listed(outcome: Outcome) -> Mapping[str, object]:
     case, located, (start, end) = outcome.case, outcome.located, outcome.asked
     return {
-        "mode": outcome.mode.value, "source": case.source, "path": case.path, "from": case.moments[0], "to": case.moments[1],
-        "asked": [start, end], "said": [located.start, located.end], "true": [case.true_start(outcome.asked), case.true_end(outcome.asked)],
-        "state": located.state.value, "method": located.method.value, "confidence": located.confidence,
-        "ambiguous": located.ambiguous, "sure": located.sure, "fate": outcome.fate.name.lower(), "verdict": verdict(outcome),
+        "mode": outcome.mode.value, "source": case.source, "path": case.path,
+        "from": case.moments[0], "to": case.moments[1],
+        "asked": [start, end], "said": [located.start, located.end],
+        "true": [case.true_start(outcome.asked), case.true_end(outcome.asked)],
+        "state": located.state.value, "method": located.method.value,
+        "confidence": located.confidence,
+        "ambiguous": located.ambiguous, "sure": located.sure,
+        "fate": outcome.fate.name.lower(), "verdict": verdict(outcome),
     }  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final, Self
 
 SOURCES: Final = (
-    "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "zig",
+    "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php", "py",
+    "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "zig",
 )  # fmt: skip
 _SETTINGS: Final = (
     "core.quotePath=false",
@@ -36,10 +37,10 @@ class Version:
 
 
 class Repository:
-    """What benchmarks ask git.
+    """What benchmarks read from git.
 
     Attributes:
-        name: What reports call the repository.
+        name: The repository's name in reports.
     """
 
     def __init__(self, repository: Path) -> None:
@@ -80,7 +81,10 @@ class Repository:
         return told.read(size + 1)[:-1]
 
     def blobs(self, path: str, most: int) -> list[str]:
-        """Return the contents that a file of HEAD had on the main line, the oldest first, the newest so many of them, renames followed."""
+        """Return the contents of a file of HEAD on the main line, oldest first, following renames.
+
+        At most the newest `most`.
+        """
         order = ("--first-parent", "--follow", f"--max-count={most}", "--format=")
         shown = self.run("log", *order, "--raw", "--no-abbrev", "HEAD", "--", path).decode(
             "utf-8", "surrogateescape"

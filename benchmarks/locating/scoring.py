@@ -1,4 +1,4 @@
-"""What the locator says about cases, held against the truth."""
+"""The results of the locator for cases, compared with the truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vibes_lsp.anchors.text import Text
 
 
 class Mode(StrEnum):
-    """What the locator may use: nothing but the record, the text that the range was made in too, and the file's versions since."""
+    """What the locator may use: the record only, also the original text, also versions since."""
 
     ANCHORS = "anchors only"
     HISTORY = "with old text"
@@ -24,7 +24,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One range, what truly became of it, and what the locator says."""
+    """A range, what happened to it, and the result of the locator."""
 
     case: Case
     mode: Mode
@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def wrong_but_sure(self) -> bool:
-        """Whether a claim that must not be wrong is: at another place than what survives, or though nothing does (R15)."""
+        """Whether a sure claim is wrong: elsewhere than the true lines, or dead (R15)."""
         if not self.located.sure or self.fate is Fate.UNKNOWN:
             return False
         if self.fate is Fate.WHOLE:

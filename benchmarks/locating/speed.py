@@ -1,7 +1,7 @@
-"""How long locating takes: `python -m benchmarks.locating.speed`.
+"""Measure locating against a plain search: `python -m benchmarks.locating.speed`.
 
-A thousand ranges in 20,000 lines against a plain search: the context wherever it stands, the nearest place first, verified by hash.
-All in processor time.
+A thousand ranges in 20,000 lines. The search takes each occurrence of the context, the nearest
+first, verified by the hash. All times are processor time.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ def main() -> None:
     ranges = [random_range(rng, len(lines)) for _ in range(RANGES)]
     recorded = [AnchoredRange(start, end, create_anchors(old, start, end)) for start, end in ranges]
     print(
-        f"locating {RANGES:,} ranges in {len(lines):,} lines (milliseconds; right starts of those that survive)"
+        f"locating {RANGES:,} ranges in {len(lines):,} lines "
+        "(milliseconds; right starts of those that survive)"
     )
     print(
-        f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     right: search, anchors, old text"
+        f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     "
+        "right: search, anchors, old text"
     )
     for name, edits in SCENARIOS.items():
         draft = Draft(rng, list(enumerate(lines, 1)), lines)
@@ -62,7 +64,8 @@ def main() -> None:
         shown = "".join(f"{seconds * 1000:9.0f}" for seconds in times.values())
         ratio = times["search"] / times["anchors"]
         print(
-            f"  {name:<10}{shown}{ratio:10.1f}x            {', '.join(f'{right:.1%}' for right in rights)}"
+            f"  {name:<10}{shown}{ratio:10.1f}x            "
+            + ", ".join(f"{right:.1%}" for right in rights)
         )
 
 
@@ -80,7 +83,7 @@ def _standard_library() -> list[str]:
 def _subjects(
     recorded: Sequence[AnchoredRange], old: str, new: str
 ) -> dict[str, Callable[[], list[int | None]]]:
-    """Return what is to be timed; each begins with a bare string, as a request does."""
+    """Return the subjects; each starts from a string, as a request does."""
 
     def with_old_text() -> list[int | None]:
         text = Text(old)
@@ -99,9 +102,10 @@ def _subjects(
 
 
 def search(recorded: Sequence[AnchoredRange], text: Text) -> list[int | None]:
-    """Return where ranges begin as a plain search finds them: the nearest place whose hash fits, else the nearest, else None.
+    """Return where ranges start by a plain search: the nearest context with a matching hash.
 
-    As fast as such a search can be made: contexts are taken at line ends only, so that blank ones are not found in every line.
+    Else the nearest context, else None. As fast as such a search can be: contexts match at line
+    ends only, so that blank ones are not found in every line.
     """
     lines = text.lines
     joined = "\n".join(("", *lines, ""))

@@ -1,6 +1,6 @@
-"""Where the lines of a file truly went, from commit to commit, as several witnesses say together.
+"""The true line map of a file from commit to commit, agreed by several sources.
 
-A map is a list by old line number, whose item 0 is not used: the new line, or `DEAD`, or `UNKNOWN`.
+A map is a list by old line number, whose item 0 is unused: the new line, or `DEAD`, or `UNKNOWN`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from benchmarks.locating.linemaps import UNKNOWN, Change
 
 @dataclass(frozen=True)
 class Truth:
-    """Where the lines of a file went.
+    """The true line map of a file.
 
     Attributes:
         lines: The map.
-        doubts: Other places where a line may as well be, `DEAD` among them; `UNKNOWN` among them when nothing speaks for the place in
-            the map. Lines without any are beyond doubt.
+        doubts: Other possible places of a line, perhaps `DEAD`; `UNKNOWN` if nothing supports the
+            place in the map. Lines without any are beyond doubt.
     """
 
     lines: Sequence[int]
     doubts: Mapping[int, Collection[int]]
 
     def line(self, number: int, start: int, end: int) -> int:
-        """Return where a line of a range is: a line in doubt goes with the nearest one of the range that is beyond doubt."""
+        """Return the place of a line; in doubt, that of the nearest certain line of its range."""
         place = self.lines[number]
         doubts = self.doubts.get(number)
         if not doubts:
@@ -45,7 +45,7 @@ class Truth:
 
 
 def composed(changes: Iterable[Change], length: int) -> list[int]:
-    """Return the map of a file of so many lines through changes in order."""
+    """Return the line map of a file of some length through changes in order."""
     lines = list(range(length + 1))
     for change in changes:
         lines = change.follow(lines)
@@ -55,7 +55,7 @@ def composed(changes: Iterable[Change], length: int) -> list[int]:
 def doubts_of(
     changes: Iterable[tuple[Change, Sequence[bytes], Sequence[bytes]]], length: int
 ) -> dict[int, set[int]]:
-    """Return the other places of lines in doubt after changes in order, each given with the lines before and after it."""
+    """Return the other places of lines in doubt after changes, each with both texts."""
     lines = list(range(length + 1))
     doubts: dict[int, set[int]] = {}
     for change, old, new in changes:
@@ -73,10 +73,10 @@ def doubts_of(
 
 
 def agreed(maps: Sequence[Sequence[int]], slid: Mapping[int, set[int]]) -> Truth:
-    """Return what maps say together: where they differ nothing is known, and each of them may be right.
+    """Return the agreement of several maps. Where they differ, each may be right.
 
     Args:
-        maps: What each witness says.
+        maps: The map of each source.
         slid: The other places of the lines of the first map.
     """
     lines = list(maps[0])

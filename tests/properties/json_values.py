@@ -1,4 +1,4 @@
-"""JSON values, and objects with members that nobody foresaw."""
+"""JSON values, and objects with unknown members."""
 
 from __future__ import annotations
 

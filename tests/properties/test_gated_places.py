@@ -1,4 +1,7 @@
-"""The gate asks history only where a text leaves a doubt, about all files at once: it finds what asking about each file finds."""
+"""The gate asks history only in doubt, for all files at once.
+
+Its results equal those of asking for each file.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ FILES = ("a.py", "b/c.py", "d.py")
 
 
 def grown(project: GateProject, random: Random) -> None:
-    """Let an AI write blocks and people edit, move, remove and rename, with a commit now and then."""
+    """Write blocks as an AI; edit, move, remove and rename as people; commit sometimes."""
     texts: dict[str, list[str]] = {path: [f"# {path}"] for path in FILES}
     for number in range(30):
         path = random.choice(sorted(texts))

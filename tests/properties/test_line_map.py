@@ -1,4 +1,4 @@
-"""Aligning two texts: whatever they are, lines keep their order, and an edit in one place leaves all others as they were."""
+"""Alignments keep the order of lines; an edit in one place leaves all other lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_equal_lines_are_matched_in_order(old: list[str], new: list[str]) -> Non
 
 
 @given(LINES)
-def test_a_text_is_itself(lines: list[str]) -> None:
+def test_a_text_aligns_with_itself(lines: list[str]) -> None:
     assert align(lines, lines) == list(range(len(lines)))
 
 
@@ -56,7 +56,7 @@ def test_edits_near_both_ends_of_a_long_text_leave_what_is_between(
 
 
 @given(st.text(st.sampled_from("a\n\r\t \f\ufeff\x85")))
-def test_there_is_a_bare_line_for_every_line(content: str) -> None:
+def test_every_line_has_a_compact_line(content: str) -> None:
     text = Text(content)
     assert text.compact_lines == [compact(line) for line in text.lines]
 

@@ -1,4 +1,4 @@
-"""A line belongs to the highest ranked sure annotation, else to the highest ranked one (R7, R15)."""
+"""A line belongs to the highest ranked sure annotation, else to the highest ranked (R7, R15)."""
 
 from __future__ import annotations
 

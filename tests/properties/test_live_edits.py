@@ -1,4 +1,4 @@
-"""Ranges through any edits, against lines that are numbered and never lose their number."""
+"""Ranges follow any edits as numbered lines do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RANGES: Final = st.tuples(st.integers(1, SIZE), st.integers(1, SIZE)).map(sorted
 
 @dataclass
 class Numbered:
-    """A text of which only the numbers of the lines are known: those of the beginning are positive, all later ones 0."""
+    """A text of numbered lines: original ones are positive, inserted ones 0."""
 
     lines: list[int]
     edits: Edits
@@ -66,7 +66,7 @@ def test_a_range_keeps_the_lines_that_are_left_of_it_and_gets_none_of_others(
     inside = text.lines[span.start - 1 : span.end]
     assert 1 <= span.start <= span.end + 1 <= len(text.lines) + 1
     assert set(inside) <= {*range(start, end + 1), 0}
-    if span.touched:  # lines may be joined into what was edited, but then nobody calls them theirs
+    if span.touched:  # lines may be joined into what was edited, but then none is called the AI's
         assert len([line for line in inside if line]) <= len(left)
     else:
         assert inside == left
@@ -89,9 +89,7 @@ def test_lines_above_move_a_range_and_lines_below_do_nothing(
 
 
 @given(st.tuples(st.integers(0, 20), st.integers(0, 6), st.integers(0, 6)), RANGES)
-def test_an_edit_that_is_undone_leaves_every_range_where_it_was(
-    edit: tuple[int, int, int], range_: list[int]
-) -> None:
+def test_an_undone_edit_changes_no_range(edit: tuple[int, int, int], range_: list[int]) -> None:
     text, (start, end) = numbered(), range_
     text.undo(*text.edit(*edit))
     span = text.edits.follow(start, end)
@@ -111,7 +109,7 @@ def test_lines_that_were_deleted_one_after_the_other_can_all_come_back(
 
 
 @given(EDITS, RANGES)
-def test_every_line_of_a_range_has_a_kind_and_none_is_called_the_ais_that_is_not(
+def test_no_inserted_line_is_of_the_ai(
     edits: list[tuple[int, int, int]], range_: list[int]
 ) -> None:
     text, (start, end) = numbered(), range_

@@ -1,4 +1,4 @@
-"""Places whatever the text and the edits: within bounds, the same in any order, exact again when all is undone."""
+"""Places in any text: within bounds, in any order, exact again after an undo."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ def test_an_edit_far_from_a_range_moves_it_exactly(
     st.integers(0, 10),
     TEXTS,
 )
-def test_what_was_undone_is_exact_again(then: str, start: int, length: int, between: str) -> None:
+def test_a_range_is_exact_again_after_an_undo(
+    then: str, start: int, length: int, between: str
+) -> None:
     total = len(Text(then).lines)
     start = min(start, total)
     end = min(start + length, total)
@@ -116,7 +118,7 @@ def test_what_was_undone_is_exact_again(then: str, start: int, length: int, betw
 
 
 @given(RANGES, TEXTS, st.randoms(use_true_random=False))
-def test_the_order_in_which_ranges_come_changes_nothing(
+def test_the_order_of_ranges_does_not_matter(
     ranges: list[AnchoredRange], now: str, random: Random
 ) -> None:
     shuffled = list(range(len(ranges)))

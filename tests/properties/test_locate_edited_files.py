@@ -1,4 +1,4 @@
-"""Locating over generated files and edits, in which every line is known by a number: never sure and wrong."""
+"""Generated files and edits with numbered lines: no sure claim is wrong."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, Stat
 from vibes_lsp.anchors.text import Text
 
 COMMON: Final = ("}", "", "    return None", "else:", "    pass")
-"""Lines of which a file has many."""
+"""Lines that occur many times in a file."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line and its number, which it keeps wherever it goes, and which its copies share."""
+    """A line with a number that it keeps when it moves, and that its copies share."""
 
     number: int
     text: str
@@ -127,7 +127,7 @@ def copies(wanted: list[Line], lines: list[Line]) -> int:
 
 
 @given(edits_of_files())
-def test_never_sure_and_wrong(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
+def test_no_sure_claim_is_wrong(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
     before, now, ranges = story
     for each, located in zip(ranges, locate(ranges, Text(content_of(now))), strict=True):
         if not located.sure:
@@ -149,10 +149,10 @@ def test_never_sure_and_wrong(story: tuple[list[Line], list[Line], list[Anchored
 
 
 @given(edits_of_files())
-def test_an_unmistakable_range_that_is_whole_is_found_surely(
+def test_an_unchanged_unmistakable_range_is_sure(
     story: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
-    """By itself: neighbours that did not go along make it doubtful, and so does a part of it that stands where it was."""
+    """Located alone: neighbours that did not move along make it doubtful."""
     before, now, ranges = story
     for each in ranges:
         (located,) = locate([each], Text(content_of(now)))
@@ -173,7 +173,7 @@ def test_an_unmistakable_range_that_is_whole_is_found_surely(
 
 
 @given(edits_of_files())
-def test_too_little_text_has_moved_only_where_an_unmistakable_neighbour_has(
+def test_little_text_moves_only_with_an_unmistakable_neighbour(
     story: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
     before, now, ranges = story
@@ -197,7 +197,7 @@ def test_ranges_with_copies_are_never_sure(
 
 
 @given(edits_of_files(), st.randoms(use_true_random=False))
-def test_the_order_in_which_is_asked_does_not_matter(
+def test_the_order_of_ranges_does_not_matter(
     story: tuple[list[Line], list[Line], list[AnchoredRange]], random: Random
 ) -> None:
     _, now, ranges = story
@@ -211,7 +211,7 @@ def test_the_order_in_which_is_asked_does_not_matter(
 
 
 @given(edits_of_files())
-def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(
+def test_locate_sure_gives_the_sure_claims_of_locate(
     story: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
     _, now, ranges = story
@@ -222,7 +222,7 @@ def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(
 
 
 @given(edits_of_files(), edits_of_files())
-def test_ranges_of_other_texts_change_nothing_that_was_sure_of_an_unmistakable_one(
+def test_ranges_of_other_texts_do_not_change_an_unmistakable_one(
     story: tuple[list[Line], list[Line], list[AnchoredRange]],
     other: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
@@ -239,7 +239,7 @@ def test_ranges_of_other_texts_change_nothing_that_was_sure_of_an_unmistakable_o
     st.integers(-20, 20),
     st.integers(0, 5),
 )
-def test_an_edit_far_away_moves_it_by_exactly_that(
+def test_a_distant_edit_moves_a_range_exactly(
     above: int, size: int, below: int, drift: int, after: int
 ) -> None:
     lines = Lines()
@@ -285,7 +285,7 @@ WILD_RANGES: Final = st.lists(
 
 
 @given(WILD, WILD_RANGES)
-def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(
+def test_only_verbatim_matches_are_sure_in_any_text(
     content: str, ranges: list[AnchoredRange]
 ) -> None:
     text = Text(content)

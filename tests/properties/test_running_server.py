@@ -77,7 +77,7 @@ class Client:
         return {name: value for name, value in answer["result"].items() if name != "version"}
 
     async def said(self) -> dict[str, Any]:
-        """Return what is said once it is final: after a provisional answer the server says when to ask again."""
+        """Return the final answer: a notification follows each provisional one."""
         while True:
             told = self._told
             answer = await self.once()
@@ -100,7 +100,7 @@ class Client:
 
 
 class Work:
-    """A project in which somebody types, saves, records and commits."""
+    """A project in which a user types, saves, records and commits."""
 
     def __init__(self, root: Path) -> None:
         self.text = FUNCTIONS

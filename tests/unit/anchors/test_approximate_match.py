@@ -1,4 +1,4 @@
-"""What is left of edited ranges: what is known of one helps to find where another begins and ends (R15)."""
+"""The likeliest places of edited ranges: records of one help to locate others (R15)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def found(then: str, now: str, *ranges: tuple[int, int]) -> list[LocatedRange]:
     return locate([recorded(then, start, end) for start, end in ranges], Text(now))
 
 
-def test_the_end_is_where_two_lines_within_the_range_put_it() -> None:
+def test_the_end_follows_two_known_lines_within_the_range() -> None:
     now = "".join([*LINES[:13], "changed\n", *["new\n"] * 4, *LINES[14:]])
     located, _ = found("".join(LINES), now, (10, 20), (18, 19))
     assert (located.state, located.start, located.end, located.sure) == (
@@ -33,7 +33,7 @@ def test_the_end_is_where_two_lines_within_the_range_put_it() -> None:
     )
 
 
-def test_a_place_among_copies_is_chosen_by_edited_neighbours_too() -> None:
+def test_edited_neighbours_help_to_choose_among_copies() -> None:
     then = "".join([*LINES[:20], "}\n", *LINES[20:40], "}\n", *LINES[40:]])
     now = "".join(
         ["new\n"] * 12
@@ -53,7 +53,7 @@ def test_a_place_among_copies_is_chosen_by_edited_neighbours_too() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 12, 25])
-def test_lines_put_in_are_told_apart_when_the_neighbours_say_how_many(count: int) -> None:
+def test_inserted_lines_are_found_if_neighbours_imply_their_number(count: int) -> None:
     now = "".join([*LINES[:15], *(f"new_{number}\n" for number in range(count)), *LINES[15:]])
     located, _ = found("".join(LINES), now, (10, 30), (40, 41))
     assert (located.state, located.start, located.end, located.intact) == (
@@ -66,13 +66,13 @@ def test_lines_put_in_are_told_apart_when_the_neighbours_say_how_many(count: int
     assert located.kinds[6 : 6 + count] == (LineKind.HUMAN,) * count
 
 
-def test_the_end_does_not_depend_on_ranges_of_which_nothing_is_left() -> None:
+def test_lost_ranges_do_not_change_the_end_of_others() -> None:
     then, now = "".join(LINES[:12]), "".join([*LINES[:4], "changed\n", *LINES[5:12], "added\n"])
     gone = AnchoredRange(13, 40, Anchors("nowhere to be found", "f" * 64))
     assert locate([recorded(then, 2, 12), gone], Text(now))[0] == found(then, now, (2, 12))[0]
 
 
-def test_a_block_put_in_that_ends_as_the_range_does_leaves_it_in_doubt() -> None:
+def test_an_inserted_block_with_the_same_end_makes_it_unsure() -> None:
     tail = "        done();\n      })\n    })\n"
     block = "    it('should', function () {\n      call();\n"
     then = "".join([*LINES[:10], block, tail, "    \n", *LINES[10:30]])
@@ -92,7 +92,7 @@ def test_a_block_put_in_that_ends_as_the_range_does_leaves_it_in_doubt() -> None
     assert not located.sure
 
 
-def test_a_beginning_of_which_a_brace_is_left_is_where_the_ranges_around_it_put_it() -> None:
+def test_neighbours_locate_a_start_of_which_only_a_brace_is_left() -> None:
     then = "".join([*LINES[:9], "}\n", *LINES[10:30], "}\n", *LINES[31:]])
     changed = ["}\n", "now\n", "other\n", "things\n"]
     now = "".join(["new\n"] * 15 + ["}\n", *LINES[:9], *changed, *LINES[13:30], "}\n", *LINES[31:]])
@@ -105,7 +105,7 @@ def test_a_beginning_of_which_a_brace_is_left_is_where_the_ranges_around_it_put_
     )
 
 
-def test_the_end_is_found_by_what_single_lines_of_other_ranges_tell() -> None:
+def test_quoted_lines_of_other_ranges_give_the_end() -> None:
     now = "".join(
         [*LINES[:12], "changed\n", *["new\n"] * 5, *LINES[13:20], "changed\n", *LINES[21:]]
     )
@@ -133,7 +133,7 @@ def test_a_deleted_line_leaves_the_edit_unproven() -> None:
     assert (located.state, located.start, located.kinds) == (State.EDITED, 10, ())
 
 
-def test_lines_put_in_at_two_places_are_told_apart_when_a_range_between_them_stands_whole() -> None:
+def test_two_insertions_around_an_unchanged_range_are_found() -> None:
     now = "".join([*LINES[:13], "new 1\n", "new 2\n", *LINES[13:18], "new 3\n", *LINES[18:]])
     located, _ = found("".join(LINES), now, (10, 25), (15, 17))
     assert (located.start, located.end, located.intact) == (10, 28, 16)
@@ -144,7 +144,7 @@ def test_lines_put_in_at_two_places_are_told_apart_when_a_range_between_them_sta
     ]
 
 
-def test_what_a_record_says_of_its_own_lines_is_no_proof_that_they_are_left() -> None:
+def test_quotes_alone_do_not_prove_that_lines_are_left() -> None:
     now = "".join([*LINES[:10], "one\n", "two\n", *LINES[12:]])
     located, _, _ = found("".join(LINES), now, (11, 12), (9, 10), (13, 14))
     assert not located.intact

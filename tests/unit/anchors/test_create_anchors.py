@@ -1,4 +1,4 @@
-"""Making anchors: the three of a range, alike for every line end, never cut within a character; as an independent writer makes them."""
+"""Anchors equal those of an independent writer, for any line ends and characters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.data(), st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_they_are_those_of_the_independent_writer(
+def test_anchors_equal_those_of_the_independent_writer(
     lines: list[str], data: st.DataObject, newline: str, final: bool
 ) -> None:
     content = newline.join(lines) + (newline if final or lines[-1] == "" else "")
@@ -43,7 +43,7 @@ def test_they_are_those_of_the_independent_writer(
 
 
 @given(st.binary(max_size=600))
-def test_bytes_of_any_kind_have_anchors(data: bytes) -> None:
+def test_any_bytes_have_anchors(data: bytes) -> None:
     text = Text.from_bytes(data)
     made = create_anchors(text, 1, max(1, len(text.lines)))
     assert made.file_hash == hashlib.sha256(data).hexdigest()
@@ -67,14 +67,14 @@ def test_only_the_first_three_lines_are_context() -> None:
     assert make_context([]) == ""
 
 
-def test_line_ends_and_a_final_newline_make_no_difference_to_a_range() -> None:
+def test_line_ends_and_a_final_newline_do_not_change_a_range() -> None:
     contents = ("a\nb\nc\n", "a\nb\nc", "a\r\nb\r\nc\r\n", "a\r\nb\nc\r")
     assert {create_anchors(Text(content), 2, 3).hash for content in contents} == {
         hashlib.sha256(b"b\nc").hexdigest()
     }
 
 
-def test_digests_of_other_tools_are_known() -> None:
+def test_hash_variants_of_other_tools() -> None:
     wanted = [
         hashlib.sha256(data).hexdigest() for data in (b"a\nb", b"a\nb\n", b"a\r\nb", b"a\r\nb\r\n")
     ]

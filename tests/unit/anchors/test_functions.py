@@ -1,4 +1,4 @@
-"""Functions by name in the languages that have a grammar: the lines of each, its decorators and attributes included."""
+"""Functions by name, in each language with a grammar: their lines, with decorators."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ UNIQUE = [
 @pytest.mark.parametrize(
     ("path", "name", "start", "end"), UNIQUE, ids=[f"{path}-{name}" for path, name, _, _ in UNIQUE]
 )
-def test_the_one_function_of_a_name(path: str, name: str, start: int, end: int) -> None:
+def test_a_unique_name(path: str, name: str, start: int, end: int) -> None:
     located = locate_function(Text(SOURCES[path]), f"src/{path}", name, None)
     assert (located.start, located.end, located.ambiguous, located.confidence) == (
         start,
@@ -98,7 +98,7 @@ def test_the_one_function_of_a_name(path: str, name: str, start: int, end: int) 
     assert (located.state, located.method) == (State.UNVERIFIED, Method.NAME)
 
 
-def test_the_digest_of_a_function_says_whether_it_is_as_it_was_written() -> None:
+def test_the_hash_of_a_function_distinguishes_exact_from_edited() -> None:
     text = Text(SOURCES["cart.py"])
     digest = range_hash(text.lines[5:9])
     written = locate_function(text, "cart.py", "Cart.add", None, digest)
@@ -157,7 +157,7 @@ SIGNED = [
     SIGNED,
     ids=[f"{each[0]}-{each[2]}" for each in SIGNED],
 )
-def test_a_signature_tells_overloads_apart(
+def test_a_signature_distinguishes_overloads(
     path: str, name: str, signature: str, start: int, end: int
 ) -> None:
     located = locate_function(Text(SOURCES[path]), path, name, signature)
@@ -179,7 +179,7 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize(("path", "name", "signature", "start"), AMBIGUOUS)
-def test_where_several_may_be_meant_it_is_ambiguous(
+def test_several_matches_are_ambiguous(
     path: str, name: str, signature: str | None, start: int
 ) -> None:
     located = locate_function(Text(SOURCES[path]), path, name, signature)
@@ -197,7 +197,7 @@ def test_where_several_may_be_meant_it_is_ambiguous(
         ("view.js", "quoted"),
     ],
 )
-def test_what_is_not_there_is_lost(path: str, name: str) -> None:
+def test_a_missing_function_is_lost(path: str, name: str) -> None:
     located = locate_function(Text(SOURCES[path]), path, name, None)
     assert (located.state, located.start, located.end, located.confidence) == (
         State.LOST,
@@ -207,7 +207,7 @@ def test_what_is_not_there_is_lost(path: str, name: str) -> None:
     )
 
 
-def test_a_changed_signature_is_said_and_costs_confidence() -> None:
+def test_a_changed_signature_is_reported_with_less_confidence() -> None:
     place = find_function(
         Text(SOURCES["cart.py"]), "cart.py", "Cart.add", "add(self, everything, else_)"
     )

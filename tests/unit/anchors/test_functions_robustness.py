@@ -1,4 +1,4 @@
-"""Functions in texts that are broken, odd, hostile, or in no known language: bounded, never an error, honest about it."""
+"""Functions in broken, odd, hostile or unknown files: bounded, and never an error."""
 
 from __future__ import annotations
 
@@ -74,13 +74,19 @@ def test_odd_characters_above_do_not_shift_it(odd: str) -> None:
 
 
 def test_a_syntax_error_elsewhere_does_not_hide_it() -> None:
-    broken = "class Cart:\n    def add(self):\n        return 1\n\n    def total(self\n        return (2\n"
+    broken = (
+        "class Cart:\n    def add(self):\n        return 1\n\n"
+        "    def total(self\n        return (2\n"
+    )
     assert locate_function(Text(broken), "cart.py", "Cart.add", None).start == 2
     assert locate_function(Text(broken), "cart.py", "total", None).start == 5
 
 
-def test_without_a_grammar_it_goes_by_the_look_of_lines() -> None:
-    lua = "local x = 1\nlocal function area(w, h)\n  if w then\n    return w * h\n  end\nend\nprint(area(1, 2))\n"
+def test_without_a_grammar_definitions_are_found_by_the_look_of_lines() -> None:
+    lua = (
+        "local x = 1\nlocal function area(w, h)\n  if w then\n    return w * h\n"
+        "  end\nend\nprint(area(1, 2))\n"
+    )
     place = find_function(Text(lua), "shape.lua", "area", None)
     assert place is not None
     assert (place.start, place.end, place.by_parser) == (2, 6, False)
@@ -91,7 +97,7 @@ def test_without_a_grammar_it_goes_by_the_look_of_lines() -> None:
 @pytest.mark.parametrize(
     "error", [ImportError("no such package"), ValueError("Incompatible Language version 99")]
 )
-def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(
+def test_a_grammar_that_cannot_be_loaded_only_lowers_confidence(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(name: str) -> object:
@@ -125,7 +131,7 @@ def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(
     ],
     ids=["one-line", "parentheses", "brackets", "generics", "quotes", "nested", "many"],
 )
-def test_a_hostile_file_ends(path: str, content: str) -> None:
+def test_a_hostile_file_ends_in_time(path: str, content: str) -> None:
     assert locate_function(Text(content), path, "gone", None).state is State.LOST
 
 
@@ -144,5 +150,8 @@ def test_a_file_is_parsed_once_for_all_its_functions(monkeypatch: pytest.MonkeyP
 
 
 def test_importing_it_loads_no_parser() -> None:
-    listing = "import sys, vibes_lsp.anchors.functions; sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
+    listing = (
+        "import sys, vibes_lsp.anchors.functions; "
+        "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", listing], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Following ranges from the text that they were made in (R15, R16): both ends, edits inside, blocks that moved, copies."""
+"""Ranges mapped from their original text: both ends, edits, moved blocks, copies (R15, R16)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from vibes_lsp.anchors.location import (
 from vibes_lsp.anchors.text import Text
 
 HEAD = "import os\nimport sys\n\n"
-AREA = "def area(width, height):\n    check(width, height)\n    seen = width * height\n\n    return seen\n"
+AREA = (
+    "def area(width, height):\n    check(width, height)\n"
+    "    seen = width * height\n\n    return seen\n"
+)
 VOLUME = "def volume(width, height, depth):\n    return area(width, height) * depth\n"
 TAIL = "\nprint(area(1, 2))\nprint(volume(1, 2, 3))\n"
 FILE = HEAD + AREA + "\n" + VOLUME + TAIL
@@ -44,7 +47,7 @@ def brief(located: LocatedRange) -> tuple[str, int | None, int | None, str]:
     )
 
 
-def test_lines_put_in_and_taken_out_are_told_line_by_line() -> None:
+def test_inserted_and_deleted_lines_are_known_line_by_line() -> None:
     now = FILE.replace("    check(width, height)\n", "").replace(
         "    seen = ", "    log(width)\n    seen = "
     )
@@ -53,7 +56,7 @@ def test_lines_put_in_and_taken_out_are_told_line_by_line() -> None:
     assert (located.method, located.intact, located.sure) == (Method.HISTORY, 4, False)
 
 
-def test_a_line_that_was_changed_is_the_ais_no_longer_and_a_persons_not_quite() -> None:
+def test_a_changed_line_is_edited_not_a_persons() -> None:
     located = traced(
         FILE, 4, 8, FILE.replace("check(width, height)", "check(width, height, strict=True)")
     )
@@ -76,7 +79,7 @@ def test_a_new_indentation_is_an_edit_at_the_right_place() -> None:
     assert brief(located) == ("edited", 5, 9, "eeeae")
 
 
-def test_a_function_that_moved_is_followed_as_a_whole() -> None:
+def test_a_moved_function_is_mapped_as_a_whole() -> None:
     changed = AREA.replace("    seen = width * height", "    seen = height * width")
     now = HEAD + VOLUME + "\n" + changed + TAIL
     assert brief(traced(FILE, 4, 8, now))[:3] == ("edited", 7, 11)
@@ -84,7 +87,7 @@ def test_a_function_that_moved_is_followed_as_a_whole() -> None:
     assert (located.state, located.start, located.end, located.sure) == (State.MOVED, 7, 11, True)
 
 
-def test_most_of_a_range_stays_and_some_goes() -> None:
+def test_a_range_is_where_most_of_it_is() -> None:
     then = "".join(f"value_{number} = compute_{number}()\n" for number in range(1, 31))
     lines = then.splitlines(keepends=True)
     now = "".join([*lines[:20], *lines[24:], "# here\n", *lines[20:24]])
@@ -100,19 +103,19 @@ def test_a_person_rewrote_most_of_it_and_the_rest_moved() -> None:
     assert (located.state, located.end, located.intact) == (State.EDITED, 59, 5)
 
 
-def test_what_was_deleted_is_lost_though_its_braces_stand_elsewhere() -> None:
+def test_a_deleted_range_is_lost_even_if_its_braces_occur_elsewhere() -> None:
     then = "a() {\n  one();\n}\n\nb() {\n  two();\n}\n"
     assert traced(then, 1, 3, "b() {\n  two();\n}\n").state == State.LOST
 
 
-def test_the_true_copy_was_edited_while_another_stands() -> None:
+def test_an_edited_range_with_an_unchanged_copy() -> None:
     then = AREA + "\n" + VOLUME + "\n" + AREA
     now = AREA + "\n" + VOLUME + "\n" + AREA.replace("width * height", "width * height * 2")
     assert brief(traced(then, 10, 14, now)) == ("edited", 10, 14, "aaeaa")
     assert brief(traced(then, 1, 5, now))[:3] == ("exact", 1, 5)
 
 
-def test_a_copy_right_above_leaves_it_open_which_is_meant() -> None:
+def test_a_copy_right_above_makes_it_ambiguous() -> None:
     located = traced(FILE, 4, 8, FILE.replace(AREA, AREA + AREA))
     assert (located.state in (State.EXACT, State.MOVED), located.ambiguous, located.sure) == (
         True,
@@ -121,7 +124,7 @@ def test_a_copy_right_above_leaves_it_open_which_is_meant() -> None:
     )
 
 
-def test_neighbours_that_stayed_settle_which_copy_is_meant() -> None:
+def test_unchanged_neighbours_distinguish_copies() -> None:
     now = FILE + "\n" + AREA
     located = traced(FILE, 4, 8, "# new\n" + now)
     assert (located.state, located.start, located.sure) == (State.MOVED, 5, True)
@@ -141,7 +144,7 @@ NESTED = "describe 'area'\n  it 'returns it'\n    area(1, 2).should.eql 2\n  end
     ],
     ids=["moved", "stays", "changed before", "one more", "one more behind"],
 )
-def test_lines_that_say_nothing_are_where_those_around_them_put_them(now: str, sure: bool) -> None:
+def test_surroundings_locate_lines_without_distinctive_text(now: str, sure: bool) -> None:
     located = traced(NESTED, 4, 5, now)
     assert (located.state in (State.EXACT, State.MOVED), located.sure) == (
         sure or located.ambiguous,
@@ -165,7 +168,7 @@ def test_lines_that_say_nothing_are_where_those_around_them_put_them(now: str, s
     ],
     ids=["inferred", "before-edit"],
 )
-def test_a_text_that_proves_nothing_makes_nothing_sure(
+def test_an_inferred_original_text_makes_nothing_sure(
     each: AnchoredRange, origin: OriginalText, method: Method
 ) -> None:
     (located,) = locate([each], Text("# new\n" + FILE), [origin])
@@ -178,7 +181,7 @@ def test_a_text_that_proves_nothing_makes_nothing_sure(
     )
 
 
-def test_anchors_of_the_text_before_the_edit_prove_nothing_though_the_file_is_that_text() -> None:
+def test_anchors_of_the_text_before_the_edit_prove_nothing() -> None:
     made = anchors(FILE, 4, 8)
     each = AnchoredRange(
         4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
@@ -191,8 +194,8 @@ def test_anchors_of_the_text_before_the_edit_prove_nothing_though_the_file_is_th
     )
 
 
-def test_steps_in_between_tell_what_the_ends_do_not() -> None:
-    """The function went away and its copy took its place, which the first and the last text alone do not show."""
+def test_versions_in_between_improve_the_map() -> None:
+    """A function was deleted and its copy took its place; both ends do not show it."""
     then = AREA + "\n" + VOLUME
     between = VOLUME
     now = VOLUME + "\n" + AREA.replace("check", "assure")

@@ -1,4 +1,4 @@
-"""Single lines known of an old text, laid over a new one: order first, then as few changes of drift as their rarity is worth."""
+"""The alignment of quoted lines: in order, with few changes of offset."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
         ({20: [60], 30: [35], 31: [36], 32: [37]}, {30: 35, 31: 36, 32: 37}),
     ],
 )
-def test_a_rare_line_tells_where_the_common_ones_beside_it_are(
+def test_common_lines_follow_a_rare_neighbour(
     known: dict[int, list[int]], expected: dict[int, int]
 ) -> None:
     found = laid(known, (10, 10))
     assert {line: found.get(line) for line in expected} == expected
 
 
-def test_a_common_line_is_not_worth_a_change_of_drift() -> None:
+def test_a_common_line_does_not_justify_a_change_of_offset() -> None:
     assert laid({20: list(range(1, 100, 3))}, (10, 10)) == {}
 
 
-def test_the_only_place_of_a_line_tells_of_a_change_of_drift_in_a_short_text_too() -> None:
+def test_a_unique_line_justifies_a_change_of_offset_in_a_short_text() -> None:
     fragments = [KnownLine(5, [5], weight_of(1, 9)), KnownLine(6, [7], weight_of(1, 9))]
     assert align_known_lines(fragments, Offsets([(4, 4)])) == [(5, 5), (6, 7)]
 
 
-def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
+def test_lines_stay_between_the_enclosing_pairs() -> None:
     assert laid({20: [5, 60]}, (10, 10), (30, 40)) == {}
 
 
@@ -64,7 +64,7 @@ def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
     ),
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 60)), max_size=4),
 )
-def test_a_chain_ascends_between_the_pins_through_places_that_were_given(
+def test_an_alignment_ascends_through_given_places(
     known: dict[int, list[int]], pins: list[tuple[int, int]]
 ) -> None:
     drift = Offsets(pins)

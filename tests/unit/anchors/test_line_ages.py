@@ -1,4 +1,4 @@
-"""Lines that stand since before an edit are not the edit's: only where all that are claimed do, and only where nothing is proved."""
+"""A place is contradicted if all lines claimed there are older, and nothing proves it."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def unsure(start: int, end: int, kinds: tuple[LineKind, ...] = ()) -> LocatedRan
         "edited ones are",
         "nothing claimed",
         "moved, not committed",
-        "indented anew",
+        "indented again",
         "a guess",
         "proved",
         "at one of several places",
         "lost",
     ],
 )
-def test_what_history_disproves(located: LocatedRange, text: str, is_older: bool) -> None:
+def test_older_lines_contradict_a_place(located: LocatedRange, text: str, is_older: bool) -> None:
     found = apply_line_ages(located, COMMITTED.of(Text(text)), EDIT)
     assert (found != located, found.is_contradicted) == (is_older, is_older)
     if is_older:

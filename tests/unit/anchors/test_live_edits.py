@@ -1,4 +1,4 @@
-"""Ranges follow edits: what happens above moves them, what happens inside touches them, nothing else does anything."""
+"""Edits above a range shift it, edits inside touch it, others change nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXACT = LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99, intact=4)
 
 
 def span_after(*edits: tuple[int, int, int]) -> ShiftedRange:
-    """Follow lines 4-7 through edits, each the 1-based first line, how many lines are removed there, and how many are inserted."""
+    """Follow lines 4-7 through edits: the first line (1-based), lines removed and inserted."""
     gathered = Edits()
     for line, removed, inserted in edits:
         gathered.add(line - 1, removed, inserted)
@@ -71,12 +71,12 @@ def test_an_edit_inside_a_range_touches_it(
 
 
 @pytest.mark.parametrize(("edit", "start"), [((4, 4, 0), 4), ((2, 8, 0), 2)])
-def test_nothing_is_left_of_lines_that_were_deleted(edit: tuple[int, int, int], start: int) -> None:
+def test_deleted_lines_leave_an_empty_range(edit: tuple[int, int, int], start: int) -> None:
     assert span_after(edit) == ShiftedRange(start, start - 1, touched=True)
     assert span_after(edit).is_empty
 
 
-def test_other_lines_may_stand_where_all_lines_stood() -> None:
+def test_lines_may_be_replaced_completely() -> None:
     span = span_after((2, 8, 3))
     assert (span.is_empty, span.replaced) == (True, True)
 
@@ -97,11 +97,11 @@ def test_other_lines_may_stand_where_all_lines_stood() -> None:
         ([(6, 1, 1), (5, 1, 1), (5, 2, 4)], ShiftedRange(4, 9, touched=True)),
     ],
 )
-def test_edits_in_a_row(edits: list[tuple[int, int, int]], span: ShiftedRange) -> None:
+def test_several_edits(edits: list[tuple[int, int, int]], span: ShiftedRange) -> None:
     assert span_after(*edits) == span
 
 
-def test_it_knows_whether_anything_was_edited() -> None:
+def test_edits_are_true_if_anything_changed() -> None:
     edits = Edits()
     assert not edits
     edits.add(3, 0, 2)
@@ -110,19 +110,19 @@ def test_it_knows_whether_anything_was_edited() -> None:
     assert not edits
 
 
-def test_what_does_not_fit_into_the_text_is_cut_off() -> None:
+def test_a_range_is_cut_at_the_end_of_the_text() -> None:
     assert ShiftedRange(4, 7).within(7) == ShiftedRange(4, 7)
     assert ShiftedRange(4, 7).within(5) == ShiftedRange(4, 5, touched=True)
     assert ShiftedRange(4, 7).within(2).is_empty
 
 
-def test_a_verified_range_that_is_not_touched_is_exact_only_where_it_was_recorded() -> None:
+def test_an_untouched_range_is_exact_only_where_it_was_recorded() -> None:
     moved = apply_edits(EXACT, RECORDED, ShiftedRange(6, 9), ())
     assert moved == LocatedRange(6, 9, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
     assert apply_edits(moved, RECORDED, ShiftedRange(4, 7), ()) == EXACT
 
 
-def test_a_touched_range_is_edited_until_its_text_is_whole_again() -> None:
+def test_a_touched_range_is_edited_until_its_text_is_restored() -> None:
     edited = apply_edits(EXACT, RECORDED, ShiftedRange(4, 7, touched=True), ["x", *LINES[4:7]])
     assert edited == LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9)
     assert apply_edits(edited, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == EXACT
@@ -140,7 +140,7 @@ def test_a_touched_range_is_edited_until_its_text_is_whole_again() -> None:
     )
 
 
-def test_a_doubtful_place_stays_doubtful() -> None:
+def test_an_ambiguous_place_stays_ambiguous() -> None:
     doubtful = LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
     assert apply_edits(doubtful, RECORDED, ShiftedRange(5, 8), ()) == LocatedRange(
         5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
@@ -152,7 +152,7 @@ def test_a_doubtful_place_stays_doubtful() -> None:
     assert (again.state, again.sure) == (State.EXACT, False)
 
 
-def test_the_files_digest_proves_nothing_of_a_file_that_is_another_now() -> None:
+def test_the_file_hash_proves_nothing_after_an_edit() -> None:
     whole = LocatedRange(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4)
     assert apply_edits(whole, RECORDED, ShiftedRange(5, 8), ()) == LocatedRange(
         5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4
@@ -170,7 +170,7 @@ def test_the_files_digest_proves_nothing_of_a_file_that_is_another_now() -> None
 @pytest.mark.parametrize(
     "base", [EXACT, LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)]
 )
-def test_what_was_deleted_is_lost(base: LocatedRange) -> None:
+def test_a_deleted_range_is_lost(base: LocatedRange) -> None:
     lost = apply_edits(base, RECORDED, ShiftedRange(4, 3, touched=True), ())
     assert (lost.start, lost.end, lost.state, lost.confidence, lost.intact) == (
         None,
@@ -181,7 +181,7 @@ def test_what_was_deleted_is_lost(base: LocatedRange) -> None:
     )
 
 
-def test_what_was_never_verified_only_moves() -> None:
+def test_an_unverified_range_only_moves() -> None:
     recorded = LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)
     named = LocatedRange(4, 4, State.UNVERIFIED, Method.NAME, 0.6)
     assert apply_edits(recorded, RECORDED, ShiftedRange(6, 9), ()) == LocatedRange(

@@ -1,4 +1,4 @@
-"""Locating: exact, moved, edited, lost, unverified; sure only where nothing else would do (R15, R16)."""
+"""Exact, moved, edited, lost, unverified; sure only where nothing else fits (R15, R16)."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def test_an_edit_within_it_is_an_edit() -> None:
     assert located.intact is None
 
 
-def test_lines_put_in_at_one_place_are_told_apart_by_the_digest_alone() -> None:
+def test_the_hash_alone_finds_inserted_lines() -> None:
     located = found(recorded(FILE, 10, 16), inserted(FILE, 14, "new = 1\nnewer = 2\n"))
     assert (located.state, located.start, located.end, located.intact) == (State.EDITED, 10, 18, 7)
     assert "".join(kind[0] for kind in located.kinds) == "aaaahhaaa"
 
 
-def test_another_indentation_is_told_by_the_digest_alone() -> None:
+def test_a_new_indentation_is_an_edit_at_the_right_place() -> None:
     later = "if True:\n" + "".join(f"    {line}" for line in lines_of(FUNCTION))
     located = found(recorded(FUNCTION, 1, 3), later)
     assert (located.state, located.method, located.start, located.end) == (
@@ -104,7 +104,7 @@ def test_an_edit_of_one_of_its_first_lines_does_not_lose_it() -> None:
     )
 
 
-def test_what_is_gone_is_lost() -> None:
+def test_a_missing_range_is_lost() -> None:
     assert place(found(recorded(FILE, 10, 16), removed(FILE, 9, 17))) == ("lost", None, None, False)
     assert place(found(recorded(FILE, 10, 16), "")) == ("lost", None, None, False)
 
@@ -114,7 +114,7 @@ def test_an_edit_at_the_end_of_the_file_stays_within_it() -> None:
     assert (located.state, located.start, located.end) == (State.EDITED, 36, 38)
 
 
-def test_copies_are_ambiguous_and_the_nearest_is_taken_not_the_first() -> None:
+def test_copies_are_ambiguous_and_the_nearest_is_chosen() -> None:
     content = FUNCTION + "\n" * 20 + FUNCTION + "\n" * 4
     each = recorded(content, 24, 26)
     located = found(each, inserted(content, 24, "new = 1\n"))
@@ -122,7 +122,7 @@ def test_copies_are_ambiguous_and_the_nearest_is_taken_not_the_first() -> None:
     assert located.ambiguous
 
 
-def test_neighbours_say_which_copy_is_meant() -> None:
+def test_neighbours_distinguish_copies() -> None:
     """Forty lines came in above, so that the first copy now stands where the second one was."""
     content = (
         FILE + FUNCTION + FILE.replace("value", "other") + FUNCTION + FILE.replace("value", "third")
@@ -136,7 +136,7 @@ def test_neighbours_say_which_copy_is_meant() -> None:
     assert (among.start, among.ambiguous) == (127, True)
 
 
-def test_too_little_text_out_of_place_is_ambiguous() -> None:
+def test_little_text_out_of_place_is_ambiguous() -> None:
     content = FILE + BRACE + FILE.replace("value", "other")
     brace = recorded(content, 41, 41)
     assert place(found(brace, content.replace("value_1 ", "first "))) == ("exact", 41, 41, True)
@@ -144,14 +144,14 @@ def test_too_little_text_out_of_place_is_ambiguous() -> None:
     assert place(found(brace, gone)) == ("moved", 81, 81, False)
 
 
-def test_too_little_text_that_moves_with_its_neighbours_is_sure() -> None:
+def test_little_text_that_moves_with_its_neighbours_is_sure() -> None:
     content = FILE + BRACE + FILE.replace("value", "other")
     later = inserted(content, 1, "new = 1\n")
     brace, *_ = locate([recorded(content, 41, 41), recorded(content, 37, 40)], Text(later))
     assert place(brace) == ("moved", 42, 42, True)
 
 
-def test_three_lines_that_are_alike_are_too_little() -> None:
+def test_three_equal_lines_are_too_little() -> None:
     content = FILE + "    pass\n" * 3
     gone = "    pass\n" * 3 + FILE
     assert place(found(recorded(content, 41, 43), gone)) == ("moved", 1, 3, False)
@@ -166,7 +166,7 @@ def test_two_copies_were_recorded_and_one_is_left() -> None:
 
 
 @pytest.mark.parametrize("variant", ["final-newline", "crlf", "crlf-final"])
-def test_digests_of_other_tools_are_accepted(variant: str) -> None:
+def test_hash_variants_of_other_tools_match(variant: str) -> None:
     made = anchors(FILE, 10, 12)
     import hashlib
 
@@ -268,14 +268,14 @@ def test_a_context_alone_proves_nothing() -> None:
     )
 
 
-def test_a_short_context_elsewhere_is_not_taken_for_the_edited_range() -> None:
+def test_a_short_context_elsewhere_is_not_the_edited_range() -> None:
     content = FILE + BRACE + "tail = compute(99)\n"
     each = replace(recorded(content, 41, 42), anchors=Anchors(BRACE.strip(), "0" * 64))
     located = found(each, BRACE + FILE)
     assert (located.state, located.ambiguous) == (State.EDITED, True)
 
 
-def test_without_anchors_the_recorded_lines_are_all_there_is() -> None:
+def test_without_anchors_only_the_recorded_lines_are_known() -> None:
     bare = AnchoredRange(10, 14, Anchors())
     assert found(bare, FILE) == LocatedRange(10, 14, State.UNVERIFIED, Method.RECORDED, 0.3)
     assert (found(bare, FILE[:200]).start, found(bare, FILE[:200]).end) == (10, 10)
@@ -302,7 +302,7 @@ def test_ten_thousand_lines_that_are_all_alike() -> None:
     assert [each.start for each in located] == [each.start for each in ranges]
 
 
-def test_more_places_than_are_looked_at_are_never_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_among_untried_places_is_never_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_match, "_MAX_PLACES", 2)
     head = "def test():\n    setup()\n    run_it()\n"
     content = "".join(f"{head}    check({number})\n" for number in range(9))

@@ -1,4 +1,4 @@
-"""Texts made to mislead (R14-R16): whatever they are, no claim is sure and wrong, and none takes long or leaves the text."""
+"""Misleading texts (R14-R16): no wrong sure claim, no long time, no place out of bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText, State
 from vibes_lsp.anchors.text import Text
 
-BODY = "def area(width, height):\n    check(width, height)\n    seen = width * height\n    return seen\n"
+BODY = (
+    "def area(width, height):\n    check(width, height)\n"
+    "    seen = width * height\n    return seen\n"
+)
 OTHER = "".join(f"other_{number} = thing({number})\n" for number in range(1, 31))
 MODES = pytest.mark.parametrize("with_old_text", [False, True], ids=["anchors", "old-text"])
 

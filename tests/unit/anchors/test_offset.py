@@ -1,4 +1,4 @@
-"""Drift: where a line is to be expected, by ranges that can be in one place only."""
+"""Expected lines, interpolated from line pairs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PINS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
         ([(10, 10), (20, 20), (30, 5), (40, 40)], 31, 31),
     ],
 )
-def test_as_the_nearest_pin_that_keeps_the_order(
+def test_the_nearest_pair_in_order_gives_the_offset(
     pins: list[tuple[int, int]], recorded: int, expected: int
 ) -> None:
     assert Offsets(pins).expected(recorded, recorded) == expected
 
 
 @given(PINS, st.randoms(use_true_random=False), st.integers(1, 12))
-def test_the_order_in_which_pins_come_does_not_matter(
+def test_the_order_of_arguments_does_not_matter(
     pins: list[tuple[int, int]], random: object, line: int
 ) -> None:
     shuffled = list(pins)
@@ -47,7 +47,7 @@ def ascends(pins: tuple[tuple[int, int], ...]) -> bool:
 
 
 @given(PINS)
-def test_as_many_pins_as_possible_are_kept(pins: list[tuple[int, int]]) -> None:
+def test_the_longest_ascending_selection(pins: list[tuple[int, int]]) -> None:
     kept = tuple(ascending(set(pins)))
     assert ascends(kept)
     assert set(kept) <= set(pins)

@@ -1,4 +1,4 @@
-"""Text as anchors see it: LF ends a line, a CR before it is dropped, nothing else is touched."""
+"""Text as anchors see it: lines end at LF, a CR before it is dropped."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_any_string_has_bytes_and_can_be_read(content: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
-def test_readable_changes_no_proper_text(content: str) -> None:
+def test_valid_text_is_not_changed(content: str) -> None:
     assert replace_invalid(content) == content
 
 
-def test_the_digests_that_a_file_may_have() -> None:
+def test_file_hash_variants() -> None:
     def digest(data: bytes) -> str:
         return hashlib.sha256(data).hexdigest()
 
@@ -69,9 +69,7 @@ PIECES = st.lists(
 
 
 @given(st.lists(PIECES, min_size=1, max_size=4), PIECES, PIECES)
-def test_a_text_is_the_same_whatever_version_it_was_read_beside(
-    middles: list[str], begin: str, end: str
-) -> None:
+def test_a_similar_text_changes_no_result(middles: list[str], begin: str, end: str) -> None:
     near: Text | None = None
     for middle in middles:
         content = begin + middle + end
