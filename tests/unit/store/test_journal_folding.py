@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from vibes_lsp.store.locks import LockHandle
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> AuditDir:
-    return new_trail(tmp_path)
-
-
-@pytest.fixture
-def writer(directory: AuditDir) -> AuditWriter:
-    return AuditWriter(directory)
-
-
 def test_nothing_is_written_without_a_journal(directory: AuditDir) -> None:
     before = sorted(path.name for path in directory.path.iterdir())
     assert fold_journal(directory) == 0

@@ -30,6 +30,22 @@ def followed(log: Path) -> FollowedLog:
     return followed
 
 
+@pytest.fixture
+def medium_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log of several blocks, too large to be verified completely at every poll."""
+    monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
+    log.write_bytes(OLD * 20)
+    return log
+
+
+@pytest.fixture
+def large_log(medium_log: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log too large to be verified completely even when it is settled."""
+    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
+    return medium_log
+
+
 def append(path: Path, data: bytes) -> None:
     with path.open("ab") as stream:
         stream.write(data)
@@ -134,65 +150,42 @@ def test_a_thorough_poll_sees_a_rewrite_with_the_same_signature(
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
-def test_a_thorough_poll_reads_all_of_a_large_log(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
-    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
-    log.write_bytes(OLD * 20)
-    followed = FollowedLog(log)
+def test_a_thorough_poll_reads_all_of_a_large_log(large_log: Path) -> None:
+    followed = FollowedLog(large_log)
     followed.poll()
-    with log.open("r+b") as stream:
+    with large_log.open("r+b") as stream:
         stream.write(b'{"b":1}\n')
-    append(log, b'{"a":3}\n')
+    append(large_log, b'{"a":3}\n')
     assert followed.poll() == "more", "of a large log that grew, the last blocks are verified"
     assert followed.poll(thorough=True) == "reset"
     assert followed.lines[0] == b'{"b":1}'
     assert len(followed.lines) == 41
 
 
-def test_a_settled_log_of_medium_size_is_verified_completely(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
-    log.write_bytes(OLD * 20)
-    clock = FixedClock(log.stat().st_mtime_ns + 1)
-    followed = FollowedLog(log, clock)
+def test_a_settled_log_of_medium_size_is_verified_completely(medium_log: Path) -> None:
+    clock = FixedClock(medium_log.stat().st_mtime_ns + 1)
+    followed = FollowedLog(medium_log, clock)
     followed.poll()
-    with log.open("r+b") as stream:
+    with medium_log.open("r+b") as stream:
         stream.write(b'{"b":1}\n')
-    append(log, b'{"a":3}\n')
-    clock.now = log.stat().st_mtime_ns + 1
+    append(medium_log, b'{"a":3}\n')
+    clock.now = medium_log.stat().st_mtime_ns + 1
     assert followed.poll() == "more", "while it is written to, the last blocks are verified"
     clock.now += 3_600_000_000_000
     assert followed.poll() == "reset"
 
 
-def test_a_large_log_whose_last_blocks_changed_starts_over(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
-    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
-    log.write_bytes(OLD * 20)
-    followed = FollowedLog(log)
+def test_a_large_log_whose_last_blocks_changed_starts_over(large_log: Path) -> None:
+    followed = FollowedLog(large_log)
     followed.poll()
-    log.write_bytes(OLD * 19 + b'{"b":1}\n{"b":2}\n{"b":3}\n')
+    large_log.write_bytes(OLD * 19 + b'{"b":1}\n{"b":2}\n{"b":3}\n')
     assert followed.poll() == "reset"
 
 
-def test_a_replaced_large_log_is_verified_completely(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "_BLOCK", 16)
-    monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
-    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
-    log.write_bytes(OLD * 20)
-    followed = FollowedLog(log)
+def test_a_replaced_large_log_is_verified_completely(large_log: Path) -> None:
+    followed = FollowedLog(large_log)
     followed.poll()
-    replace(log, b'{"b":1}\n' + (OLD * 20)[8:] + b'{"a":3}\n')
+    replace(large_log, b'{"b":1}\n' + (OLD * 20)[8:] + b'{"a":3}\n')
     assert followed.poll() == "reset"
 
 

@@ -15,14 +15,7 @@ from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from vibes_lsp.store.audit_dir import AuditDir
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> AuditDir:
-    return new_trail(tmp_path)
 
 
 def test_a_folded_manifest_is_not_read_again(
