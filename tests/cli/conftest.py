@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="package")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
+def valid_trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
     """A valid audit trail at level high, committed; tests only read it."""
     return build(tmp_path_factory.mktemp("sound") / "project", "high")
 
 
 @pytest.fixture
-def project(sound: CompleteTrail, tmp_path: Path) -> Project:
+def project(valid_trail: CompleteTrail, tmp_path: Path) -> Project:
     """A copy of the valid audit trail, for tests that damage it."""
-    return copied(sound, tmp_path / "project")
+    return copied(valid_trail, tmp_path / "project")
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_a_long_path_is_cut(project: Project, run_vibes: RunVibes) -> None:
     assert run_vibes("show", key, cwd=project.root).code == 0
 
 
-def bomb(megabytes: int) -> bytes:
+def gzip_bomb(megabytes: int) -> bytes:
     """Return gzip data that unpacks to many megabytes."""
     packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
     million = b"x" * 1_000_000
@@ -90,7 +90,7 @@ def bomb(megabytes: int) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_a_bomb_is_not_unpacked(project: Project, run_vibes: RunVibes, form: str) -> None:
-    data = bomb(100)
+    data = gzip_bomb(100)
     if form == "external":
         project.writer.files.write("blobs/bomb.gz", data)
         key = external(project, "blobs/bomb.gz")

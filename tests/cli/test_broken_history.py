@@ -71,10 +71,10 @@ def test_every_command_ignores_a_broken_line_of_an_old_commit(
     workspace: Workspace, run_vibes: RunVibes, name: str, tmp_path: Path
 ) -> None:
     log = workspace.path / LOG
-    sound = log.read_bytes()
-    log.write_bytes(LINES[name] + b"\n" + sound)
+    valid_trail = log.read_bytes()
+    log.write_bytes(LINES[name] + b"\n" + valid_trail)
     workspace.step("commit", "-am", "Break the log")
-    log.write_bytes(sound)
+    log.write_bytes(valid_trail)
     workspace.step("commit", "-am", "Repair the log")
     for command in (*COMMANDS, ("export", "--current", str(tmp_path / "export"))):
         done = run_vibes(*command, cwd=workspace.path)
@@ -86,10 +86,10 @@ def test_every_command_ignores_a_broken_line_of_an_old_commit(
 
 def test_the_hook_works_with_a_broken_line_in_history(workspace: Workspace) -> None:
     log = workspace.path / LOG
-    sound = log.read_bytes()
-    log.write_bytes(next(iter(LINES.values())) + b"\n" + sound)
+    valid_trail = log.read_bytes()
+    log.write_bytes(next(iter(LINES.values())) + b"\n" + valid_trail)
     workspace.step("commit", "-am", "Break the log")
-    log.write_bytes(sound)
+    log.write_bytes(valid_trail)
     workspace.step("commit", "-am", "Repair the log")
     workspace.install()
     workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\nfour = 4\n", 4, 4)

@@ -28,9 +28,9 @@ Result: PASS
 
 
 def test_a_valid_trail_gets_the_seven_lines_of_the_guide_and_the_counts(
-    sound: CompleteTrail,
+    valid_trail: CompleteTrail,
 ) -> None:
-    done = vibes("check", cwd=sound.root)
+    done = vibes("check", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     assert done.out == SEVEN_LINES + (
         "\n"
@@ -88,8 +88,8 @@ def test_ten_findings_of_a_check_are_shown_and_all_on_request(
     assert some.lines[-1] == everything.lines[-1] == "13 errors, 0 warnings, 0 notes"
 
 
-def test_json_has_the_documented_shape(sound: CompleteTrail) -> None:
-    done = vibes("check", "--json", cwd=sound.root)
+def test_json_has_the_documented_shape(valid_trail: CompleteTrail) -> None:
+    done = vibes("check", "--json", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     assert done.json == {
         "result": "PASS",
@@ -198,9 +198,9 @@ def test_sarif_keeps_to_the_published_schema(project: Project) -> None:
 
 
 def test_sarif_of_every_check_keeps_to_the_published_schema(
-    sound: CompleteTrail, run_vibes: RunVibes
+    valid_trail: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    empty = run_vibes("check", "--sarif", cwd=sound.root)
+    empty = run_vibes("check", "--sarif", cwd=valid_trail.root)
     jsonschema.validate(empty.json, sarif_schema.load())
     assert empty.json["runs"][0]["results"] == []
     assert {check.severity.value for check in ALL} == {"error", "warning", "note"}
@@ -222,9 +222,9 @@ def test_sarif_can_hold_a_file_name_that_is_not_utf_8(project: Project) -> None:
 
 
 def test_a_base_whose_records_are_all_present_passes(
-    sound: CompleteTrail, run_vibes: RunVibes
+    valid_trail: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    done = run_vibes("check", "--base", "HEAD", cwd=sound.root)
+    done = run_vibes("check", "--base", "HEAD", cwd=valid_trail.root)
     assert (done.code, done.lines[-1]) == (0, "0 errors, 0 warnings, 0 notes")
 
 
@@ -281,8 +281,8 @@ def test_a_missing_entry_of_the_base_is_reported(project: Project, run_vibes: Ru
     )
 
 
-def test_an_unknown_base_is_wrong_use(sound: CompleteTrail, run_vibes: RunVibes) -> None:
-    done = run_vibes("check", "--base", "nonsense", cwd=sound.root)
+def test_an_unknown_base_is_wrong_use(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("check", "--base", "nonsense", cwd=valid_trail.root)
     assert (done.code, done.out) == (2, "")
     assert (
         done.err

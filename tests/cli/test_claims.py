@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def blamed(
+def blame_json(
     run_vibes: RunVibes, project: Project, path: str = "a.py"
 ) -> tuple[dict[str, dict[str, object]], dict[int, str]]:
     """Return the placements by id, and the owner of each line."""
@@ -56,7 +56,7 @@ def test_an_uncertain_placement_takes_no_line_from_a_certain_one(
     project.file("a.py", header + USER)
     if is_committed:
         repository.commit("made", "2026-02-03T11:00:00+00:00")
-    placements, owner = blamed(run_vibes, project)
+    placements, owner = blame_json(run_vibes, project)
     assert (placements[user]["state"], placements[user]["ambiguous"]) == ("exact", False)
     assert placements[group]["ownedRanges"] == []
     assert owner == dict.fromkeys(range(4, 8), user)
@@ -87,7 +87,7 @@ def test_a_guess_does_not_grow_and_owns_no_line(project: Project, run_vibes: Run
     repository.commit("begun", "2026-02-03T10:00:00+00:00")
     made = DOUBLE.replace("\n\ndef main", "def twice(x):\n    return x + x\n\n\ndef main", 1)
     guess = project.line("double.py", 3, 4, text=made, timestamp="2026-02-03T10:00:01Z")
-    placements, owner = blamed(run_vibes, project, "double.py")
+    placements, owner = blame_json(run_vibes, project, "double.py")
     placement = placements[guess]
     assert (placement["ownedRanges"], owner) == ([], {})
     start, end = placement["lineStart"], placement["lineEnd"]
@@ -103,7 +103,7 @@ def test_an_edit_of_the_whole_file_replaces_lost_annotations(
     whole = "class Area:\n    width: int\n    height: int\n"
     newer = project.line("a.py", 1, 3, text=whole, action="modify")
     project.file("a.py", whole)
-    placements, owner = blamed(run_vibes, project)
+    placements, owner = blame_json(run_vibes, project)
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", newer)
     assert (placements[newer].get("replacedBy"), owner) == (None, dict.fromkeys(range(1, 4), newer))
     shown = run_vibes("blame", "a.py", cwd=project.root).lines[-1]
@@ -122,7 +122,7 @@ def test_an_edit_of_the_whole_file_still_counts_after_later_edits(
     project.file("a.py", whole)
     Repository(project.root).commit("made", "2026-02-03T11:00:00+00:00")
     project.file("a.py", whole + "\n\nclass Volume(Area):\n    depth: int\n")
-    placements, _ = blamed(run_vibes, project)
+    placements, _ = blame_json(run_vibes, project)
     assert placements[older].get("replacedBy") == newer
 
 
@@ -136,5 +136,5 @@ def test_an_edit_of_a_part_replaces_no_lost_annotation(
     whole = "class Area:\n    width: int\n    height: int\n"
     project.line("a.py", start, end, text=whole, action="modify")
     project.file("a.py", whole)
-    placements, _ = blamed(run_vibes, project)
+    placements, _ = blame_json(run_vibes, project)
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", None)

@@ -22,13 +22,13 @@ def steps(done: CommandResult) -> dict[str, tuple[str, str]]:
     return {step["about"]: (step["health"], step["message"]) for step in done.json["steps"]}
 
 
-def test_a_valid_trail_is_ok_at_each_step(sound: CompleteTrail) -> None:
-    done = vibes("doctor", cwd=sound.root)
+def test_a_valid_trail_is_ok_at_each_step(valid_trail: CompleteTrail) -> None:
+    done = vibes("doctor", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     shown = [line for line in done.lines if not line.startswith("  ")]
     assert shown[0].startswith("ok      program: vibes-lsp ")
     assert shown[1:] == [
-        f"ok      audit directory: {sound.root / '.ai-audit'}",
+        f"ok      audit directory: {valid_trail.root / '.ai-audit'}",
         "ok      config.json: level high, PRISM off",
         "ok      manifest.json: 11 context entries",
         "ok      annotations.jsonl: 25 lines",
@@ -38,8 +38,8 @@ def test_a_valid_trail_is_ok_at_each_step(sound: CompleteTrail) -> None:
     ]
 
 
-def test_json_has_the_same_steps(sound: CompleteTrail, run_vibes: RunVibes) -> None:
-    done = run_vibes("doctor", "--json", cwd=sound.root)
+def test_json_has_the_same_steps(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("doctor", "--json", cwd=valid_trail.root)
     assert all(set(step) == {"about", "health", "message", "hint"} for step in done.json["steps"])
     assert [step["about"] for step in done.json["steps"]] == [
         "program", "audit directory", "config.json", "manifest.json", "annotations.jsonl", "git", "git hook", "annotations",
@@ -115,8 +115,10 @@ def test_a_broken_file_is_a_problem_at_its_line(
 
 
 @pytest.mark.parametrize("file", ["src/auth.py", "./src/auth.py", "src/../src/auth.py"])
-def test_a_file_that_is_annotated(sound: CompleteTrail, run_vibes: RunVibes, file: str) -> None:
-    done = run_vibes("doctor", file, "--json", cwd=sound.root)
+def test_a_file_that_is_annotated(
+    valid_trail: CompleteTrail, run_vibes: RunVibes, file: str
+) -> None:
+    done = run_vibes("doctor", file, "--json", cwd=valid_trail.root)
     assert done.code == 0
     about, health, message, _ = done.json["steps"][-1].values()
     assert about.endswith("auth.py")
@@ -124,20 +126,22 @@ def test_a_file_that_is_annotated(sound: CompleteTrail, run_vibes: RunVibes, fil
 
 
 def test_a_file_is_relative_to_the_current_folder(
-    sound: CompleteTrail, run_vibes: RunVibes
+    valid_trail: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    below = run_vibes("doctor", "auth.py", "--json", cwd=sound.root / "src")
-    absolute = run_vibes("doctor", sound.root / "src" / "auth.py", "--json", cwd=sound.root / "src")
+    below = run_vibes("doctor", "auth.py", "--json", cwd=valid_trail.root / "src")
+    absolute = run_vibes(
+        "doctor", valid_trail.root / "src" / "auth.py", "--json", cwd=valid_trail.root / "src"
+    )
     assert below.code == absolute.code == 0
     assert below.json["steps"][-1]["message"] == absolute.json["steps"][-1]["message"]
 
 
 def test_a_project_or_a_file_may_be_reached_through_a_link(
-    sound: CompleteTrail, run_vibes: RunVibes, tmp_path: Path
+    valid_trail: CompleteTrail, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     link = tmp_path / "link"
-    link.symlink_to(sound.root, target_is_directory=True)
-    for file, directory in ((sound.root, link), (link, sound.root), (link, link)):
+    link.symlink_to(valid_trail.root, target_is_directory=True)
+    for file, directory in ((valid_trail.root, link), (link, valid_trail.root), (link, link)):
         done = run_vibes("doctor", file / "src" / "auth.py", "--audit-dir", directory, cwd=tmp_path)
         assert done.code == 0
         assert "3 annotations" in done.out
@@ -173,8 +177,10 @@ def test_a_file_that_no_record_names_and_one_that_moved(
 
 
 @pytest.mark.parametrize("file", ["../outside.py", "src/../../outside.py", "/outside.py"])
-def test_a_file_outside_the_project(sound: CompleteTrail, run_vibes: RunVibes, file: str) -> None:
-    done = run_vibes("doctor", file, "--json", cwd=sound.root)
+def test_a_file_outside_the_project(
+    valid_trail: CompleteTrail, run_vibes: RunVibes, file: str
+) -> None:
+    done = run_vibes("doctor", file, "--json", cwd=valid_trail.root)
     assert done.code == 1
     last = done.json["steps"][-1]
     assert (last["health"], last["message"]) == (

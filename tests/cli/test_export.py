@@ -49,9 +49,11 @@ def states(project: Path) -> set[tuple[str, int, str]]:
 
 
 def test_current_records_are_exported_once_with_their_context(
-    sound: CompleteTrail, tmp_path: Path
+    valid_trail: CompleteTrail, tmp_path: Path
 ) -> None:
-    done = vibes("export", "--current", tmp_path / "new" / "current", "--json", cwd=sound.root)
+    done = vibes(
+        "export", "--current", tmp_path / "new" / "current", "--json", cwd=valid_trail.root
+    )
     assert done.code == 0, done.err
     folder = tmp_path / "new" / "current"
     summary = done.json
@@ -87,22 +89,22 @@ def test_current_records_are_exported_once_with_their_context(
     assert checked["result"] == "PASS"
     assert {finding["check"] for finding in checked["findings"]} <= {"path-foreign"}
     assert summary["blobs"] == 1
-    shutil.copytree(sound.root / "src", folder / "src")
-    assert states(folder) == states(sound.root)
+    shutil.copytree(valid_trail.root / "src", folder / "src")
+    assert states(folder) == states(valid_trail.root)
 
 
 def test_a_record_that_is_still_correct_is_exported_unchanged(
-    sound: CompleteTrail, tmp_path: Path
+    valid_trail: CompleteTrail, tmp_path: Path
 ) -> None:
-    vibes("export", "--current", tmp_path / "current", cwd=sound.root)
-    original = {record["annotation_id"]: record for record in sound.writer.files.records()}
+    vibes("export", "--current", tmp_path / "current", cwd=valid_trail.root)
+    original = {record["annotation_id"]: record for record in valid_trail.writer.files.records()}
     records = exported(tmp_path / "current")
-    assert original[sound.created] in records
+    assert original[valid_trail.created] in records
     [moved] = [record for record in records if "source_annotation_id" in record]
-    assert moved["source_annotation_id"] == sound.remapped
+    assert moved["source_annotation_id"] == valid_trail.remapped
     assert (moved["timestamp"], moved["commit_hash"]) == (
-        original[sound.pending]["timestamp"],
-        sound.commit,
+        original[valid_trail.pending]["timestamp"],
+        valid_trail.commit,
     )
     assert {
         edge["source_ref"]
@@ -200,9 +202,9 @@ def test_lost_and_uncertain_annotations_are_left_out_and_counted(tmp_path: Path)
 
 
 def test_without_a_checkout_the_records_are_as_recorded(
-    sound: CompleteTrail, tmp_path: Path
+    valid_trail: CompleteTrail, tmp_path: Path
 ) -> None:
-    shutil.copytree(sound.root / ".ai-audit", tmp_path / "trail")
+    shutil.copytree(valid_trail.root / ".ai-audit", tmp_path / "trail")
     done = vibes(
         "export",
         "--current",

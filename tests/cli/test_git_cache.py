@@ -63,11 +63,11 @@ def made(root: Path, files: int) -> Repository:
 def ask(
     run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Path, Path], list[CommandResult]]:
-    def asked(root: Path, cache: Path) -> list[CommandResult]:
+    def run_all(root: Path, cache: Path) -> list[CommandResult]:
         monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
         return [run_vibes(*each, cwd=root) for each in QUESTIONS]
 
-    return asked
+    return run_all
 
 
 def test_answers_are_byte_for_byte_the_same(tmp_path: Path, cache: Path, ask: Ask) -> None:
@@ -127,17 +127,17 @@ def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
 ) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
     for question in (("find",), ("coverage", "--json")):
-        assert asked(few, question, tmp_path, cache) == asked(many, question, tmp_path, cache), (
-            question
-        )
-        again = asked(many, question, tmp_path, cache)
+        assert git_commands(few, question, tmp_path, cache) == git_commands(
+            many, question, tmp_path, cache
+        ), question
+        again = git_commands(many, question, tmp_path, cache)
         assert not {"log", "rev-list", "diff-tree", "blame"} & set(again), question
         assert len(again) <= 9, question
-    plain = asked(few, ("find",), tmp_path, NOWHERE)
+    plain = git_commands(few, ("find",), tmp_path, NOWHERE)
     for number in range(6, 12):
-        put_in_doubt(many, number)
+        make_uncertain(many, number)
     many.commit("Third", "2026-03-05T09:00:00+00:00")
-    first, again = (asked(many, ("find",), tmp_path, cache) for _ in range(2))
+    first, again = (git_commands(many, ("find",), tmp_path, cache) for _ in range(2))
     assert first.count("blame") == plain.count("blame") + 6, (
         "once for each file with lines in doubt"
     )
@@ -146,7 +146,7 @@ def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
     assert len(again) <= 9
 
 
-def put_in_doubt(repository: Repository, number: int) -> None:
+def make_uncertain(repository: Repository, number: int) -> None:
     """Change a line of an annotated text, so that its place is uncertain."""
     file = repository.path / f"a{number}.py"
     lines = file.read_text("utf-8").split("\n")
@@ -154,13 +154,13 @@ def put_in_doubt(repository: Repository, number: int) -> None:
     file.write_text("\n".join(lines), "utf-8")
 
 
-def asked(
+def git_commands(
     repository: Repository, question: tuple[str, ...], tmp_path: Path, cache: Path
 ) -> list[str]:
     """Return the git commands that a command starts."""
-    folder, asked = tmp_path / "bin", tmp_path / "asked"
+    folder, calls = tmp_path / "bin", tmp_path / "calls"
     folder.mkdir(exist_ok=True)
-    asked.unlink(missing_ok=True)
+    calls.unlink(missing_ok=True)
     real = next(
         Path(each) / "git"
         for each in os.environ["PATH"].split(os.pathsep)
@@ -168,13 +168,17 @@ def asked(
     )
     script = folder / "git"
     script.write_text(
-        '#!/bin/sh\nfor word; do case "$word" in -*|*=*) ;; *) echo "$word" >> "$ASKED"; break;; esac; done\n'
+        '#!/bin/sh\nfor word; do case "$word" in -*|*=*) ;; *) echo "$word" >> "$CALLS"; break;; esac; done\n'
         f'exec "{real}" "$@"\n'
     )
     script.chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     done = vibes(
-        *question, cwd=repository.path, XDG_CACHE_HOME=str(cache), PATH=path, ASKED=str(asked)
+        *question,
+        cwd=repository.path,
+        XDG_CACHE_HOME=str(cache),
+        PATH=path,
+        CALLS=str(calls),
     )
     assert done.code == 0
-    return asked.read_text().split()
+    return calls.read_text().split()

@@ -41,7 +41,7 @@ LINT = {
 }
 
 
-class Framed:
+class FrameworkRepository:
     """A repository with the framework and a stub of `vibes` that appends to the log."""
 
     def __init__(self, root: Path, told: Path) -> None:
@@ -71,57 +71,59 @@ class Framed:
 
 
 @pytest.fixture
-def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_vibes: RunVibes) -> Framed:
+def framework(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_vibes: RunVibes
+) -> FrameworkRepository:
     require(FRAMEWORK, "runs our hook as a project with that framework would")
     executable(tmp_path / "bin" / "vibes", STUB)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("TOLD", str(tmp_path / "told"))
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    framed = Framed(tmp_path / "project", tmp_path / "told")
-    framed.configure(LINT, repo="local")
-    run_vibes("init", cwd=framed.root)
-    framed.repository.commit("Begin")
-    return framed
+    framework = FrameworkRepository(tmp_path / "project", tmp_path / "told")
+    framework.configure(LINT, repo="local")
+    run_vibes("init", cwd=framework.root)
+    framework.repository.commit("Begin")
+    return framework
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_records_survive_the_stash_in_either_order_of_installation(
-    framed: Framed, run_vibes: RunVibes, ours_first: bool
+    framework: FrameworkRepository, run_vibes: RunVibes, ours_first: bool
 ) -> None:
-    steps = [lambda: run_vibes("init", "--git-hooks", cwd=framed.root), framed.install]
+    steps = [lambda: run_vibes("init", "--git-hooks", cwd=framework.root), framework.install]
     for step in steps if ours_first else reversed(steps):
         step()
     for number in range(1, 3):
-        framed.record()
-        assert framed.commit() == ["vibes backfill --pre-commit --audit-dir ./.ai-audit", "lint"]
+        framework.record()
+        assert framework.commit() == ["vibes backfill --pre-commit --audit-dir ./.ai-audit", "lint"]
         assert (
-            framed.log.read_text().splitlines()
+            framework.log.read_text().splitlines()
             == ['{"type":"recorded"}', '{"type":"filled"}'] * number
         )
-        assert framed.repository.git("status", "--porcelain") == ""
-    assert health(run_vibes("doctor", "--json", cwd=framed.root))[0] == "ok"
-    before = run_vibes("init", "--remove-git-hooks", "--json", cwd=framed.root)
+        assert framework.repository.git("status", "--porcelain") == ""
+    assert health(run_vibes("doctor", "--json", cwd=framework.root))[0] == "ok"
+    before = run_vibes("init", "--remove-git-hooks", "--json", cwd=framework.root)
     assert before.json["hook"]["change"] == "removed"
-    assert framed.commit() == ["lint"]
+    assert framework.commit() == ["lint"]
 
 
 def test_the_published_hook_runs_the_backfill(
-    framed: Framed, run_vibes: RunVibes, tmp_path: Path
+    framework: FrameworkRepository, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     published = Repository(tmp_path / "published")
     shutil.copy(REPOSITORY / ".pre-commit-hooks.yaml", published.path)
     revision = published.commit("Publish")
     # the framework would install this package into an environment of its own, from a package index; `system` takes it from PATH
-    framed.configure(
+    framework.configure(
         {"id": "vibes-backfill", "language": "system"}, repo=str(published.path), rev=revision
     )
-    framed.repository.git("add", "--all")
-    framed.install()
-    assert framed.commit() == ["vibes backfill --pre-commit"]
-    assert framed.log.read_text() == '{"type":"filled"}\n'
-    assert framed.repository.git("status", "--porcelain") == ""
-    assert health(run_vibes("doctor", "--json", cwd=framed.root)) == (
+    framework.repository.git("add", "--all")
+    framework.install()
+    assert framework.commit() == ["vibes backfill --pre-commit"]
+    assert framework.log.read_text() == '{"type":"filled"}\n'
+    assert framework.repository.git("status", "--porcelain") == ""
+    assert health(run_vibes("doctor", "--json", cwd=framework.root)) == (
         "ok",
-        f"{framed.root / '.pre-commit-config.yaml'} runs `vibes backfill`",
+        f"{framework.root / '.pre-commit-config.yaml'} runs `vibes backfill`",
     )

@@ -57,7 +57,7 @@ COMMANDS: Final = (
 )
 
 
-class Poisoner:
+class HostileTrailWriter:
     """Puts a text into every member that a tool can write, under short ids."""
 
     def __init__(self, project: Project, text: str) -> None:
@@ -169,7 +169,7 @@ class Poisoner:
 
 def printed(project: Project, run_vibes: RunVibes, text: str) -> Iterator[tuple[str, str]]:
     """Write a hostile text everywhere; yield what each command prints."""
-    Poisoner(project, text).everywhere()
+    HostileTrailWriter(project, text).everywhere()
     for command in COMMANDS:
         done = run_vibes(*command.split(), cwd=project.root)
         assert done.code in (0, 1), (command, done.err)
@@ -217,7 +217,7 @@ def test_markup_is_printed_as_it_is(project: Project, run_vibes: RunVibes) -> No
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_json_preserves_hostile_text(project: Project, run_vibes: RunVibes, kind: str) -> None:
     text = HOSTILE[kind]
-    Poisoner(project, text).everywhere()
+    HostileTrailWriter(project, text).everywhere()
     records = run_vibes("log", "--type", "all", "--json", cwd=project.root).json["records"]
     assert [each["record"] for each in records] == [
         json.loads(line) for line in project.writer.files.log.read_bytes().split(b"\n")[:-1]
@@ -238,7 +238,7 @@ def test_json_preserves_hostile_text(project: Project, run_vibes: RunVibes, kind
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_json_has_no_invisible_characters(project: Project, run_vibes: RunVibes, kind: str) -> None:
     text = HOSTILE[kind]
-    Poisoner(project, text).everywhere()
+    HostileTrailWriter(project, text).everywhere()
     for command in (
         "log --type all",
         "show 2222",
@@ -262,7 +262,7 @@ def test_json_has_no_invisible_characters(project: Project, run_vibes: RunVibes,
 @pytest.mark.slow
 def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) -> None:
     text = HOSTILE["surrogates"]
-    Poisoner(project, text).everywhere()
+    HostileTrailWriter(project, text).everywhere()
     shown = vibes("show", "2222", "--json", cwd=project.root)
     assert shown.json["entry"]["prompt_text"] == f"do {text}"
     assert (
@@ -280,7 +280,7 @@ def test_a_megabyte_of_text_is_cut(
     project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "x" * 1_000_000
-    Poisoner(project, HARMLESS).everywhere()
+    HostileTrailWriter(project, HARMLESS).everywhere()
     project.writer.config(project_name=text)
     environment = project.writer.environment(tool=text, model=text)
     session = project.writer.session_start(environment=environment, description=text)

@@ -24,13 +24,13 @@ def records(trail: CompleteTrail) -> list[dict[str, Any]]:
     return [json.loads(line) for line in trail.writer.files.log.read_bytes().splitlines()]
 
 
-def test_log_lists_annotations_the_newest_last(sound: CompleteTrail) -> None:
-    done = vibes("log", cwd=sound.root)
+def test_log_lists_annotations_the_newest_last(valid_trail: CompleteTrail) -> None:
+    done = vibes("log", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     assert done.lines[0].split() == ["line", "id", "when", "what"]
     assert done.lines[2].split()[:7] == [
         "2",
-        sound.created[:8],
+        valid_trail.created[:8],
         "2026-02-03",
         "10:00",
         "create",
@@ -40,7 +40,7 @@ def test_log_lists_annotations_the_newest_last(sound: CompleteTrail) -> None:
     shown = [line.split()[1] for line in done.lines[2:] if line.split()[0].isdigit()]
     assert shown == [
         record["annotation_id"][:8]
-        for record in records(sound)
+        for record in records(valid_trail)
         if record["type"] in ("line", "function")
     ]
 
@@ -65,12 +65,12 @@ def test_records_in_json_are_exactly_as_on_disk(project: Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["line", "function", "session", "edge", "delegation"])
-def test_log_of_one_type(sound: CompleteTrail, run_vibes: RunVibes, kind: str) -> None:
-    done = run_vibes("log", "--type", kind, "--json", cwd=sound.root)
+def test_log_of_one_type(valid_trail: CompleteTrail, run_vibes: RunVibes, kind: str) -> None:
+    done = run_vibes("log", "--type", kind, "--json", cwd=valid_trail.root)
     assert [each["record"] for each in done.json["records"]] == [
-        each for each in records(sound) if each["type"] == kind
+        each for each in records(valid_trail) if each["type"] == kind
     ]
-    assert run_vibes("log", "--type", kind, cwd=sound.root).code == 0
+    assert run_vibes("log", "--type", kind, cwd=valid_trail.root).code == 0
 
 
 @pytest.mark.parametrize(
@@ -86,35 +86,35 @@ def test_log_of_one_type(sound: CompleteTrail, run_vibes: RunVibes, kind: str) -
     ],
 )
 def test_log_filters(
-    sound: CompleteTrail, run_vibes: RunVibes, arguments: list[str], expected: list[str]
+    valid_trail: CompleteTrail, run_vibes: RunVibes, arguments: list[str], expected: list[str]
 ) -> None:
-    done = run_vibes("log", "--json", *arguments, cwd=sound.root)
+    done = run_vibes("log", "--json", *arguments, cwd=valid_trail.root)
     assert [each["id"] for each in done.json["records"]] == [
-        getattr(sound, name) for name in expected
+        getattr(valid_trail, name) for name in expected
     ]
 
 
-def test_log_of_one_session(sound: CompleteTrail, run_vibes: RunVibes) -> None:
-    done = run_vibes("log", "--json", "--session", sound.session[:6], cwd=sound.root)
+def test_log_of_one_session(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("log", "--json", "--session", valid_trail.session[:6], cwd=valid_trail.root)
     assert [each["id"] for each in done.json["records"]] == [
-        sound.created,
-        sound.modified,
-        sound.function,
+        valid_trail.created,
+        valid_trail.modified,
+        valid_trail.function,
     ]
 
 
-def test_an_empty_listing_says_so(sound: CompleteTrail, run_vibes: RunVibes) -> None:
-    done = run_vibes("log", "--model", "nobody", cwd=sound.root)
+def test_an_empty_listing_says_so(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("log", "--model", "nobody", cwd=valid_trail.root)
     assert (done.code, done.lines[-1]) == (0, "no records")
-    assert run_vibes("sessions", "--open", cwd=sound.root).lines[-1] == "no sessions"
+    assert run_vibes("sessions", "--open", cwd=valid_trail.root).lines[-1] == "no sessions"
 
 
-def test_sessions_are_listed_with_what_happened_in_them(sound: CompleteTrail) -> None:
-    done = vibes("sessions", cwd=sound.root)
+def test_sessions_are_listed_with_what_happened_in_them(valid_trail: CompleteTrail) -> None:
+    done = vibes("sessions", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.lines[2:] if line[:1].strip()]
     assert rows[0][:8] == [
-        sound.session[:8],
+        valid_trail.session[:8],
         "2026-02-03",
         "10:00",
         "17",
@@ -123,20 +123,20 @@ def test_sessions_are_listed_with_what_happened_in_them(sound: CompleteTrail) ->
         "Sign-up",
         "claude-opus-4-5",
     ]
-    assert [row[0] for row in rows][:2] == [sound.session[:8], sound.worker_session[:8]]
+    assert [row[0] for row in rows][:2] == [valid_trail.session[:8], valid_trail.worker_session[:8]]
     assert rows[2][-3:] == ["Ada", "a", "person"]
 
 
 def test_sessions_in_json_have_the_names_that_records_have(
-    sound: CompleteTrail, run_vibes: RunVibes
+    valid_trail: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    lead, worker, reviewer = run_vibes("sessions", "--json", cwd=sound.root).json["sessions"]
+    lead, worker, reviewer = run_vibes("sessions", "--json", cwd=valid_trail.root).json["sessions"]
     assert lead == {
-        "session_id": sound.session,
+        "session_id": valid_trail.session,
         "start": "2026-02-03T10:00:00.000Z",
         "end": "2026-02-03T10:00:17.000Z",
         "open": False,
-        "environment_hash": sound.environment,
+        "environment_hash": valid_trail.environment,
         "assurance_level": "high",
         "description": "Sign-up",
         "parent_session_id": None,
@@ -148,8 +148,8 @@ def test_sessions_in_json_have_the_names_that_records_have(
         "line": 1,
     }
     assert (worker["session_id"], worker["parent_session_id"]) == (
-        sound.worker_session,
-        sound.session,
+        valid_trail.worker_session,
+        valid_trail.session,
     )
     assert reviewer["model_name"] == "none"
 
@@ -161,14 +161,14 @@ def test_open_sessions_alone(project: Project, run_vibes: RunVibes) -> None:
     assert "open" in run_vibes("sessions", "--open", cwd=project.root).lines[2].split()
 
 
-def test_models_show_the_shares_of_current_annotations(sound: CompleteTrail) -> None:
-    done = vibes("models", cwd=sound.root)
+def test_models_show_the_shares_of_current_annotations(valid_trail: CompleteTrail) -> None:
+    done = vibes("models", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     assert [line.split() for line in done.lines[2:]] == [
         ["60.0%", "3", "1", "claude-opus-4-5", "Maestro", "1.0.0"],
         ["40.0%", "2", "2", "claude-opus-4-5", "Claude", "Code", "1.5.2"],
     ]
-    first, _ = vibes("models", "--json", cwd=sound.root).json["models"]
+    first, _ = vibes("models", "--json", cwd=valid_trail.root).json["models"]
     assert first == {
         "tool_name": "Maestro",
         "tool_version": "1.0.0",
@@ -180,8 +180,8 @@ def test_models_show_the_shares_of_current_annotations(sound: CompleteTrail) -> 
     }
 
 
-def test_stats_count_what_is_in_the_trail(sound: CompleteTrail) -> None:
-    done = vibes("stats", cwd=sound.root)
+def test_stats_count_what_is_in_the_trail(valid_trail: CompleteTrail) -> None:
+    done = vibes("stats", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     for row in (
         "annotations        5, of which 0 superseded",
@@ -189,7 +189,7 @@ def test_stats_count_what_is_in_the_trail(sound: CompleteTrail) -> None:
         "log records        25",
     ):
         assert row in [line.rstrip() for line in done.lines]
-    stats = vibes("stats", "--json", cwd=sound.root).json
+    stats = vibes("stats", "--json", cwd=valid_trail.root).json
     shares = stats.pop("models")
     assert [share["share"] for share in shares] == [0.6, 0.4]
     assert stats == {
@@ -209,11 +209,11 @@ def test_stats_count_what_is_in_the_trail(sound: CompleteTrail) -> None:
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 2**63, 10**30])
 def test_a_huge_limit_prints_everything(
-    sound: CompleteTrail, run_vibes: RunVibes, limit: int
+    valid_trail: CompleteTrail, run_vibes: RunVibes, limit: int
 ) -> None:
-    done = run_vibes("log", "--limit", str(limit), cwd=sound.root)
+    done = run_vibes("log", "--limit", str(limit), cwd=valid_trail.root)
     assert (done.code, done.out, done.err) == (
         0,
-        run_vibes("log", "--limit", "9999", cwd=sound.root).out,
+        run_vibes("log", "--limit", "9999", cwd=valid_trail.root).out,
         "",
     )

@@ -151,9 +151,9 @@ def test_no_mutation_causes_an_internal_error(
     project: Project, run_vibes_unchecked: RunVibes, seed: int
 ) -> None:
     chance = random.Random(seed)
-    sound = {name: (project.root / name).read_bytes() for name in FILES}
+    valid_trail = {name: (project.root / name).read_bytes() for name in FILES}
     for name in FILES:
-        data = sound[name]
+        data = valid_trail[name]
         for _ in range(chance.choice((0, 1, 1, 3, 12))):
             data = chance.choice(MUTATIONS)(data, chance)
         (project.root / name).write_bytes(data)

@@ -19,62 +19,68 @@ def on_disk(trail: CompleteTrail, identifier: str) -> dict[str, Any]:
     return trail.writer.files.record(identifier)
 
 
-def test_a_record_is_shown_with_its_context(sound: CompleteTrail) -> None:
-    done = vibes("show", sound.created[:12], cwd=sound.root)
+def test_a_record_is_shown_with_its_context(valid_trail: CompleteTrail) -> None:
+    done = vibes("show", valid_trail.created[:12], cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
-    assert done.lines[0] == f"record {sound.created}"
+    assert done.lines[0] == f"record {valid_trail.created}"
     assert "  file_path          src/auth.py" in done.lines
     assert "  prompt_text           Create a sign-up check for email and password." in done.lines
     assert '  model_parameters  {"temperature": 0.2}' in done.lines
-    assert f"-> caused_by context {(sound.prompt or '')[:36]}" in done.lines
+    assert f"-> caused_by context {(valid_trail.prompt or '')[:36]}" in done.lines
     assert any(line.startswith("-> reviewed_by session ") for line in done.lines)
 
 
 @pytest.mark.parametrize("name", ["compressed_reasoning", "external_reasoning"])
 def test_reasoning_is_shown_from_each_form_of_storage(
-    sound: CompleteTrail, run_vibes: RunVibes, name: str
+    valid_trail: CompleteTrail, run_vibes: RunVibes, name: str
 ) -> None:
-    done = run_vibes("show", getattr(sound, name), cwd=sound.root)
+    done = run_vibes("show", getattr(valid_trail, name), cwd=valid_trail.root)
     text = {"compressed_reasoning": "Length first. ", "external_reasoning": "Windows slide. "}[name]
     (line,) = [line for line in done.lines if line.startswith("  reasoning_text")]
     assert text * 10 in line
     assert line.endswith("…")
 
 
-def test_a_record_in_json(sound: CompleteTrail) -> None:
-    shown = vibes("show", sound.modified, "--json", cwd=sound.root).json
+def test_a_record_in_json(valid_trail: CompleteTrail) -> None:
+    shown = vibes("show", valid_trail.modified, "--json", cwd=valid_trail.root).json
     assert shown == {
         "kind": "record",
-        "id": sound.modified,
-        "record": on_disk(sound, sound.modified),
+        "id": valid_trail.modified,
+        "record": on_disk(valid_trail, valid_trail.modified),
         "edges": {
-            "out": [on_disk(sound, sound.causes[1]), on_disk(sound, sound.informed_by)],
+            "out": [
+                on_disk(valid_trail, valid_trail.causes[1]),
+                on_disk(valid_trail, valid_trail.informed_by),
+            ],
             "in": [],
         },
     }
 
 
 def test_edges_of_any_member_are_those_of_the_lineage(
-    sound: CompleteTrail, run_vibes: RunVibes
+    valid_trail: CompleteTrail, run_vibes: RunVibes
 ) -> None:
     shown = [
-        run_vibes("show", identifier, "--json", cwd=sound.root).json for identifier in sound.lineage
+        run_vibes("show", identifier, "--json", cwd=valid_trail.root).json
+        for identifier in valid_trail.lineage
     ]
-    assert [each["record"]["annotation_id"] for each in shown] == list(sound.lineage)
-    assert all(on_disk(sound, sound.causes[4]) in each["edges"]["out"] for each in shown)
+    assert [each["record"]["annotation_id"] for each in shown] == list(valid_trail.lineage)
+    assert all(
+        on_disk(valid_trail, valid_trail.causes[4]) in each["edges"]["out"] for each in shown
+    )
 
 
-def test_an_entry_in_json(sound: CompleteTrail, run_vibes: RunVibes) -> None:
-    key = sound.prompt or ""
-    shown = run_vibes("show", key[:10], "--json", cwd=sound.root).json
-    entry = json.loads(sound.writer.files.manifest.read_bytes())["entries"][key]
+def test_an_entry_in_json(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
+    key = valid_trail.prompt or ""
+    shown = run_vibes("show", key[:10], "--json", cwd=valid_trail.root).json
+    entry = json.loads(valid_trail.writer.files.manifest.read_bytes())["entries"][key]
     assert (shown["kind"], shown["id"], shown["entry"]) == ("entry", key, entry)
     assert [edge["edge_type"] for edge in shown["edges"]["in"]] == ["caused_by"] * 3
 
 
-def test_a_session_in_json(sound: CompleteTrail, run_vibes: RunVibes) -> None:
-    shown = run_vibes("show", sound.worker_session, "--json", cwd=sound.root).json
-    assert (shown["kind"], shown["id"]) == ("session", sound.worker_session)
+def test_a_session_in_json(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
+    shown = run_vibes("show", valid_trail.worker_session, "--json", cwd=valid_trail.root).json
+    assert (shown["kind"], shown["id"]) == ("session", valid_trail.worker_session)
     assert [record["event"] for record in shown["records"]] == ["start", "end"]
     assert shown["record"] == shown["records"][0]
     assert [edge["edge_type"] for edge in shown["edges"]["in"]] == ["delegated_to", "caused_by"]
@@ -92,9 +98,9 @@ def test_a_session_in_json(sound: CompleteTrail, run_vibes: RunVibes) -> None:
     ],
 )
 def test_an_id_that_names_nothing_is_wrong_use(
-    sound: CompleteTrail, run_vibes: RunVibes, prefix: str, message: str
+    valid_trail: CompleteTrail, run_vibes: RunVibes, prefix: str, message: str
 ) -> None:
-    done = run_vibes("show", prefix, cwd=sound.root)
+    done = run_vibes("show", prefix, cwd=valid_trail.root)
     assert (done.code, done.out, done.err) == (2, "", message)
 
 

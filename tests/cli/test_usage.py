@@ -104,9 +104,11 @@ def test_without_a_trail_it_says_where_it_looked(
 
 @pytest.mark.parametrize("command", READING)
 def test_the_nearest_trail_above_is_used(
-    sound: CompleteTrail, run_vibes: RunVibes, command: str
+    valid_trail: CompleteTrail, run_vibes: RunVibes, command: str
 ) -> None:
-    here, below = (run_vibes(command, cwd=folder) for folder in (sound.root, sound.root / "src"))
+    here, below = (
+        run_vibes(command, cwd=folder) for folder in (valid_trail.root, valid_trail.root / "src")
+    )
     assert here.code == below.code == 0
     assert here.out == below.out
 
@@ -120,11 +122,11 @@ def test_a_nearer_trail_hides_the_one_above(project: Project, run_vibes: RunVibe
 @pytest.mark.parametrize("command", READING)
 @pytest.mark.parametrize("named", [".ai-audit", "."])
 def test_a_trail_can_be_named_from_anywhere(
-    sound: CompleteTrail, run_vibes: RunVibes, tmp_path: Path, command: str, named: str
+    valid_trail: CompleteTrail, run_vibes: RunVibes, tmp_path: Path, command: str, named: str
 ) -> None:
-    done = run_vibes(command, "--audit-dir", sound.root / named, cwd=tmp_path)
+    done = run_vibes(command, "--audit-dir", valid_trail.root / named, cwd=tmp_path)
     assert done.code == 0
-    assert done.out == run_vibes(command, cwd=sound.root).out
+    assert done.out == run_vibes(command, cwd=valid_trail.root).out
 
 
 def test_a_trail_may_have_any_name(project: Project, run_vibes: RunVibes) -> None:
@@ -156,10 +158,13 @@ def test_reading_changes_nothing(project: Project, run_vibes: RunVibes, command:
     "arguments", [[name] for name in READING] + [[name, "--json"] for name in READING]
 )
 def test_tables_and_text_fit_into_80_columns(
-    sound: CompleteTrail, run_vibes: RunVibes, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+    valid_trail: CompleteTrail,
+    run_vibes: RunVibes,
+    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     simulate_terminal(monkeypatch)
-    done = run_vibes(*arguments, cwd=sound.root)
+    done = run_vibes(*arguments, cwd=valid_trail.root)
     if arguments[0] in ("log", "sessions", "models", "stats") and "--json" not in arguments:
         assert max(map(len, done.lines)) <= 80
     assert "\x1b" not in done.out + done.err
@@ -260,13 +265,13 @@ def test_no_color_means_no_escape_codes_at_all(project: Project, command: str) -
         ["show", "--help"],
     ],
 )
-def test_a_closed_pipe_is_not_an_error(sound: CompleteTrail, arguments: list[str]) -> None:
+def test_a_closed_pipe_is_not_an_error(valid_trail: CompleteTrail, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
         done = subprocess.run(
             [SCRIPT, *arguments],
-            cwd=sound.root,
+            cwd=valid_trail.root,
             env=clean_environment({}),
             stdin=subprocess.DEVNULL,
             stdout=writing,
