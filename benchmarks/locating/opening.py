@@ -83,11 +83,11 @@ def _subjects(
         for blob in reversed(blobs):
             read.insert(0, Text.from_bytes(repository.content(blob), read[0] if read else None))
         later = [tuple(read[number + 1 : -1]) for number in range(len(read))]
-        origins = [
+        originals = [
             OriginalText(read[number], each.start, each.end, later[number])
             for each, number in zip(recorded, made_in, strict=True)
         ]
-        return locate(recorded, read[-1], origins)
+        return locate(recorded, read[-1], originals)
 
     newest = texts[-1].content
     return {

@@ -81,13 +81,13 @@ def score(case: Case) -> Iterator[tuple[Mode, Run]]:
         new = Text(case.new.content)  # nothing that an earlier run has cached in them
         later = _read_beside([each.content for each in case.later]) if mode is Mode.VERSIONS else ()
         old = Text(case.old.content, later[0] if later else None)
-        origins = (
+        originals = (
             [OriginalText(old, start, end, later) for start, end in case.ranges]
             if mode is not Mode.ANCHORS
             else ()
         )
         begun = time.perf_counter()
-        located = locate(recorded, new, origins)
+        located = locate(recorded, new, originals)
         seconds = time.perf_counter() - begun
         yield (
             mode,

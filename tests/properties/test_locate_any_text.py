@@ -66,13 +66,13 @@ def test_any_text_and_any_anchors_give_places_within_the_text(
 ) -> None:
     text = Text(now)
     old = Text(then) if then else None
-    origins = [
+    originals = [
         OriginalText(old, min(each.start, len(old.lines)), min(each.end, len(old.lines)))
         if old is not None and old.lines
         else None
         for each in ranges
     ]
-    for located in locate(ranges, text, origins):
+    for located in locate(ranges, text, originals):
         assert (located.start is None) == (located.end is None) == (located.state == State.LOST)
         if located.start is not None and located.end is not None:
             assert 1 <= located.start <= located.end <= len(text.lines)
@@ -92,11 +92,11 @@ def test_an_edit_far_from_a_range_moves_it_exactly(
         if before
         else [*lines, *(f"new_{number}" for number in range(added))]
     )
-    drift = added - removed if before else 0
+    offset = added - removed if before else 0
     each = recorded(then, start, end)
-    for origins in ([], [OriginalText(Text(then), start, end)]):
-        (located,) = locate([each], Text("\n".join(now)), origins)
-        assert (located.start, located.end, located.sure) == (start + drift, end + drift, True)
+    for originals in ([], [OriginalText(Text(then), start, end)]):
+        (located,) = locate([each], Text("\n".join(now)), originals)
+        assert (located.start, located.end, located.sure) == (start + offset, end + offset, True)
 
 
 @given(

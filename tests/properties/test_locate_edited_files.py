@@ -177,13 +177,13 @@ def test_little_text_moves_only_with_an_unmistakable_neighbour(
     story: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
     before, now, ranges = story
-    drifts: set[int] = set()
+    offsets: set[int] = set()
     doubtful: set[int] = set()
     for each, located in zip(ranges, locate(ranges, Text(content_of(now))), strict=True):
         if located.state == State.MOVED and located.sure and located.start is not None:
             was = {line.text for line in before[each.start - 1 : each.end] if len(line.text) > 3}
-            (drifts if len(was) >= 3 else doubtful).add(located.start - each.start)
-    assert doubtful <= drifts
+            (offsets if len(was) >= 3 else doubtful).add(located.start - each.start)
+    assert doubtful <= offsets
 
 
 @given(edits_of_files())
@@ -240,20 +240,20 @@ def test_ranges_of_other_texts_do_not_change_an_unmistakable_one(
     st.integers(0, 5),
 )
 def test_a_distant_edit_moves_a_range_exactly(
-    above: int, size: int, below: int, drift: int, after: int
+    above: int, size: int, below: int, offset: int, after: int
 ) -> None:
     lines = Lines()
     before = [lines.line() for _ in range(above + size + below)]
-    drift = max(drift, -above)
-    now = [*(lines.line() for _ in range(drift)), *before[max(0, -drift) :]]
+    offset = max(offset, -above)
+    now = [*(lines.line() for _ in range(offset)), *before[max(0, -offset) :]]
     now += [lines.line() for _ in range(after)]
     made = anchors(content_of(before), above + 1, above + size)
     each = AnchoredRange(above + 1, above + size, Anchors(made.anchor_context, made.anchor_hash))
     (located,) = locate([each], Text(content_of(now)))
-    state = State.MOVED if drift else State.EXACT
+    state = State.MOVED if offset else State.EXACT
     assert located == LocatedRange(
-        above + 1 + drift,
-        above + size + drift,
+        above + 1 + offset,
+        above + size + offset,
         state,
         Method.ANCHOR_HASH,
         0.99,

@@ -30,19 +30,19 @@ _LOOK_AROUND: Final = 50
 LOST: Final = LocatedRange(None, None, State.LOST, Method.HISTORY, 0.0)
 
 
-def map_range(original: OriginalText, lines: LineMap, recorded: int) -> LocatedRange:
+def map_range(original: OriginalText, line_map: LineMap, recorded: int) -> LocatedRange:
     """Return where a range is now.
 
     Args:
         original: The original text of the range, and its place in it.
-        lines: The map from that text to the current one.
+        line_map: The map from that text to the current one.
         recorded: The first line as recorded: a range that is still there is exact.
     """
-    block = _largest(_blocks(original, lines), original)
+    block = _largest(_blocks(original, line_map), original)
     if block is None:
         return LOST
-    place = block.grown(original, lines.old, lines.new)
-    kinds = place.kinds(lines)
+    place = block.grown(original, line_map.old, line_map.new)
+    kinds = place.kinds(line_map)
     intact = kinds.count(LineKind.AI)
     whole = intact == len(kinds) == original.end - original.start + 1
     if original.before_edit:
@@ -63,7 +63,7 @@ def map_range(original: OriginalText, lines: LineMap, recorded: int) -> LocatedR
             place.first, place.last, State.EDITED, Method.HISTORY, 0.9, intact=intact, kinds=kinds
         )
     state = State.EXACT if place.first == recorded else State.MOVED
-    ambiguous = _could_be_elsewhere(original, lines, place)
+    ambiguous = _could_be_elsewhere(original, line_map, place)
     return LocatedRange(
         place.first,
         place.last,
@@ -113,9 +113,9 @@ class _Block:
             pairs.append((line, place))
         return _Block(tuple(pairs), self.moved)
 
-    def kinds(self, lines: LineMap) -> tuple[LineKind, ...]:
+    def kinds(self, line_map: LineMap) -> tuple[LineKind, ...]:
         """Return the kind of each line, from the first to the last."""
-        first, old, new = self.first, lines.old.lines, lines.new.lines
+        first, old, new = self.first, line_map.old.lines, line_map.new.lines
         kinds = [LineKind.HUMAN] * (self.last - first + 1)
         for line, place in self.pairs:
             kinds[place - first] = (
@@ -124,17 +124,17 @@ class _Block:
         return tuple(kinds)
 
 
-def _blocks(original: OriginalText, lines: LineMap) -> list[_Block]:
+def _blocks(original: OriginalText, line_map: LineMap) -> list[_Block]:
     """Return the parts of a range: the unmoved lines, and each block that moved elsewhere."""
     unmoved: list[tuple[int, int]] = []
     moved: list[list[tuple[int, int]]] = []
     previous: int | None = None
     for line in range(original.start, original.end + 1):
-        place = lines.unmoved(line)
+        place = line_map.unmoved(line)
         if place is not None:
             unmoved.append((line, place))
             continue
-        place = lines.moved(line)
+        place = line_map.moved(line)
         if place is None:
             continue
         if previous is None or not 0 < place - previous <= original.end - original.start + 1:
@@ -143,20 +143,20 @@ def _blocks(original: OriginalText, lines: LineMap) -> list[_Block]:
         previous = place
     return [
         _Block(tuple(pairs), moved=number > 0)
-        for number, pairs in enumerate([_with_changed(original, lines, unmoved), *moved])
+        for number, pairs in enumerate([_with_changed(original, line_map, unmoved), *moved])
         if pairs
     ]
 
 
 def _with_changed(
-    original: OriginalText, lines: LineMap, unmoved: list[tuple[int, int]]
+    original: OriginalText, line_map: LineMap, unmoved: list[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Return the pairs with those of lines that were changed in place."""
     known = {line for line, _ in unmoved}
     changed = [
         (line, place)
         for line in range(original.start, original.end + 1)
-        if line not in known and (place := lines.changed(line)) is not None
+        if line not in known and (place := line_map.changed(line)) is not None
     ]
     return sorted([*unmoved, *changed])
 
@@ -172,7 +172,7 @@ def _largest(blocks: Sequence[_Block], original: OriginalText) -> _Block | None:
     return None if any(map(is_distinctive, written[original.start - 1 : original.end])) else best
 
 
-def _could_be_elsewhere(original: OriginalText, lines: LineMap, place: _Block) -> bool:
+def _could_be_elsewhere(original: OriginalText, line_map: LineMap, place: _Block) -> bool:
     """Whether an unchanged range may be a copy.
 
     Its text occurs twice, in the old or the new text, and the surroundings do not distinguish them.
@@ -181,38 +181,38 @@ def _could_be_elsewhere(original: OriginalText, lines: LineMap, place: _Block) -
     if place.moved and count_distinctive(block) < MIN_MOVED_LINES:
         return True
     now, then = (
-        find_copies(block, lines.new, place.first),
-        find_copies(block, lines.old, original.start),
+        find_copies(block, line_map.new, place.first),
+        find_copies(block, line_map.old, original.start),
     )
     if now is None or then is None:
         return True
     if not any(map(is_distinctive, block)) and not _is_enclosed(
-        lines, range(original.start, original.end + 1), place.first - original.start
+        line_map, range(original.start, original.end + 1), place.first - original.start
     ):
         return True
     pairs = [(original.start, other) for other in now] + [(other, place.first) for other in then]
     if not pairs:
         return False
-    mine = _surroundings(lines, original.start, place.first, len(block))
+    mine = _surroundings(line_map, original.start, place.first, len(block))
     return any(
-        not _is_more(mine, _surroundings(lines, *pair, len(block)))
-        for pair in _rivals(lines, pairs, mine, len(block))
+        not _is_more(mine, _surroundings(line_map, *pair, len(block)))
+        for pair in _rivals(line_map, pairs, mine, len(block))
     )
 
 
-def _is_enclosed(lines: LineMap, block: range, shift: int) -> bool:
+def _is_enclosed(line_map: LineMap, block: range, shift: int) -> bool:
     """Whether the surroundings of a block without distinctive lines moved with it.
 
     On both sides that is the next distinctive line or the end of the text.
     """
-    old, new = lines.old.lines, lines.new.lines
+    old, new = line_map.old.lines, line_map.new.lines
     before, after = (
         _next_distinctive(old, range(block.start - 1, 0, -1)),
         _next_distinctive(old, range(block.stop, len(old) + 1)),
     )
-    begins = shift == 0 if before is None else _moved_by(lines, before, shift)
+    begins = shift == 0 if before is None else _moved_by(line_map, before, shift)
     return begins and (
-        len(new) - len(old) == shift if after is None else _moved_by(lines, after, shift)
+        len(new) - len(old) == shift if after is None else _moved_by(line_map, after, shift)
     )
 
 
@@ -226,18 +226,18 @@ def _next_distinctive(lines: Sequence[str], numbers: range) -> int | None:
     return near[-1] if found is None and len(near) == _LOOK_AROUND else found
 
 
-def _moved_by(lines: LineMap, line: int, shift: int) -> bool:
-    return (lines.unmoved(line) or lines.changed(line)) == line + shift
+def _moved_by(line_map: LineMap, line: int, shift: int) -> bool:
+    return (line_map.unmoved(line) or line_map.changed(line)) == line + shift
 
 
 def _rivals(
-    lines: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int
+    line_map: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs of an old and a new line whose surroundings may match as well.
 
     Changes no result; saves up to 20 percent of the time of large files.
     """
-    old, new = lines.old.compact_lines, lines.new.compact_lines
+    old, new = line_map.old.compact_lines, line_map.new.compact_lines
     before, after = (min(count, _LOOK_AROUND) for count in mine)
     for then, now in pairs:
         first, last = (
@@ -255,12 +255,12 @@ def _rivals(
             yield then, now
 
 
-def _surroundings(lines: LineMap, then: int, now: int, length: int) -> tuple[int, int]:
+def _surroundings(line_map: LineMap, then: int, now: int, length: int) -> tuple[int, int]:
     """Return how many lines before and after a block are equal in both texts.
 
     The beginning and the end of a text count as one line each.
     """
-    old, new = lines.old.compact_lines, lines.new.compact_lines
+    old, new = line_map.old.compact_lines, line_map.new.compact_lines
     line, place = then - 1, now - 1
     most = min(line, place, _LOOK_AROUND)
     before = (

@@ -10,17 +10,17 @@ from vibes_lsp.anchors.known_lines import KnownLine, align_known_lines, weight_o
 from vibes_lsp.anchors.offset import Offsets
 
 LINES = 100
-"""Of the text that the fragments are looked for in."""
+"""Lines of the text to align with."""
 
 
-def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
+def aligned(known: dict[int, list[int]], *pairs: tuple[int, int]) -> dict[int, int]:
     return dict(
         align_known_lines(
             [
                 KnownLine(line, places, weight_of(len(places), LINES))
                 for line, places in known.items()
             ],
-            Offsets(pins),
+            Offsets(pairs),
         )
     )
 
@@ -39,12 +39,12 @@ def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
 def test_common_lines_follow_a_rare_neighbour(
     known: dict[int, list[int]], expected: dict[int, int]
 ) -> None:
-    found = laid(known, (10, 10))
+    found = aligned(known, (10, 10))
     assert {line: found.get(line) for line in expected} == expected
 
 
 def test_a_common_line_does_not_justify_a_change_of_offset() -> None:
-    assert laid({20: list(range(1, 100, 3))}, (10, 10)) == {}
+    assert aligned({20: list(range(1, 100, 3))}, (10, 10)) == {}
 
 
 def test_a_unique_line_justifies_a_change_of_offset_in_a_short_text() -> None:
@@ -53,7 +53,7 @@ def test_a_unique_line_justifies_a_change_of_offset_in_a_short_text() -> None:
 
 
 def test_lines_stay_between_the_enclosing_pairs() -> None:
-    assert laid({20: [5, 60]}, (10, 10), (30, 40)) == {}
+    assert aligned({20: [5, 60]}, (10, 10), (30, 40)) == {}
 
 
 @given(
@@ -65,12 +65,12 @@ def test_lines_stay_between_the_enclosing_pairs() -> None:
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 60)), max_size=4),
 )
 def test_an_alignment_ascends_through_given_places(
-    known: dict[int, list[int]], pins: list[tuple[int, int]]
+    known: dict[int, list[int]], pairs: list[tuple[int, int]]
 ) -> None:
-    drift = Offsets(pins)
-    at_pins = dict(drift.pairs)
-    known = {line: places for line, places in known.items() if line not in at_pins}
-    found = laid(known, *pins)
+    offsets = Offsets(pairs)
+    paired = dict(offsets.pairs)
+    known = {line: places for line, places in known.items() if line not in paired}
+    found = aligned(known, *pairs)
     assert all(place in known[line] for line, place in found.items())
-    both = sorted({**at_pins, **found}.items())
+    both = sorted({**paired, **found}.items())
     assert [place for _, place in both] == sorted({place for _, place in both})

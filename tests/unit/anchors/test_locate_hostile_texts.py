@@ -28,8 +28,8 @@ def recorded(then: str, start: int, end: int) -> AnchoredRange:
 
 
 def found(then: str, now: str, start: int, end: int, *, with_old_text: bool) -> LocatedRange:
-    origins = [OriginalText(Text(then), start, end)] if with_old_text else []
-    (located,) = locate([recorded(then, start, end)], Text(now), origins)
+    originals = [OriginalText(Text(then), start, end)] if with_old_text else []
+    (located,) = locate([recorded(then, start, end)], Text(now), originals)
     return located
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from vibes_lsp.anchors.line_map import ascending
 from vibes_lsp.anchors.offset import Offsets
 
-PINS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
+PAIRS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
 
 
 @pytest.mark.parametrize(
-    ("pins", "recorded", "expected"),
+    ("pairs", "recorded", "expected"),
     [
         ([], 7, 7),
         ([(10, 15)], 7, 12),
@@ -28,32 +28,32 @@ PINS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
     ],
 )
 def test_the_nearest_pair_in_order_gives_the_offset(
-    pins: list[tuple[int, int]], recorded: int, expected: int
+    pairs: list[tuple[int, int]], recorded: int, expected: int
 ) -> None:
-    assert Offsets(pins).expected(recorded, recorded) == expected
+    assert Offsets(pairs).expected(recorded, recorded) == expected
 
 
-@given(PINS, st.randoms(use_true_random=False), st.integers(1, 12))
+@given(PAIRS, st.randoms(use_true_random=False), st.integers(1, 12))
 def test_the_order_of_arguments_does_not_matter(
-    pins: list[tuple[int, int]], random: object, line: int
+    pairs: list[tuple[int, int]], random: object, line: int
 ) -> None:
-    shuffled = list(pins)
+    shuffled = list(pairs)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
-    assert Offsets(pins).expected(line, line) == Offsets(shuffled).expected(line, line)
+    assert Offsets(pairs).expected(line, line) == Offsets(shuffled).expected(line, line)
 
 
-def ascends(pins: tuple[tuple[int, int], ...]) -> bool:
-    return all(one[0] < other[0] and one[1] < other[1] for one, other in pairwise(pins))
+def ascends(pairs: tuple[tuple[int, int], ...]) -> bool:
+    return all(one[0] < other[0] and one[1] < other[1] for one, other in pairwise(pairs))
 
 
-@given(PINS)
-def test_the_longest_ascending_selection(pins: list[tuple[int, int]]) -> None:
-    kept = tuple(ascending(set(pins)))
-    assert ascends(kept)
-    assert set(kept) <= set(pins)
+@given(PAIRS)
+def test_the_longest_ascending_selection(pairs: list[tuple[int, int]]) -> None:
+    selected = tuple(ascending(set(pairs)))
+    assert ascends(selected)
+    assert set(selected) <= set(pairs)
     longest = max(
         size
-        for size in range(len(pins) + 1)
-        if any(ascends(some) for some in combinations(sorted(set(pins)), size))
+        for size in range(len(pairs) + 1)
+        if any(ascends(some) for some in combinations(sorted(set(pairs)), size))
     )
-    assert len(kept) == longest
+    assert len(selected) == longest
