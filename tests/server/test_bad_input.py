@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.server.damaged_trails import DAMAGES, Damage, replace_bytes
 from tests.server.project import STORY, Project
-from tests.server.spoils import SPOILS, Spoil, edited
 from tests.server.wire import Wire, hover_at
 from tests.trails import CompleteTrail, Repository
 from tests.unit.checks.projects import contents
@@ -34,9 +34,9 @@ def wire(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> Iter
         assert "Traceback" not in wire.logged()
 
 
-@pytest.fixture(params=list(SPOILS.values()), ids=list(SPOILS))
-def case(request: pytest.FixtureRequest) -> tuple[Spoil, str, str, int]:
-    found: tuple[Spoil, str, str, int] = request.param
+@pytest.fixture(params=list(DAMAGES.values()), ids=list(DAMAGES))
+def case(request: pytest.FixtureRequest) -> tuple[Damage, str, str, int]:
+    found: tuple[Damage, str, str, int] = request.param
     return found
 
 
@@ -65,14 +65,14 @@ def ask_everything(wire: Wire, project: Project) -> dict[str, Any]:
 
 
 def test_it_answers_says_where_and_changes_nothing(
-    wire: Wire, tmp_path: Path, case: tuple[Spoil, str, str, int]
+    wire: Wire, tmp_path: Path, case: tuple[Damage, str, str, int]
 ) -> None:
     project = Project(tmp_path / "own")
     project.config()
     project.environment()
     project.annotated()
-    spoil, name, check, line = case
-    spoil(project)
+    damage, name, check, line = case
+    damage(project)
     before = contents(project.root)
     answers = ask_everything(wire, project)
     assert [surface for surface, answer in answers.items() if "error" in answer] == []
@@ -90,7 +90,7 @@ def test_it_answers_says_where_and_changes_nothing(
 
 
 def test_a_running_server_meets_it_and_recovers(
-    wire: Wire, tmp_path: Path, case: tuple[Spoil, str, str, int]
+    wire: Wire, tmp_path: Path, case: tuple[Damage, str, str, int]
 ) -> None:
     project = Project(tmp_path / "own")
     project.config()
@@ -220,7 +220,7 @@ def test_lone_surrogates_are_text_like_any_other(wire: Wire, tmp_path: Path) -> 
     project.environment()
     uri = project.annotated(prompt=project.prompt("LONE end"), action="LONE").as_uri()
     for file in (project.files.manifest, project.files.log):
-        edited(file, b"LONE", rb"\ud83d")
+        replace_bytes(file, b"LONE", rb"\ud83d")
     answers = ask_everything(wire, project)
     told = answers["hover"]["result"]["contents"]["value"]
     assert told.startswith(r"`\ud83d` by ")
@@ -239,7 +239,7 @@ def test_a_file_that_no_name_can_name_is_passed_over(wire: Wire, tmp_path: Path)
     for path in ("LONE.py", "a.py", "b.py"):
         project.line(path, 10, 13, text=STORY, prompt=prompt)
     project.file("a.py")
-    edited(project.files.log, b"LONE", rb"\ud83d")
+    replace_bytes(project.files.log, b"LONE", rb"\ud83d")
     asked = {
         "textDocument": {"uri": uri},
         "position": {"line": 9, "character": 0},

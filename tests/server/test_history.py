@@ -1,4 +1,4 @@
-"""What git's history adds to the answers: old texts, former names, other files; the first answer never waits for it."""
+"""What git history adds to answers: old texts, former names, other files."""
 
 from __future__ import annotations
 

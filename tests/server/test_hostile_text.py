@@ -1,4 +1,4 @@
-"""Text that somebody planted in a trail: in hovers, lenses and diagnostics it is text, short and visible, whatever it looks like."""
+"""Hostile text of a trail stays text in hovers, lenses and diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hover: everything that is known about a line's annotations, the owner first, in what each client can show."""
+"""Hover: everything about the annotations of a line, the owner first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inline completions: told once or in parts, before or after the change arrives; they show at once and end as one annotation."""
+"""Inline completions: whole or in parts, reported before or after the change."""
 
 from __future__ import annotations
 

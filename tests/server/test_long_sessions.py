@@ -1,4 +1,4 @@
-"""A server that saw edits, saves and commits says what one says that is started afterwards: both as processes, over stdio."""
+"""A server that ran for long answers as one that has just started."""
 
 from __future__ import annotations
 

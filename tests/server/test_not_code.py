@@ -1,4 +1,4 @@
-"""What is a review, or contradicted by git's history, is no code of an AI on any surface of the server."""
+"""Reviews and what git history contradicts claim no code on any surface."""
 
 from __future__ import annotations
 

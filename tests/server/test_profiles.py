@@ -1,4 +1,4 @@
-"""What no client may be treated differently in, whatever it says that it can do: cancelling, what is unknown, mistakes, the end."""
+"""What every client gets, independent of its capabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large trail is read in a thread, with progress where the client shows it; until then answers say so."""
+"""A large trail is read in a thread, with progress; requests fail until it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol itself, to the byte: order, framing, errors, cancelling, and how the process ends."""
+"""The protocol to the byte: order, framing, errors, cancelling, exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vibes.lookup` and `vibes/provenance`: where each annotation of a document is now, for clients that draw gutters."""
+"""`vibes.lookup` and `vibes/provenance`: where each annotation is now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients are told that ask after every pause in typing: lines in runs, and only what is other than in the answer before."""
+"""`vibes/provenance` with runs, and with only the changes since the last answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A public project's trail, as its tool wrote it, met by editors that open three of the files that it names."""
+"""The trail of a public project, as its tool wrote it, in three files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References: all ranges of the prompt that a line came of; and the same beside a risk in the list of problems."""
+"""References: all ranges of the same prompt; related information beside a risk."""
 
 from __future__ import annotations
 

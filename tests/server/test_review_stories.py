@@ -1,4 +1,4 @@
-"""A person closes the loop in the editor: a risk is seen, reviewed, gone, and back when the lines change; an AI's word settles nothing."""
+"""A risk is seen, reviewed, gone, and back when its lines change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live risk on every surface: as high as what is known now makes it, lower by a person's approval, back when the lines change."""
+"""Live risk on every surface, lower after a review of the current text."""
 
 from __future__ import annotations
 

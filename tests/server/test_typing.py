@@ -1,4 +1,4 @@
-"""Typing: answers follow every change at once, and are checked anew once nobody types."""
+"""Typing: answers follow each change, and are located again in the pause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several folders, several trails, documents that are no files, and texts whose lines are easily miscounted."""
+"""Several folders and trails, documents that are no files, all line ends."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ async def once(event: threading.Event) -> None:
     assert await asyncio.to_thread(event.wait, 60)
 
 
-async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
+async def test_changes_during_a_lookup_are_covered_by_one_more(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, _ = running
@@ -94,7 +94,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     assert project.snapshot.history.resolved_commits == commits[1]
 
 
-async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
+async def test_an_outdated_check_is_skipped(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, sink = running
@@ -125,7 +125,7 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
     assert b'"version":11' in published[-1].replace(b" ", b"")
 
 
-async def test_a_large_trail_is_read_by_one_thread_whatever_folders_are_added(
+async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, _ = running
@@ -156,7 +156,7 @@ def add(server: Server, *folders: Path) -> None:
     )
 
 
-async def test_others_are_answered_while_a_trail_is_checked(
+async def test_requests_are_answered_while_a_trail_is_checked(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, sink = running
@@ -175,7 +175,7 @@ async def test_others_are_answered_while_a_trail_is_checked(
     assert answers(sink) == ["hover", "check", "another"]
 
 
-async def test_others_are_answered_while_a_log_is_searched(
+async def test_requests_are_answered_while_a_log_is_searched(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, sink = running

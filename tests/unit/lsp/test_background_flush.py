@@ -1,4 +1,4 @@
-"""Coming to rest: what is not ours is not waited for, and one project that cannot does not keep the others from it."""
+"""Flushing: completions of other programs are left, one failing project stops no other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vibes_lsp.recording import Recorder
 
 @dataclass
 class Stub:
-    """As much of a server as is needed to come to rest."""
+    """The parts of a server that a flush needs."""
 
     thread_pool: ThreadPoolExecutor
     documents: Documents = field(default_factory=Documents)
@@ -51,36 +51,36 @@ def without_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "refresh_outdated", refresh)
 
 
-def hold(project: Project) -> Path:
-    """Hold a part of a completion, in another program; return its file."""
+def add_pending(project: Project) -> Path:
+    """Leave a part of a completion pending, as another program; return its file."""
     project.recorder.execute(words("one = 1", "\n")[0].request(ORIGIN))
     [file] = (project.root / ".ai-audit/spool/held").iterdir()
     return file
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"path": "a.py", "records": [{}]}', None])
-async def test_only_what_can_be_recorded_is_waited_for(
+async def test_only_completions_that_can_be_recorded_are_flushed_later(
     stub: Stub, tmp_path: Path, content: bytes | None
 ) -> None:
     project = new_project(tmp_path / "project")
-    file = hold(project)
+    file = add_pending(project)
     if content is not None:
         file.write_bytes(content)
-    resting = BackgroundFlush(stub)  # type: ignore[arg-type]  # it has what is asked for
-    resting.schedule_pending(stub.open(project))
+    flush = BackgroundFlush(stub)  # type: ignore[arg-type]  # it has what is asked for
+    flush.schedule_pending(stub.open(project))
     key = str(project.recorder.directory.path)
-    resting._flushes.cancel(key)
+    flush._flushes.cancel(key)
     stub.projects.refreshed(project.recorder.directory)
-    await resting._flush(key)
-    assert (key in resting._flushes._waiting) == (content is None), (
-        "and another pause is waited for that of another program alone"
+    await flush._flush(key)
+    assert (key in flush._flushes._waiting) == (content is None), (
+        "only the completion of another program is waited for"
     )
     assert file.exists()
-    resting.flush_all()
-    await asyncio.gather(*resting._flushes._tasks, *resting._refreshes._tasks)
+    flush.flush_all()
+    await asyncio.gather(*flush._flushes._tasks, *flush._refreshes._tasks)
 
 
-async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
+async def test_a_project_that_cannot_be_flushed_does_not_stop_the_others(
     stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     projects = [new_project(tmp_path / name) for name in ("one", "two", "three")]

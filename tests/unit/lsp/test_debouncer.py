@@ -1,4 +1,4 @@
-"""A document counts as left alone only after the last of its changes."""
+"""A task runs once the pause after the last change is over."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import asyncio
 from vibes_lsp.lsp.background import Debouncer
 
 
-class Begun:
-    """Remembers what was begun, and waits for it."""
+class StartedKeys:
+    """Collects the keys of tasks that ran."""
 
     def __init__(self) -> None:
         self.uris: list[str] = []
@@ -25,32 +25,32 @@ class Begun:
                 await self._more.wait()
 
 
-async def test_many_changes_in_a_row_begin_one_thing_after_the_last() -> None:
-    begun = Begun()
-    waiting = Debouncer(begun, 0)
+async def test_many_changes_start_one_task_after_the_last() -> None:
+    started = StartedKeys()
+    debouncer = Debouncer(started, 0)
     for uri in ("a", "a", "b", "a"):
-        waiting.schedule(uri)
-    await begun.until("a")
-    assert begun.uris == ["b", "a"]
+        debouncer.schedule(uri)
+    await started.until("a")
+    assert started.uris == ["b", "a"]
 
 
-async def test_a_document_that_was_closed_begins_nothing() -> None:
-    begun = Begun()
-    waiting = Debouncer(begun, 0)
-    waiting.schedule("a")
-    waiting.cancel("a")
-    waiting.cancel("never changed")
-    waiting.schedule("b")
-    await begun.until("b")
-    assert begun.uris == ["b"]
+async def test_a_cancelled_key_starts_no_task() -> None:
+    started = StartedKeys()
+    debouncer = Debouncer(started, 0)
+    debouncer.schedule("a")
+    debouncer.cancel("a")
+    debouncer.cancel("never changed")
+    debouncer.schedule("b")
+    await started.until("b")
+    assert started.uris == ["b"]
 
 
-async def test_a_change_after_the_pause_begins_it_again() -> None:
-    begun = Begun()
-    waiting = Debouncer(begun, 0)
-    waiting.schedule("a")
-    await begun.until("a")
-    begun.uris.clear()
-    waiting.schedule("a")
-    await begun.until("a")
-    assert begun.uris == ["a"]
+async def test_a_change_after_the_pause_starts_the_task_again() -> None:
+    started = StartedKeys()
+    debouncer = Debouncer(started, 0)
+    debouncer.schedule("a")
+    await started.until("a")
+    started.uris.clear()
+    debouncer.schedule("a")
+    await started.until("a")
+    assert started.uris == ["a"]

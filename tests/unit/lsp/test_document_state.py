@@ -1,4 +1,4 @@
-"""Placements follow an open document at once; what was located in a thread counts only while nothing has changed since."""
+"""Placements follow a document; results from a thread count only if it is unchanged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Open:
         self.replace(line, 0, text)
 
     def locate(self) -> bool:
-        """Locate anew, as after a pause; say whether answers are others by it."""
+        """Locate again, as after a pause; return whether that changed answers."""
         request = self.tracker.locate_request()
         assert request is not None
         return self.tracker.accept(request, request.locate())
@@ -87,7 +87,7 @@ def opened(writer: TrailWriter) -> Open:
     return Open(writer)
 
 
-def test_nothing_is_located_anew_that_was_not_changed(opened: Open) -> None:
+def test_an_unchanged_document_is_not_located_again(opened: Open) -> None:
     assert opened.tracker.locate_request() is None
     opened.type(1)
     assert opened.tracker.locate_request() is not None
@@ -95,29 +95,29 @@ def test_nothing_is_located_anew_that_was_not_changed(opened: Open) -> None:
     assert opened.tracker.locate_request() is None
 
 
-def test_nobody_is_told_what_was_answered_already(opened: Open) -> None:
+def test_the_client_is_not_told_what_was_answered_already(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     assert opened.lines() == [(5, 8, State.MOVED)]
     assert not opened.locate()
 
 
-def test_what_was_pasted_elsewhere_is_news(opened: Open) -> None:
+def test_the_client_is_told_of_text_pasted_elsewhere(opened: Open) -> None:
     block = "".join(TEXT.splitlines(keepends=True)[3:7])
     opened.replace(4, 4, "")
     assert opened.lines() == [(None, None, State.LOST)]
     opened.replace(9, 0, block)
     assert opened.lines() == [(9, 12, State.MOVED)], "it is looked for at once"
-    assert opened.locate(), "nobody was told of it yet"
+    assert opened.locate(), "the client was not told yet"
     assert opened.tracker.locate_request() is None
 
 
-def test_what_nobody_asked_about_since_is_news(opened: Open) -> None:
+def test_the_client_is_told_of_a_move_it_did_not_ask_about(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     assert opened.locate()
     assert opened.lines() == [(5, 8, State.MOVED)]
 
 
-def test_a_result_that_a_change_has_overtaken_is_dropped(opened: Open) -> None:
+def test_a_result_for_an_older_revision_is_dropped(opened: Open) -> None:
     opened.type(5)
     request = opened.tracker.locate_request()
     assert request is not None
@@ -127,7 +127,7 @@ def test_a_result_that_a_change_has_overtaken_is_dropped(opened: Open) -> None:
     assert opened.lines() == [(5, 8, State.EDITED)]
 
 
-def test_a_snapshot_does_not_change_with_the_document(opened: Open) -> None:
+def test_a_request_does_not_change_with_the_document(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     request = opened.tracker.locate_request()
     assert request is not None
@@ -135,7 +135,7 @@ def test_a_snapshot_does_not_change_with_the_document(opened: Open) -> None:
     assert [each.located.start for each in request.locate()] == [5]
 
 
-def test_a_trail_that_changed_and_a_document_that_was_closed_are_followed_no_more(
+def test_a_changed_trail_and_a_closed_document_end_the_tracker(
     opened: Open,
 ) -> None:
     before = opened.tracker
@@ -179,7 +179,7 @@ def test_it_is_still_known_when_the_trail_changes(opened: Open) -> None:
     assert opened.lines() == [(4, 8, State.EDITED), (11, 13, State.MOVED)]
 
 
-def test_what_is_recorded_while_somebody_types_is_placed_at_once_and_with_all_others_in_the_pause(
+def test_a_record_made_while_typing_is_placed_at_once_and_located_in_the_pause(
     opened: Open,
 ) -> None:
     opened.type(1, "new = 1\n")
@@ -227,7 +227,7 @@ def test_a_last_line_that_goes_with_its_line_end(writer: TrailWriter) -> None:
     assert opened.lines() == [(None, None, State.LOST)]
 
 
-def test_other_lines_instead_of_all_lines_are_looked_at_at_once(opened: Open) -> None:
+def test_replaced_lines_are_located_at_once(opened: Open) -> None:
     opened.replace(2, 8, "".join(f"    {line}\n" for line in ("new = 1", *TEXT.splitlines()[1:9])))
     (placement,) = opened.placed()
     assert (placement.located.start, placement.located.end, placement.located.state) == (

@@ -1,4 +1,4 @@
-"""Open documents: whatever the changes and the encoding, the lines are what the client has."""
+"""Open documents have the client's lines, for all changes and encodings."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_a_column_beyond_the_line_is_its_end_and_a_line_beyond_the_text_is_the_t
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_lone_surrogates_are_no_obstacle(encoding: types.PositionEncodingKind) -> None:
+def test_lone_surrogates_are_counted(encoding: types.PositionEncodingKind) -> None:
     column = units("a\ud800b", encoding)
     assert (
         changed("a\ud800b\udcffc\n", edit((0, column), (1, 0), "\udfff"), encoding=encoding)
@@ -284,7 +284,7 @@ def test_a_range_that_ends_before_it_begins_only_inserts() -> None:
     assert changed("abc", edit((0, 2), (0, 1), "x")) == "abxc"
 
 
-def test_changes_of_what_is_not_open_are_passed_over() -> None:
+def test_changes_of_a_closed_document_are_ignored() -> None:
     documents = Documents()
     documents.change("file:///a", 1, [types.TextDocumentContentChangeWholeDocument("text")])
     assert documents.get("file:///a") is None

@@ -1,4 +1,4 @@
-"""The protocol object forgets what it has handled, however the library keeps books."""
+"""The server releases what it has handled, and leaves the process as it is."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tell(server: Server, method: str, params: object, **members: Any) -> None:
 
 
 async def drained() -> None:
-    """Wait until every task that a server began has ended; errors that are meant for the client were told it."""
+    """Wait until every task of a server has ended; only errors for the client are allowed."""
     while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         assert [
@@ -131,7 +131,7 @@ class Circle:
         self.own = self
 
 
-def test_what_is_kept_from_the_collector_holds_nothing_that_could_go() -> None:
+def test_a_frozen_heap_holds_no_garbage() -> None:
     freeze_heap()
     gone, kept = weakref.ref(Circle()), Circle()
     freeze_heap()

@@ -41,7 +41,7 @@ def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) ->
     assert len(projects.all()) == 1
 
 
-def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisional(
+def test_an_answer_without_a_history_lookup_is_provisional(
     tmp_path: Path,
 ) -> None:
     documents = Documents()

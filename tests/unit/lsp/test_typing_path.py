@@ -1,4 +1,4 @@
-"""While somebody types, the server touches no file and starts no process; the pause after it publishes once."""
+"""Typing touches no file and starts no process; the pause after it publishes once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HARMLESS: Final = frozenset({"fspath", "getpid", "urandom", "StringIO", "BytesI
 
 @contextmanager
 def system_calls() -> Iterator[list[str]]:
-    """Gather the calls of this thread that leave the interpreter for files or processes, by whatever name they are called."""
+    """Collect the calls of this thread that touch files or start processes."""
     found: list[str] = []
 
     def watch(_frame: FrameType, event: str, argument: Any) -> None:
@@ -47,7 +47,7 @@ def system_calls() -> Iterator[list[str]]:
 
 
 class Typist:
-    """A server with one document open, and somebody who types in it."""
+    """A user who types in the only open document of a server."""
 
     def __init__(self, file: Path) -> None:
         self.server, self.sink = started()
@@ -67,7 +67,7 @@ class Typist:
         )
 
     def ask_everything(self) -> None:
-        """Ask what editors ask while somebody types."""
+        """Send the requests that editors send while the user types."""
         document, place = (
             types.TextDocumentIdentifier(self.uri),
             types.Range(types.Position(4, 0), types.Position(4, 0)),
@@ -119,7 +119,7 @@ async def test_a_change_touches_no_file(typist: Typist) -> None:
     assert found == []
 
 
-async def test_nor_do_the_answers_that_typing_asks_for(typist: Typist) -> None:
+async def test_answers_while_typing_touch_no_file(typist: Typist) -> None:
     typist.ask_everything()
     await drained()
     with system_calls() as found:

@@ -1,4 +1,4 @@
-"""What is opened in the client: a change, a prompt, a history, an audit record; as a document where it can, else as a message."""
+"""What commands open in the client: changes, a prompt, a history, an audit record."""
 
 from __future__ import annotations
 

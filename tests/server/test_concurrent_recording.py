@@ -1,4 +1,4 @@
-"""Programs and servers that record into one trail at the same time, while somebody reads: every record is there once, and all is sound."""
+"""Programs and servers record into one trail at once: no record is lost or written twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
 
 PROGRAMS: Final = 16
-RECORDS: Final = int(os.environ.get("VIBES_TOGETHER_RECORDS", "12"))
+RECORDS: Final = int(os.environ.get("VIBES_CONCURRENT_RECORDS", "12"))
 TOOL: Final = {"name": "Some Tool", "version": "1"}
 MODEL: Final = {"name": "some-model", "version": "1"}
 PROGRAM: Final = """
@@ -104,7 +104,7 @@ def _named(record: dict[str, Any]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(600 + 6 * RECORDS)
 async def test_every_record_is_there_once_and_names_what_is_there(tmp_path: Path) -> None:
-    """`VIBES_TOGETHER_RECORDS` says how many each of the programs makes, and how many of two kinds each server."""
+    """`VIBES_CONCURRENT_RECORDS` says how many each of the programs makes, and how many of two kinds each server."""
     project = Project(tmp_path / "project")
     project.config()
     directory = AuditDir(project.root / ".ai-audit")
