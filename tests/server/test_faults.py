@@ -74,7 +74,7 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
         ),
     ),
     "record": (
-        "vibes_lsp.recording.execution:Execution.execute",
+        "vibes_lsp.recording.idempotent_execution:Execution.execute",
         lambda uri: (
             "workspace/executeCommand",
             {

@@ -39,7 +39,7 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.execution import ABANDONED_AFTER
+from vibes_lsp.recording.idempotent_execution import ABANDONED_AFTER
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.requests import (
     EndSession,

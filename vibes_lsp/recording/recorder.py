@@ -36,7 +36,7 @@ from vibes_lsp.recording.entries import (
     record_prompt,
     record_read,
 )
-from vibes_lsp.recording.execution import ABANDONED_AFTER, Execution
+from vibes_lsp.recording.idempotent_execution import ABANDONED_AFTER, Execution
 from vibes_lsp.recording.requests import (
     EndSession,
     MarkLost,
