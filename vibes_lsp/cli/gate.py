@@ -22,7 +22,7 @@ from vibes_lsp.cli.output import (
 )
 from vibes_lsp.cli.project import now, open_trail, path_in_project
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.gate.decide import parse_threshold
+from vibes_lsp.gate.annotation_decision import parse_threshold
 from vibes_lsp.gate.inputs import load_inputs
 from vibes_lsp.gate.report import GateItem, GateReport, markdown_summary, summary_line
 from vibes_lsp.gate.run import GateOptions, run_gate

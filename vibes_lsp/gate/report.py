@@ -11,7 +11,7 @@ import msgspec
 
 from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.gate import catalogue
-from vibes_lsp.gate.decide import NEEDS_APPROVAL, GateDecision, Threshold
+from vibes_lsp.gate.annotation_decision import NEEDS_APPROVAL, GateDecision, Threshold
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.escaping import code_span
 from vibes_lsp.model.members import JsonValue, Members, text

@@ -18,9 +18,15 @@ from vibes_lsp.anchors.location import DatedCommit, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.gate import catalogue
+from vibes_lsp.gate.annotation_decision import (
+    NEEDS_APPROVAL,
+    GateDecision,
+    RuleMatcher,
+    Threshold,
+    decide,
+)
 from vibes_lsp.gate.annotations import NOT_FOUND, AnnotationCollector, Progress
 from vibes_lsp.gate.changed_files import FileContents
-from vibes_lsp.gate.decide import NEEDS_APPROVAL, GateDecision, RuleMatcher, Threshold, decide
 from vibes_lsp.gate.inputs import GateInputs
 from vibes_lsp.gate.report import GateItem, GateReport
 from vibes_lsp.gate.reviewers import Reviewers
