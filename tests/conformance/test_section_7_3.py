@@ -13,37 +13,18 @@ from tests.conformance.trail_access import (
     open_trail,
     run_vibes,
 )
-from tests.conformance.valid_records import line, record_findings
+from tests.conformance.valid_records import (
+    ANNOTATION_OPTIONAL,
+    ANNOTATION_REQUIRED,
+    REPORTED_AS,
+    line,
+    record_findings,
+)
 from tests.trails import OMIT, CompleteTrail
 
 pytestmark = pytest.mark.slow  # they start programs and servers
 
-REQUIRED = (
-    "type",
-    "file_path",
-    "line_start",
-    "line_end",
-    "environment_hash",
-    "action",
-    "timestamp",
-    "commit_hash",
-    "assurance_level",
-    "annotation_id",
-)
-REPORTED_AS = {"annotation_id": "annotation-id-absent", "commit_hash": "commit-unknown"}
-"""The check that reports each missing member that real logs lack for good reasons."""
-OPTIONAL = (
-    "command_hash",
-    "prompt_hash",
-    "reasoning_hash",
-    "decision_hash",
-    "session_id",
-    "anchor_context",
-    "anchor_hash",
-    "file_content_hash",
-    "risk_score",
-    "risk_factors",
-)
+REQUIRED = (*ANNOTATION_REQUIRED, "line_start", "line_end")
 
 
 @rfc_reader("7.3", "stated", "a line record with all its members is read without findings")
@@ -68,7 +49,7 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
 
 
 @rfc_reader("7.3", "OPTIONAL", "optional members may be missing or null")
-@pytest.mark.parametrize("member", OPTIONAL)
+@pytest.mark.parametrize("member", ANNOTATION_OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, line(trail), **{member: value}) == set()

@@ -6,35 +6,18 @@ import pytest
 
 from tests.conformance.requirement import rfc_reader
 from tests.conformance.trail_access import open_trail
-from tests.conformance.valid_records import function, line, record_findings
+from tests.conformance.valid_records import (
+    ANNOTATION_OPTIONAL,
+    ANNOTATION_REQUIRED,
+    REPORTED_AS,
+    function,
+    line,
+    record_findings,
+)
 from tests.trails import OMIT, CompleteTrail
 
-REQUIRED = (
-    "type",
-    "file_path",
-    "function_name",
-    "environment_hash",
-    "action",
-    "timestamp",
-    "commit_hash",
-    "assurance_level",
-    "annotation_id",
-)
-REPORTED_AS = {"annotation_id": "annotation-id-absent", "commit_hash": "commit-unknown"}
-"""The check that reports each missing member that real logs lack for good reasons."""
-OPTIONAL = (
-    "command_hash",
-    "prompt_hash",
-    "reasoning_hash",
-    "decision_hash",
-    "session_id",
-    "anchor_context",
-    "anchor_hash",
-    "file_content_hash",
-    "risk_score",
-    "risk_factors",
-    "function_signature",
-)
+REQUIRED = (*ANNOTATION_REQUIRED, "function_name")
+OPTIONAL = (*ANNOTATION_OPTIONAL, "function_signature")
 
 
 @rfc_reader("7.4", "stated", "a function record with all its members is read without findings")

@@ -18,6 +18,33 @@ from tests.trails import OMIT, SOURCES, CompleteTrail, anchors
 Members = Mapping[str, object]
 CREATED_AT: Final = "2026-02-03T11:00:00Z"
 
+ANNOTATION_REQUIRED: Final = (
+    "type",
+    "file_path",
+    "environment_hash",
+    "action",
+    "timestamp",
+    "commit_hash",
+    "assurance_level",
+    "annotation_id",
+)
+"""Required members of line and function records (RFC 7.3, 7.4)."""
+ANNOTATION_OPTIONAL: Final = (
+    "command_hash",
+    "prompt_hash",
+    "reasoning_hash",
+    "decision_hash",
+    "session_id",
+    "anchor_context",
+    "anchor_hash",
+    "file_content_hash",
+    "risk_score",
+    "risk_factors",
+)
+"""Optional members of line and function records."""
+REPORTED_AS: Final = {"annotation_id": "annotation-id-absent", "commit_hash": "commit-unknown"}
+"""The check that reports each missing member that real logs lack for good reasons."""
+
 
 def _annotation(trail: CompleteTrail, start: int, end: int) -> dict[str, object]:
     return {

@@ -9,26 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.run_vibes import vibes
-from tests.stories.workspace import LOG, Workspace
+from tests.stories.workspace import LOG, ONE, TWO, Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-]  # each step runs git, its hook, and this program
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git and its hook
 
-ONE = "def one():\n    return 1\n"
-TWO = "\n\ndef two():\n    return 2\n"
 FILLER = "".join(f"line_{number} = {number}\n" for number in range(20))
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    made = Workspace(tmp_path / "work")
-    made.init()
-    return made
 
 
 def test_the_trail_is_committed_with_the_code_and_backfilled_later(work: Workspace) -> None:

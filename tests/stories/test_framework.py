@@ -12,19 +12,14 @@ import pytest
 
 from tests.cli.run_vibes import SCRIPT
 from tests.requirements import require
-from tests.stories.workspace import LOG, Workspace
+from tests.stories.workspace import LOG, ONE, TWO, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-]  # each commit runs the framework, git and this program
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git and its hook
 
 FRAMEWORK = Path(sys.prefix) / SCRIPT.parent.name / f"pre-commit{SCRIPT.suffix}"
-ONE = "def one():\n    return 1\n"
-TWO = "\n\ndef two():\n    return 2\n"
 THREE = "\n\ndef three():\n    return 3\n"
 
 

@@ -7,25 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.run_vibes import vibes
-from tests.stories.workspace import LOG, Workspace
+from tests.stories.workspace import LOG, ONE, TWO, Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-]  # each step runs git, its hook, and this program
-
-ONE = "def one():\n    return 1\n"
-TWO = "\n\ndef two():\n    return 2\n"
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    made = Workspace(tmp_path / "work")
-    made.init()
-    return made
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git and its hook
 
 
 def test_an_ignored_trail_is_backfilled_and_not_committed(work: Workspace) -> None:

@@ -8,18 +8,13 @@ import pytest
 
 from tests.cli.hook_repository import executable
 from tests.cli.run_vibes import vibes
-from tests.stories.workspace import LOG, Workspace
+from tests.stories.workspace import LOG, ONE, TWO, Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-]  # each step runs git, its hook, and this program
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git and its hook
 
-ONE = "def one():\n    return 1\n"
-TWO = "\n\ndef two():\n    return 2\n"
 BEFORE = (
     '#!/bin/sh\ngit diff --cached --name-only >> "$(git rev-parse --git-dir)/was-there-before"\n'
 )

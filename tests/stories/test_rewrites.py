@@ -12,10 +12,7 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-]  # each step runs git, its hook, and this program
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git and its hook
 
 ONE = "def one():\n    first = read('one')\n    return first.one()\n"
 TWO = "def two():\n    second = read('two')\n    return second.two()\n"
@@ -23,13 +20,12 @@ HEAD = "# a person's head of the file\n\n"
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    made = Workspace(tmp_path / "work")
-    made.init()
-    made.write("README", "x\n")
-    made.step("add", "--all")
-    made.step("commit", "-m", "Begun")
-    return made
+def work(work: Workspace) -> Workspace:
+    """Give the repository a first commit."""
+    work.write("README", "x\n")
+    work.step("add", "--all")
+    work.step("commit", "-m", "Begun")
+    return work
 
 
 def committed(work: Workspace, path: str, text: str, start: int, end: int) -> tuple[str, str]:

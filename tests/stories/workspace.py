@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG: Final = ".ai-audit/annotations.jsonl"
+ONE: Final = "def one():\n    return 1\n"
+TWO: Final = "\n\ndef two():\n    return 2\n"
 HOOK: Final = f'#!/bin/sh\nexec "{SCRIPT.as_posix()}" backfill --pre-commit\n'
 BY: Final = Origin(
     tool=Tool("Some Tool", "1"),

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AUTHOR: Final = ("Ada Example", "ada@example.org")
+START: Final = datetime(2026, 2, 3, 9, tzinfo=UTC)
+"""The time of a repository's first commit; each further one is a minute later."""
 
 
 class Repository:
     """A git repository. Commits without a date are a minute apart."""
 
-    def __init__(
-        self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00", hashes: str = "sha1"
-    ) -> None:
+    def __init__(self, path: Path, *, start: str = START.isoformat(), hashes: str = "sha1") -> None:
         """Open the repository at `path`; create it with branch `main` if there is none."""
         self.path: Final = path
         self._time = datetime.fromisoformat(start).astimezone(UTC)

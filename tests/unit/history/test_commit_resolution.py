@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.trails import OMIT, Repository, TrailWriter
-from tests.unit.history.resolving import commits_by_log, commits_by_path
+from tests.trails.repository import START
+from tests.unit.history.repositories import (
+    commit_two_versions,
+    commits_by_log,
+    commits_by_path,
+    open_git,
+)
 from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.history.repository import Repository as Git
-from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-"""The time of the repository's first commit; each further one is a minute later."""
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "project")
 
 
 @pytest.fixture
@@ -34,18 +30,12 @@ def writer(repository: Repository) -> TrailWriter:
     return writer
 
 
-def git(repository: Repository) -> Git:
-    found = open_repository(repository.path)
-    assert found is not None
-    return found
-
-
 def annotate(writer: TrailWriter, path: str = "a.py", **members: object) -> str:
     return writer.line(path, 1, 2, environment=ENVIRONMENT, **members)  # type: ignore[arg-type]
 
 
 def by_log(writer: TrailWriter, repository: Repository, wanted: Sequence[str]) -> dict[str, str]:
-    found = commits_by_log(git(repository), writer.files.log, wanted)
+    found = commits_by_log(open_git(repository), writer.files.log, wanted)
     assert all(each.method is CommitMethod.LOG for each in found.values())
     return {identifier: each.commit for identifier, each in found.items()}
 
@@ -189,14 +179,14 @@ def test_git_settings_do_not_change_the_result(
     head = repository.commit("Second")
     repository.git("config", name, value)
     assert by_log(writer, repository, [first, second]) == {first: root, second: head}
-    found = commits_by_path(git(repository), repository.path, {"größe.py": [START]})
+    found = commits_by_path(open_git(repository), repository.path, {"größe.py": [START]})
     assert {path: each.commit for (path, _), each in found.items()} == {"größe.py": head}
 
 
 def test_without_a_commit_nothing_is_resolved(repository: Repository, writer: TrailWriter) -> None:
     one = annotate(writer)
     assert by_log(writer, repository, [one]) == {}
-    assert commits_by_path(git(repository), repository.path, {"a.py": [START]}) == {}
+    assert commits_by_path(open_git(repository), repository.path, {"a.py": [START]}) == {}
 
 
 def test_a_log_outside_the_repository_has_no_commits(
@@ -205,8 +195,8 @@ def test_a_log_outside_the_repository_has_no_commits(
     outside = TrailWriter(tmp_path / "elsewhere")
     one = annotate(outside)
     repository.commit("Start")
-    assert commits_by_log(git(repository), outside.files.log, [one]) == {}
-    assert commits_by_path(git(repository), tmp_path / "elsewhere", {"a.py": [START]}) == {}
+    assert commits_by_log(open_git(repository), outside.files.log, [one]) == {}
+    assert commits_by_path(open_git(repository), tmp_path / "elsewhere", {"a.py": [START]}) == {}
 
 
 def test_malformed_lines_of_a_log_are_skipped(repository: Repository, writer: TrailWriter) -> None:
@@ -225,23 +215,18 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
     repository.write("src/a b.py", "of another project\n")
     repository.commit("Other")
     assert by_log(writer, repository, [one]) == {one: commit}
-    found = commits_by_path(git(repository), project, {"src/a b.py": [START]})
+    found = commits_by_path(open_git(repository), project, {"src/a b.py": [START]})
     assert found == {("src/a b.py", START): ResolvedCommit(commit, CommitMethod.INFERRED)}
 
 
 def inferred(repository: Repository, path: str, *minutes: float) -> list[str | None]:
     moments = [START + timedelta(minutes=each) for each in minutes]
-    found = commits_by_path(git(repository), repository.path, {path: moments})
+    found = commits_by_path(open_git(repository), repository.path, {path: moments})
     return [found[path, moment].commit if (path, moment) in found else None for moment in moments]
 
 
 def test_an_edit_belongs_to_the_next_commit_that_changes_its_file(repository: Repository) -> None:
-    repository.write("a.py", "1\n")
-    first = repository.commit("First")
-    repository.write("b.py", "1\n")
-    repository.commit("Other file")
-    repository.write("a.py", "2\n")
-    third = repository.commit("Third")
+    first, _, third = commit_two_versions(repository)
     assert inferred(repository, "a.py", -1, 0, 0.5, 1, 2, 2.1) == [
         first,
         first,
@@ -274,7 +259,9 @@ def test_all_spellings_of_a_path_are_one_file(repository: Repository) -> None:
     repository.write("src/a.py", "x\n")
     commit = repository.commit("One")
     spellings = ["src/a.py", "./src/a.py", "src\\a.py", "src//a.py"]
-    found = commits_by_path(git(repository), repository.path, {path: [START] for path in spellings})
+    found = commits_by_path(
+        open_git(repository), repository.path, {path: [START] for path in spellings}
+    )
     assert found == {
         (path, START): ResolvedCommit(commit, CommitMethod.INFERRED) for path in spellings
     }

@@ -6,8 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.trails import Repository
 from vibes_lsp.history.diff import changed_in_work_tree
 
@@ -15,11 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NEW = "größe.py" if sys.platform == "win32" else "größe\nnew.py"
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "repository")
 
 
 def aged(repository: Repository) -> None:

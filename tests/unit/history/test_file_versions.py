@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.trails import Repository
+from tests.trails.repository import START
+from tests.unit.history.repositories import TEXT, commit_two_versions, open_git
 from vibes_lsp.history.file_versions import FileVersions, trace_file
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.renames import renames_in_commit
-from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-"""The time of the repository's first commit; each further one is a minute later."""
-TEXT = "".join(f"line {number}\n" for number in range(30))
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "project")
-
 
 def versions(repository: Repository, path: str, limit: int = 500) -> FileVersions:
-    found = open_repository(repository.path)
-    assert found is not None
+    found = open_git(repository)
     head, boundary = found.head() or "", found.shallow_boundary()
     return trace_file(
         found, head, path, boundary, lambda commit: renames_in_commit(found, commit)[0], limit=limit
@@ -163,12 +154,7 @@ def test_a_limit_makes_the_history_incomplete(repository: Repository) -> None:
 
 def test_the_first_version_after_an_edit(repository: Repository) -> None:
     """R17: commits have whole seconds only."""
-    repository.write("a.py", "1\n")
-    first = repository.commit("First")
-    repository.write("b.py", "1\n")
-    repository.commit("Other file")
-    repository.write("a.py", "2\n")
-    third = repository.commit("Third")
+    first, _, third = commit_two_versions(repository)
     found = versions(repository, "a.py")
     chosen = [
         version and version.commit

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.trails import Repository
+from tests.trails.repository import START
+from tests.unit.history.repositories import TEXT
 from vibes_lsp.history import git_cache as kept
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.git_cache import GitCache
@@ -19,8 +20,6 @@ from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.store.user_cache import MAX_CACHED, write_cached
 
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-TEXT = "".join(f"line {number}\n" for number in range(30))
 PATHS = ("a.py", "b.py", "src/c.py", "gone.py", "never.py")
 
 

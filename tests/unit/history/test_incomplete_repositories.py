@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.trails import Repository, TrailWriter
+from tests.trails.repository import START
+from tests.unit.history.repositories import TEXT, resolver_for
 from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history import git
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
@@ -21,13 +23,16 @@ from vibes_lsp.history.repository import open_repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-TEXT = "".join(f"line {number}\n" for number in range(30))
 
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "origin")
+def commit_annotations(repository: Repository, count: int) -> tuple[list[str], list[str]]:
+    """Commit versions of `a.py`, each with an annotation; return their ids and the commits."""
+    writer = TrailWriter(repository.path)
+    ids, commits = [], []
+    for number in range(count):
+        repository.write("a.py", f"{number}\n")
+        ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
+        commits.append(repository.commit(f"Commit {number}"))
+    return ids, commits
 
 
 def assert_no_history(history: ProjectHistory, commit: str) -> None:
@@ -108,12 +113,7 @@ def test_a_repository_in_the_environment_is_ignored(
 
 
 def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> None:
-    writer = TrailWriter(repository.path)
-    ids, commits = [], []
-    for number in range(4):
-        repository.write("a.py", f"{number}\n")
-        ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
-        commits.append(repository.commit(f"Commit {number}"))
+    ids, commits = commit_annotations(repository, 4)
     repository.git(
         "clone", "--quiet", "--depth", "2", repository.path.as_uri(), str(tmp_path / "clone")
     )
@@ -223,12 +223,6 @@ def test_a_partial_clone_starts_no_fetch_program(
     assert mark.exists(), "git alone runs it: the trap works"
 
 
-def resolver_for(repository: Repository) -> CommitResolver:
-    opened = open_repository(repository.path)
-    assert opened is not None
-    return CommitResolver(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")
-
-
 def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "project", hashes="sha256")
     writer = TrailWriter(repository.path)
@@ -260,12 +254,7 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["replaced", "grafted"])
 def test_replacement_objects_and_grafts_are_ignored(repository: Repository, way: str) -> None:
-    writer = TrailWriter(repository.path)
-    commits, ids = [], []
-    for number in range(3):
-        repository.write("a.py", f"{number}\n")
-        ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
-        commits.append(repository.commit(f"Commit {number}"))
+    ids, commits = commit_annotations(repository, 3)
     edits = {"a.py": [START]}
     if way == "replaced":
         repository.git(

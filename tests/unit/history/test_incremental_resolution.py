@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,20 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.trails import Repository, TrailWriter
-from tests.unit.history.resolving import commits_by_log, commits_by_path
+from tests.trails.repository import START
+from tests.unit.history.repositories import commits_by_log, commits_by_path, open_git
 from tests.unit.index.trails import ENVIRONMENT, read_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
-from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.lineage_commits import resolve_commits
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from vibes_lsp.history.repository import Repository as Git
-
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
 
 
 class Project:
@@ -34,7 +30,7 @@ class Project:
         self.repository = Repository(path)
         self.writer = TrailWriter(path)
         self.writer.housekeeping()
-        self.git = _git(self.repository)
+        self.git = open_git(self.repository)
         self.kept = CommitResolver(self.git, path, self.writer.files.log)
         self.ids: list[str] = []
 
@@ -56,12 +52,6 @@ class Project:
         assert self.kept.by_path(moments) == commits_by_path(
             self.git, self.repository.path, moments
         )
-
-
-def _git(repository: Repository) -> Git:
-    found = open_repository(repository.path)
-    assert found is not None
-    return found
 
 
 @pytest.fixture

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.commit_resolution import CommitResolver
+from tests.trails.repository import START
+from tests.unit.history.repositories import resolver_for
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.history.repository import open_repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "project")
 
 
 def test_a_missing_object_affects_only_its_version(repository: Repository) -> None:
@@ -75,9 +61,3 @@ def test_a_missing_tree_is_tolerated(repository: Repository) -> None:
 def remove(repository: Repository, revision: str) -> None:
     name = repository.git("rev-parse", revision)
     (repository.path / ".git/objects" / name[:2] / name[2:]).unlink()
-
-
-def resolver_for(repository: Repository) -> CommitResolver:
-    opened = open_repository(repository.path)
-    assert opened is not None
-    return CommitResolver(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.trails import Repository
+from tests.trails.repository import START
+from tests.unit.history.repositories import TEXT, commit_two_versions
 from vibes_lsp.history.file_versions import FileVersions
 from vibes_lsp.history.project_history import ProjectHistory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
-TEXT = "".join(f"line {number}\n" for number in range(30))
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "project")
 
 
 @pytest.fixture
@@ -47,12 +41,7 @@ def sha256(content: bytes) -> str:
 
 
 def test_a_file_at_any_commit(repository: Repository, history: ProjectHistory) -> None:
-    repository.write("a.py", "1\n")
-    first = repository.commit("First")
-    repository.write("b.py", "1\n")
-    second = repository.commit("Another file")
-    repository.write("a.py", "2\n")
-    third = repository.commit("Third")
+    first, second, third = commit_two_versions(repository)
     assert [content_at(history, "a.py", each) for each in (first, second, third)] == [
         b"1\n",
         b"1\n",

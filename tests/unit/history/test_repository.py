@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from tests.unit.history.resolving import commits_by_log, commits_by_path
+from tests.unit.history.repositories import commits_by_log, commits_by_path, open_git
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "a project")
-
-
-def git(repository: Repository) -> Git:
-    found = open_repository(repository.path)
-    assert found is not None
-    return found
 
 
 def test_a_repository_is_found_from_any_folder_in_it(repository: Repository) -> None:
@@ -53,11 +41,11 @@ def test_a_repository_in_the_environment_is_ignored(
     monkeypatch.setenv("GIT_DIR", str(other.path / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other.path))
     monkeypatch.setenv("GIT_INDEX_FILE", str(other.path / "index"))
-    assert git(repository).head() == commit
+    assert open_git(repository).head() == commit
 
 
 def test_before_the_first_commit_there_is_no_head(repository: Repository) -> None:
-    found = git(repository)
+    found = open_git(repository)
     assert found.head() is None
     assert found.nearest_ancestor(["ab" * 20]) is None
     with pytest.raises(HistoryUnavailable, match="'HEAD' names no commit here"):
@@ -68,7 +56,7 @@ def test_revisions_are_resolved_to_whole_hashes(repository: Repository) -> None:
     first = repository.commit("First", "2026-02-03T10:00:00+02:00")
     second = repository.commit("Second")
     repository.git("tag", "--annotate", "v1", "--message", "One", first)
-    found = git(repository)
+    found = open_git(repository)
     assert found.head() == second
     assert [found.resolve(name) for name in ("HEAD", "main", "HEAD~1", "v1", first[:8])] == [
         second,
@@ -87,7 +75,7 @@ def test_a_revision_that_names_no_commit(repository: Repository, revision: str) 
     repository.write("a.py", "x\n")
     repository.commit("One")
     with pytest.raises(HistoryUnavailable, match="names no commit here"):
-        git(repository).resolve(revision)
+        open_git(repository).resolve(revision)
 
 
 def test_a_file_at_a_commit(repository: Repository) -> None:
@@ -97,7 +85,7 @@ def test_a_file_at_a_commit(repository: Repository) -> None:
     second = repository.commit("Second")
     path.unlink()
     third = repository.commit("Third")
-    found = git(repository)
+    found = open_git(repository)
     assert [found.read_file(commit, path) for commit in (first, second, third)] == [
         b"one\r\n\xff\n",
         b"two\n",
@@ -113,7 +101,7 @@ def test_the_nearest_ancestor_of_head(repository: Repository) -> None:
     topic = repository.commit("Topic")
     repository.switch("main")
     third = repository.commit("Third")
-    found = git(repository)
+    found = open_git(repository)
     assert found.nearest_ancestor([first, second]) == second
     assert found.nearest_ancestor([second, first]) == second
     assert found.nearest_ancestor([topic, first]) == first
@@ -129,14 +117,14 @@ def test_tracked_files_are_named_from_the_folder(repository: Repository) -> None
     repository.write("c.py", "x\n")
     repository.commit("One")
     repository.write("src/untracked.py", "x\n")
-    found = git(repository)
+    found = open_git(repository)
     assert found.tracked_files(repository.path / "src") == {"größe.py", "a b.py"}
     assert found.tracked_files(repository.path) == {"src/größe.py", "src/a b.py", "c.py"}
 
 
 def test_what_git_ignores(repository: Repository) -> None:
     repository.write(".gitignore", "*.log\nbuild/\n")
-    found = git(repository)
+    found = open_git(repository)
     assert found.is_ignored(repository.path / "a.log")
     assert found.is_ignored(repository.path / "build/x")
     assert not found.is_ignored(repository.path / "a.py")
@@ -146,7 +134,7 @@ def test_without_git(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = repository.commit("One")
-    found = git(repository)
+    found = open_git(repository)
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert open_repository(repository.path) is None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import stat
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.requirements import require
 from tests.trails import Repository, TrailWriter
-from tests.unit.history.resolving import commits_by_log, commits_by_path
+from tests.trails.repository import START
+from tests.unit.history.repositories import commits_by_log, commits_by_path
 from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-START = datetime(2026, 2, 3, 9, tzinfo=UTC)
 ATTRIBUTES = "* diff=evil filter=evil merge=evil\n"
 
 
