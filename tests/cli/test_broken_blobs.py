@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 SECRET = "the content of a file outside"
 
 
-def external(project: Project, path: str) -> str:
-    entry = {
-        "type": "reasoning",
-        "external": True,
-        "blob_path": path,
-        "reasoning_model": "m",
-        "created_at": project.writer.now(),
-    }
-    return project.writer.entry(entry)
-
-
 def findings(project: Project, run_vibes: RunVibes) -> list[tuple[str, str, int, str]]:
     """Check the project and return check, field, line and message of each finding."""
     before = project.contents()
@@ -51,7 +40,7 @@ def test_a_path_that_leaves_the_directory_is_never_opened(
     project: Project, run_vibes: RunVibes, path: str
 ) -> None:
     (project.root / "secret.txt").write_text(SECRET)
-    key = external(project, path)
+    key = project.external_reasoning(path)
     ((check, field, line, message),) = findings(project, run_vibes)
     assert (check, field, line) == ("blob-escapes", "blob_path", project.place(key))
     assert message.endswith("leaves the audit directory")
@@ -68,12 +57,14 @@ def test_a_link_that_leaves_the_directory_is_never_followed(
     (project.audit / "blobs" / "link").symlink_to(project.root / "secret.txt")
     (project.audit / "far").symlink_to(project.root, target_is_directory=True)
     for path in ("blobs/link", "far/secret.txt"):
-        assert SECRET not in run_vibes("show", external(project, path), cwd=project.root).out
+        assert (
+            SECRET not in run_vibes("show", project.external_reasoning(path), cwd=project.root).out
+        )
     assert [found[0] for found in findings(project, run_vibes)] == ["blob-escapes"] * 2
 
 
 def test_a_long_path_is_cut(project: Project, run_vibes: RunVibes) -> None:
-    key = external(project, "../" + "x" * 100_000)
+    key = project.external_reasoning("../" + "x" * 100_000)
     ((check, _, _, message),) = findings(project, run_vibes)
     assert check == "blob-escapes"
     assert len(message) < 300
@@ -93,7 +84,7 @@ def test_a_bomb_is_not_unpacked(project: Project, run_vibes: RunVibes, form: str
     data = gzip_bomb(100)
     if form == "external":
         project.writer.files.write("blobs/bomb.gz", data)
-        key = external(project, "blobs/bomb.gz")
+        key = project.external_reasoning("blobs/bomb.gz")
         field, where = "blob_path", "blobs/bomb.gz"
     else:
         packed = base64.b64encode(data).decode()
@@ -123,7 +114,7 @@ def test_a_blob_that_is_broken(
     project: Project, run_vibes: RunVibes, content: bytes, message: str
 ) -> None:
     project.writer.files.write("blobs/one", content)
-    key = external(project, "blobs/one")
+    key = project.external_reasoning("blobs/one")
     assert findings(project, run_vibes) == [
         ("blob-broken", "blob_path", project.place(key), message)
     ]
@@ -132,7 +123,7 @@ def test_a_blob_that_is_broken(
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_not_a_blob(project: Project, run_vibes: RunVibes) -> None:
     os.mkfifo(project.audit / "blobs" / "pipe")
-    external(project, "blobs/pipe")
+    project.external_reasoning("blobs/pipe")
     ((check, _, _, message),) = findings(project, run_vibes)
     assert (check, message) == ("blob-broken", "blob blobs/pipe: pipe is not a regular file")
 
@@ -142,13 +133,13 @@ def test_a_lone_surrogate_in_a_blob_is_text_like_any_other(
 ) -> None:
     content = rb'{"type":"reasoning","reasoning_text":"half \ud83d","reasoning_model":"m"}'
     project.writer.files.write(f"blobs/{'0' * 64}.json.gz", gzipped(content))
-    key = external(project, f"blobs/{'0' * 64}.json.gz")
+    key = project.external_reasoning(f"blobs/{'0' * 64}.json.gz")
     assert [found[0] for found in findings(project, run_vibes)] == ["blob-name"]
     assert r"half \ud83d" in run_vibes("show", key, cwd=project.root).out
 
 
 def test_the_manifest_names_the_place_of_each(project: Project, run_vibes: RunVibes) -> None:
-    keys = [external(project, f"blobs/{number}.gz") for number in range(3)]
+    keys = [project.external_reasoning(f"blobs/{number}.gz") for number in range(3)]
     report = run_vibes("check", cwd=project.root)
     assert [line.partition(": ")[0] for line in report.lines if "[blob-missing]" in line] == [
         f"{MANIFEST}:{project.place(key)}" for key in keys

@@ -84,7 +84,7 @@ def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> Non
         7,
         session=trail.session,
         text=LIMITS_BEFORE,
-        **unknown,  # type: ignore[arg-type]
+        **unknown,
     )
     trail.writer.remap(moved, commit=trail.commit, start=3, end=9)
     trail.writer.record(LATER)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.demo.workspace import build
+from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY
 from vibes_lsp.lsp.settings import Settings, read_settings
 
 pytestmark = pytest.mark.slow  # each starts programs
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 RUN_ELSEWHERE = {
     "make demo": "tests/demo/test_demo.py",
@@ -40,12 +40,11 @@ NOT_RUN = {
 
 
 def _blocks(language: str) -> list[tuple[str, str]]:
-    found = (
-        (page.name, kind, body)
+    return [
+        (page.name, body)
         for page in PAGES
-        for kind, body in _BLOCK.findall(page.read_text(encoding="utf-8"))
-    )
-    return [(page, body) for page, kind, body in found if kind == language]
+        for body in code_blocks(page.read_text(encoding="utf-8"), language)
+    ]
 
 
 def _commands() -> list[str]:
@@ -79,7 +78,8 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
 
 
 def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
-    kinds = {kind for page in PAGES for kind, _ in _BLOCK.findall(page.read_text(encoding="utf-8"))}
+    fence = re.compile(r"^```(\w*)\n.*?^```$", re.MULTILINE | re.DOTALL)
+    kinds = {kind for page in PAGES for kind in fence.findall(page.read_text(encoding="utf-8"))}
     assert kinds <= {"console", "json", *RUN_BY_PAGE, *NOT_RUN}
 
 

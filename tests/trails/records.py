@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tests.trails.content import anchors
 from tests.trails.contexts import ContextWriter
@@ -12,7 +12,6 @@ from tests.trails.hashing import annotation_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 SESSION_NAMESPACE: Final = uuid.UUID("6f4f1f2e-52a0-5b7e-9d0c-3f6f0a6f7a10")
 
@@ -20,17 +19,7 @@ SESSION_NAMESPACE: Final = uuid.UUID("6f4f1f2e-52a0-5b7e-9d0c-3f6f0a6f7a10")
 class RecordWriter(ContextWriter):
     """Appends records. Extra members override or add RFC fields; `OMIT` leaves one out."""
 
-    def __init__(
-        self,
-        root: Path,
-        *,
-        level: str = "medium",
-        project: str = "demo",
-        start: str = "2026-02-03T10:00:00.000Z",
-    ) -> None:
-        """Open the trail of the project at `root`; see `ContextWriter`."""
-        super().__init__(root, level=level, project=project, start=start)
-        self._sessions = 0
+    _sessions = 0
 
     def record(self, record: Mapping[str, object], *, id_variant: str = "spec") -> str:
         """Append a record and return its id.
@@ -101,51 +90,21 @@ class RecordWriter(ContextWriter):
         start: int,
         end: int,
         *,
-        action: str | Omit = "create",
-        environment: str | None = None,
-        command: str | None = None,
-        prompt: str | None = None,
-        reasoning: str | None = None,
-        decision: str | None = None,
-        session: str | None = None,
-        commit: str | None = None,
         text: str | bytes | None = None,
-        timestamp: str | Omit | None = None,
-        id_variant: str = "spec",
-        **members: object,
+        **members: Any,
     ) -> str:
         """Append a line annotation (RFC 7.3) and return its id.
-
-        Optional members that are None are left out, except `commit_hash`, which is null (R4).
 
         Args:
             path: The file, relative to the project, with forward slashes.
             start: The first line, 1-based.
             end: The last line, inclusive.
-            action: What the AI did (RFC 7.9).
-            environment: Key of the environment; the last one written if None.
-            command: Key of the command.
-            prompt: Key of the prompt.
-            reasoning: Key of the reasoning.
-            decision: Key of the decision.
-            session: The session's id.
-            commit: The commit's hash.
             text: The text of the file, for the three anchors.
-            timestamp: The time; the writer's clock if None.
-            id_variant: How the id is computed; see `hashing`.
-            **members: Fields that override or add.
+            **members: As for `_annotation`.
         """
         place = {"type": "line", "file_path": path, "line_start": start, "line_end": end}
-        optional = {
-            "command_hash": command,
-            "prompt_hash": prompt,
-            "reasoning_hash": reasoning,
-            "decision_hash": decision,
-            "session_id": session,
-        }
         content = {} if text is None else anchors(text, start, end).members()
-        known = self._annotation(place, action, environment, commit, timestamp) | content
-        return self._append(known, optional, members, id_variant)
+        return self._annotation(place, content, **members)
 
     def function(
         self,
@@ -153,19 +112,9 @@ class RecordWriter(ContextWriter):
         name: str,
         signature: str | None = None,
         *,
-        action: str | Omit = "create",
-        environment: str | None = None,
-        command: str | None = None,
-        prompt: str | None = None,
-        reasoning: str | None = None,
-        decision: str | None = None,
-        session: str | None = None,
-        commit: str | None = None,
         text: str | bytes | None = None,
         lines: tuple[int, int] | None = None,
-        timestamp: str | Omit | None = None,
-        id_variant: str = "spec",
-        **members: object,
+        **members: Any,
     ) -> str:
         """Append a function annotation (RFC 7.4) and return its id.
 
@@ -174,16 +123,8 @@ class RecordWriter(ContextWriter):
         place: dict[str, object] = {"type": "function", "file_path": path, "function_name": name}
         if signature is not None:
             place["function_signature"] = signature
-        optional = {
-            "command_hash": command,
-            "prompt_hash": prompt,
-            "reasoning_hash": reasoning,
-            "decision_hash": decision,
-            "session_id": session,
-        }
         content = {} if text is None or lines is None else anchors(text, *lines).members()
-        known = self._annotation(place, action, environment, commit, timestamp) | content
-        return self._append(known, optional, members, id_variant)
+        return self._annotation(place, content, **members)
 
     def edge(
         self,
@@ -247,19 +188,56 @@ class RecordWriter(ContextWriter):
     def _annotation(
         self,
         place: Mapping[str, object],
-        action: str | Omit,
-        environment: str | None,
-        commit: str | None,
-        timestamp: str | Omit | None,
-    ) -> dict[str, object]:
-        return {
+        content: Mapping[str, object],
+        *,
+        action: str | Omit = "create",
+        environment: str | None = None,
+        command: str | None = None,
+        prompt: str | None = None,
+        reasoning: str | None = None,
+        decision: str | None = None,
+        session: str | None = None,
+        commit: str | None = None,
+        timestamp: str | Omit | None = None,
+        id_variant: str = "spec",
+        **members: object,
+    ) -> str:
+        """Append an annotation and return its id.
+
+        Optional members that are None are left out, except `commit_hash`, which is null (R4).
+
+        Args:
+            place: The members that say which lines or which function.
+            content: The anchors.
+            action: What the AI did (RFC 7.9).
+            environment: Key of the environment; the last one written if None.
+            command: Key of the command.
+            prompt: Key of the prompt.
+            reasoning: Key of the reasoning.
+            decision: Key of the decision.
+            session: The session's id.
+            commit: The commit's hash.
+            timestamp: The time; the writer's clock if None.
+            id_variant: How the id is computed; see `hashing`.
+            **members: Fields that override or add.
+        """
+        known = {
             **place,
             "environment_hash": self._environment(environment),
             "action": action,
             "timestamp": timestamp or self.tick(),
             "commit_hash": commit,
             "assurance_level": self.level,
+            **content,
         }
+        optional = {
+            "command_hash": command,
+            "prompt_hash": prompt,
+            "reasoning_hash": reasoning,
+            "decision_hash": decision,
+            "session_id": session,
+        }
+        return self._append(known, optional, members, id_variant)
 
     def _environment(self, given: str | None) -> str:
         chosen = given or self.last_environment

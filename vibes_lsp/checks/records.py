@@ -12,6 +12,7 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.log_columns import EDGE_TYPES, id_key
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
@@ -382,14 +383,7 @@ def check_commits(context: CheckContext) -> Iterator[Finding]:
         )
         count = pluralize(len(pending), "annotation has", "annotations have")
         message = f"{count} no commit, and it cannot be derived: {reason}"
-        yield Finding(
-            catalogue.COMMIT_UNKNOWN,
-            message,
-            context.log_name,
-            pending[0].first.line,
-            "commit_hash",
-            Severity.NOTE,
-        )
+        yield _commit_unknown(context, pending[0], message, Severity.NOTE)
         return
     since = repository.commit_time(head)
     derived = resolve_commits(pending, repository, context.directory)
@@ -399,20 +393,18 @@ def check_commits(context: CheckContext) -> Iterator[Finding]:
     if fresh:
         count = pluralize(len(fresh), "annotation is", "annotations are")
         message = f"{count} newer than HEAD and not committed yet"
-        yield Finding(
-            catalogue.COMMIT_UNKNOWN,
-            message,
-            context.log_name,
-            fresh[0].first.line,
-            "commit_hash",
-            Severity.NOTE,
-        )
+        yield _commit_unknown(context, fresh[0], message, Severity.NOTE)
     if stale:
         count = pluralize(len(stale), "annotation", "annotations")
         message = f"the commit of {count} is neither recorded nor derivable"
-        yield Finding(
-            catalogue.COMMIT_UNKNOWN, message, context.log_name, stale[0].first.line, "commit_hash"
-        )
+        yield _commit_unknown(context, stale[0], message)
+
+
+def _commit_unknown(
+    context: CheckContext, lineage: Lineage, message: str, override: Severity | None = None
+) -> Finding:
+    check, line = catalogue.COMMIT_UNKNOWN, lineage.first.line
+    return Finding(check, message, context.log_name, line, "commit_hash", override)
 
 
 _TOLERANCE: Final = 0.005001

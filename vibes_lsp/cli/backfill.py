@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, js
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
 from vibes_lsp.cli.project import audit_directory, finish_recording
 from vibes_lsp.errors import VibesError, report
-from vibes_lsp.maintenance.backfill import backfill
-from vibes_lsp.maintenance.remap import remap
+from vibes_lsp.maintenance.backfill import Backfilled, backfill
+from vibes_lsp.maintenance.remap import Remapped, remap
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.recording import Recorder
 from vibes_lsp.recording import as_json as result_as_json
@@ -42,12 +42,9 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     result = backfill(recorder, dry_run=dry_run)
     if not dry_run:
         finish_recording(recorder)
-    if as_json:
-        print_json(result_as_json(result))
-        return
-    _print_records(result.records)
     would = "would be " if dry_run else ""
-    print_line(f"{len(result.backfilled)} {would}backfilled, {len(result.pending)} unchanged")
+    counts = f"{len(result.backfilled)} {would}backfilled, {len(result.pending)} unchanged"
+    _print_result(result, counts, as_json=as_json)
 
 
 def _prepare_commit(audit_dir: Path | None) -> None:
@@ -81,25 +78,26 @@ def remap_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
     result = remap(recorder, dry_run=dry_run)
     if not dry_run:
         finish_recording(recorder)
-    if as_json:
-        print_json(result_as_json(result))
-        return
-    _print_records(result.records)
     would = "would be " if dry_run else ""
-    print_line(
+    counts = (
         f"{len(result.remapped)} {would}remapped, {len(result.orphaned)} {would}orphaned,"
         f" {len(result.unchanged)} unchanged"
     )
+    _print_result(result, counts, as_json=as_json)
 
 
-def _print_records(records: Sequence[Mapping[str, Any]]) -> None:
-    """Print annotations with their new commit; nothing when there are none."""
+def _print_result(result: Backfilled | Remapped, counts: str, *, as_json: bool) -> None:
+    """Print a result as JSON, or its annotations with their new commit and then the counts."""
+    if as_json:
+        print_json(result_as_json(result))
+        return
     rows = [
         (record["annotation_id"][:12], _place(record), record["commit_hash"][:12], record["action"])
-        for record in records
+        for record in result.records
     ]
     if rows:
         print_table(["id", "place", "commit", "action"], rows, wrap="place")
+    print_line(counts)
 
 
 def _place(record: Mapping[str, Any]) -> str:

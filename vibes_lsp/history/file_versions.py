@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import LOG_OPTIONS, git_fields, literal_pathspec, run_git
+from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository, parse_seconds
 
 _MARK: Final = b"\x01"
@@ -84,7 +84,7 @@ def file_changes(
     fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
     pathspecs = map(literal_pathspec, wanted.values()) if fits else ()
     arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *pathspecs)
-    with git_fields(repository.root, *arguments, seconds=seconds) as parts:
+    with git_lines(repository.root, *arguments, seconds=seconds, nul_separated=True) as parts:
         commit, moment = "", parse_seconds(b"0")
         for part in parts:
             line = part.lstrip(b"\n")

@@ -109,38 +109,36 @@ def user_name(folder: Path) -> str | None:
 
 @contextmanager
 def git_lines(
-    folder: Path, *arguments: str, seconds: float | None = None
+    folder: Path, *arguments: str, seconds: float | None = None, nul_separated: bool = False
 ) -> Iterator[Iterator[bytes]]:
-    """Run git and iterate over its output lines while it runs, for output as large as a log.
+    """Run git and iterate over its output while it runs, for output as large as a log.
 
     Args:
         folder: The working directory.
         *arguments: The command.
         seconds: A time limit. Git is killed when it expires, which counts as a failure.
+        nul_separated: Whether the command has `-z`: yields its fields, not lines.
 
     Raises:
         HistoryUnavailable: Git is missing, or on exit: the command failed.
     """
-    with _stream(folder, arguments, seconds) as output:
-        yield iter(output)
-
-
-@contextmanager
-def git_fields(
-    folder: Path, *arguments: str, seconds: float | None = None
-) -> Iterator[Iterator[bytes]]:
-    """Run git and iterate over its NUL-separated output (`-z`) while it runs.
-
-    Args:
-        folder: The working directory.
-        *arguments: The command.
-        seconds: A time limit. Git is killed when it expires, which counts as a failure.
-
-    Raises:
-        HistoryUnavailable: Git is missing, or on exit: the command failed.
-    """
-    with _stream(folder, arguments, seconds) as output:
-        yield _split_at_nul(output)
+    process = _start(folder, arguments, subprocess.DEVNULL)
+    output: IO[bytes] = process.stdout  # type: ignore[assignment]  # stdout=PIPE
+    watchdog = threading.Timer(seconds, process.kill) if seconds is not None else None
+    if watchdog is not None:
+        watchdog.daemon = True
+        watchdog.start()
+    try:
+        yield _split_at_nul(output) if nul_separated else iter(output)
+        if not output.read(1) and process.wait(_TIMEOUT):  # a reader may stop early
+            raise _failure(b"", arguments)
+    finally:
+        if watchdog is not None:
+            watchdog.cancel()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        output.close()
 
 
 def start_git(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -155,27 +153,6 @@ def start_git(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 def literal_pathspec(name: str) -> str:
     """Return a pathspec that matches exactly this path from the top of the work tree."""
     return f":(top,literal){name}"
-
-
-@contextmanager
-def _stream(folder: Path, arguments: Sequence[str], seconds: float | None) -> Iterator[IO[bytes]]:
-    process = _start(folder, arguments, subprocess.DEVNULL)
-    output: IO[bytes] = process.stdout  # type: ignore[assignment]  # stdout=PIPE
-    watchdog = threading.Timer(seconds, process.kill) if seconds is not None else None
-    if watchdog is not None:
-        watchdog.daemon = True
-        watchdog.start()
-    try:
-        yield output
-        if not output.read(1) and process.wait(_TIMEOUT):  # a reader may stop early
-            raise _failure(b"", arguments)
-    finally:
-        if watchdog is not None:
-            watchdog.cancel()
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        output.close()
 
 
 def _start(folder: Path, arguments: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:

@@ -6,7 +6,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tests.trails import SOURCES, CompleteTrail, Repository, TrailWriter, complete
 from tests.trails.complete_trail import LIMITS_BEFORE
@@ -62,10 +62,25 @@ class Project:
         self, path: str = "src/auth.py", *, prompt: str | None = None, **members: object
     ) -> str:
         """Append a sound annotation with some members changed; return its id."""
-        known = {"session_id": self.trail.session, "commit_hash": self.head, **members}
-        identifier = self.writer.line(path, 1, 2, prompt=prompt or self.trail.prompt, **known)  # type: ignore[arg-type]
+        known: dict[str, Any] = {
+            "session_id": self.trail.session,
+            "commit_hash": self.head,
+            **members,
+        }
+        identifier = self.writer.line(path, 1, 2, prompt=prompt or self.trail.prompt, **known)
         self.writer.cause(identifier, self.trail.command, session=self.trail.session)
         return identifier
+
+    def external_reasoning(self, blob_path: str) -> str:
+        """Write an entry of external reasoning by hand; return its key."""
+        entry = {
+            "type": "reasoning",
+            "external": True,
+            "blob_path": blob_path,
+            "reasoning_model": "m",
+            "created_at": self.writer.now(),
+        }
+        return self.writer.entry(entry)
 
     def contents(self) -> dict[str, bytes | str]:
         """Return the contents of the audit directory, see `contents`."""

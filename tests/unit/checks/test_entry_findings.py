@@ -145,18 +145,6 @@ def test_reasoning_model(reasoned: Project) -> None:
     ]
 
 
-def external(project: Project, path: str) -> str:
-    """Write an external entry by hand; return its key."""
-    entry = {
-        "type": "reasoning",
-        "external": True,
-        "blob_path": path,
-        "reasoning_model": "m",
-        "created_at": project.writer.now(),
-    }
-    return project.writer.entry(entry)
-
-
 def test_blob_missing(reasoned: Project) -> None:
     (blob,) = (reasoned.audit / "blobs").iterdir()
     blob.unlink()
@@ -188,7 +176,7 @@ def test_a_missing_blob_that_git_ignores_is_a_note(reasoned: Project) -> None:
 )
 def test_blob_escapes(reasoned: Project, path: str) -> None:
     (reasoned.root / "secret.txt").write_text("{}")
-    key = external(reasoned, path)
+    key = reasoned.external_reasoning(path)
     message = f"blob_path {path!r} leaves the audit directory"
     assert reasoned.seen() == [
         Seen("blob-escapes", "error", MANIFEST, reasoned.place(key), "blob_path", message)
@@ -198,7 +186,7 @@ def test_blob_escapes(reasoned: Project, path: str) -> None:
 def test_a_blob_behind_a_link_that_leaves_the_directory_is_not_opened(reasoned: Project) -> None:
     (reasoned.root / "secret.txt").write_text("{}")
     (reasoned.audit / "blobs" / "linked.json.gz").symlink_to(reasoned.root / "secret.txt")
-    external(reasoned, "blobs/linked.json.gz")
+    reasoned.external_reasoning("blobs/linked.json.gz")
     assert [finding.check for finding in reasoned.seen()] == ["blob-escapes"]
 
 
@@ -241,7 +229,7 @@ def test_blob_name(reasoned: Project) -> None:
     path = f"blobs/{DIGEST}.json.gz"
     content = json.dumps({"type": "reasoning", "reasoning_text": "Else.", "reasoning_model": "m"})
     reasoned.writer.files.write(path, gzipped(content.encode()))
-    key = external(reasoned, path)
+    key = reasoned.external_reasoning(path)
     message = f"the name of {path} does not match the digest of its content"
     assert reasoned.seen() == [
         Seen("blob-name", "warning", MANIFEST, reasoned.place(key), "blob_path", message)

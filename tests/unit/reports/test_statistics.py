@@ -123,7 +123,7 @@ def test_blank_and_broken_lines_are_not_records(writer: TrailWriter) -> None:
 
 @pytest.mark.parametrize("action", [None, 7])
 def test_an_invalid_action_counts_as_unknown(writer: TrailWriter, action: object) -> None:
-    writer.line("a.py", 1, 2, action=action)  # type: ignore[arg-type]
+    writer.line("a.py", 1, 2, action=action)
     assert stats_of(writer).actions == {"unknown": 1}
 
 
