@@ -1,8 +1,8 @@
-"""Ranges that anchors find verbatim in a text, each weighed against its neighbours (R15, R16).
+"""Find ranges verbatim in a text, and check each match against its neighbours (R15, R16).
 
-A match is sure when its text occurs once, says enough not to occur by chance, and lies where the
-neighbouring ranges expect it. Each check below prevents sure claims that are wrong; none improves
-the guesses.
+A match is sure when its text occurs once, is distinctive enough not to occur by chance, and moved
+as far as the neighbouring ranges. Each check below prevents sure claims that are wrong; none
+improves the guesses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_VARIANTS: Final = 8
 """Places at which the hash variants of other tools are tried."""
 
 _NEAR: Final = 6
-"""Lines around the expected start in which the remains of an edited range are looked for."""
+"""Lines before and after the expected place that are searched for an edited range."""
 
 
 class Candidates(msgspec.Struct, frozen=True, gc=False):
@@ -91,7 +91,7 @@ class ExactMatches:
 
     @cached_property
     def line_pairs(self) -> list[LinePair]:
-        """The first and last lines of ranges whose place is beyond doubt, old and new."""
+        """The first and last lines, old and new, of ranges with one distinctive place."""
         pairs: list[LinePair] = []
         for each, found in zip(self.ranges, self.candidates, strict=True):
             place = found.unique_start
@@ -149,7 +149,7 @@ class ExactMatches:
         return Candidates(lines, truncated, near, matching, unique, incomplete, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
-        """Return the recorded starts of identical ranges that have the same only place."""
+        """Return the recorded starts of identical ranges that share their only possible place."""
         first: dict[tuple[str | None, int], int] = {}
         rivals: dict[tuple[str | None, int], set[int]] = {}
         for each, found in zip(self.ranges, self.candidates, strict=True):
@@ -163,7 +163,7 @@ class ExactMatches:
     def _is_contested(self, each: AnchoredRange, place: int) -> bool:
         """Whether an identical range recorded elsewhere fits the place as well.
 
-        One of the two is gone, and nothing says which.
+        One of the two is gone, and their text cannot show which.
         """
         claims = self._rivals.get((each.anchors.hash, place)) if self._rivals else None
         if claims is None:
@@ -185,13 +185,13 @@ class ExactMatches:
         if any(
             abs(other - expected) < distance for other in found.context_starts if other != place
         ):
-            return False  # the range, edited since, may be there
-        return not self._is_left_behind(
+            return False  # the edited range may be there
+        return not self._remains_near(
             len(found.context or ()), range(place, place + each.length), expected
         )
 
     def _may_be_copy(self, each: AnchoredRange, found: Candidates, place: int) -> bool:
-        """Whether the range, edited since, may start elsewhere, as far as its neighbours say."""
+        """Whether the edited range may start elsewhere, in order with its neighbours."""
         if len(found.context_starts) <= len(found.hash_starts):
             return False
         if self._offsets.agrees(each.start, each.end, place):
@@ -209,8 +209,8 @@ class ExactMatches:
             found.context_starts
         )
 
-    def _is_left_behind(self, length: int, match: range, expected: int) -> bool:
-        """Whether most of a context of some length also occurs near the expected start."""
+    def _remains_near(self, length: int, match: range, expected: int) -> bool:
+        """Whether most distinctive lines of the context also occur near the expected start."""
         lines, begun = self.text.compact_lines, match.start - 1
         distinctive = [
             (offset, line)

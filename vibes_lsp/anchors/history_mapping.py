@@ -1,7 +1,4 @@
-"""Map a range from its original text to the current one, and compare its lines with git's dates.
-
-(R15, R16)
-"""
+"""Map ranges from their original text to the current one, and check the age of lines (R15, R16)."""
 
 from __future__ import annotations
 
@@ -307,14 +304,14 @@ class LineAges:
 
     Attributes:
         text: The file in the last commit.
-        lines: For each line the commit that added it, or a later one before all edits in question.
+        lines: For each line the commit that added it, or a later one that is older than all edits.
     """
 
     text: Text
     lines: Sequence[DatedCommit]
 
     def of(self, text: Text) -> Sequence[DatedCommit | None]:
-        """Return the same for another text of the file; None for lines not in the last commit."""
+        """Return the commit of each line of another text; None for lines not in the last commit."""
         if text.content == self.text.content:
             return self.lines
         ages: list[DatedCommit | None] = [None] * len(text.lines)

@@ -30,7 +30,7 @@ _PER_DOUBLING: Final = 0.5
 """Additional cost of each doubling of the number of lines inserted or deleted."""
 
 _LEAST_LINES: Final = 64
-"""Text length that weights assume at least: a line has content however short the text is."""
+"""Minimum text length for weights: a match in a short text has some weight, too."""
 
 _STEPS: Final = 20_000
 """Pairs of positions compared for a text. All lines share them, so that order does not matter."""
@@ -46,7 +46,7 @@ class KnownLine(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         line: Its number in the old text.
         places: Its possible numbers in the new text, ascending.
-        weight: How much a match at one of them tells, in bits.
+        weight: The information of a match, in bits: more for a rare line.
     """
 
     line: int
@@ -55,7 +55,7 @@ class KnownLine(msgspec.Struct, frozen=True, gc=False):
 
 
 def weight_of(places: int, lines: int) -> float:
-    """Return how many bits a match at one of some places tells, in a text of so many lines."""
+    """Return the weight of a line with some possible places in a text of some length."""
     return log2(max(lines + 1, _LEAST_LINES) / max(places, 1))
 
 

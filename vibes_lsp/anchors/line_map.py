@@ -22,7 +22,10 @@ _MIN_CHARACTERS: Final = 4
 """Characters that a distinctive line must have."""
 
 _MAX_PAIRS: Final = 4_096
+"""Product of line counts up to which edited lines are paired by similarity, not by position."""
+
 _SIMILAR: Final = 60.0
+"""Similarity, in percent, from which on one line may be an edit of another."""
 
 
 Stretch: TypeAlias = tuple[int, int, int, int]
@@ -94,7 +97,7 @@ class LineMap:
         return place + 1 if place is not None else None
 
     def changed(self, line: int) -> int | None:
-        """Return the line that an edit in place made of a line; None if none is similar."""
+        """Return where a line is that was edited in place; None if no line there is similar."""
         if self._to[line - 1] >= 0 or line - 1 in self._moved:
             return None
         self._pair_around(line - 1)
@@ -102,7 +105,7 @@ class LineMap:
         return place + 1 if place is not None else None
 
     def _pair_around(self, number: int) -> None:
-        """Pair the lines of the gap around a line with those that are there now."""
+        """Pair the unmapped lines around a line with the similar new lines in their place."""
         first = number
         while first > 0 and self._to[first - 1] < 0:
             first -= 1
@@ -267,10 +270,10 @@ _MAX_CELLS: Final = 4_000_000
 """Product of line counts up to which a stretch without unique lines is compared in full."""
 
 _LONG: Final = 64
-"""Lines of a stretch from which on its middle is tried first."""
+"""Minimum length, in lines, of a stretch whose middle is tried first."""
 
 _SEEDS: Final = 16
-"""Lines tried in the middle."""
+"""Lines in the middle that are tried."""
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
@@ -375,7 +378,7 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """
     pairs = sorted(
         dict.fromkeys(pairs), key=itemgetter(1), reverse=True
-    )  # so that two of one first number never ascend
+    )  # so that two pairs with one first number never ascend
     pairs.sort(key=itemgetter(0))
     places = [place for _, place in pairs]
     if all(map(lt, places, islice(places, 1, None))):

@@ -215,7 +215,7 @@ def apply_edits(
 
     Args:
         base: Where it was before, not lost.
-        recorded: Its record; None for functions and the like, which have no lines of their own.
+        recorded: The recorded range; None for annotations without lines, such as functions.
         span: Where its lines are now.
         lines: The lines there now; ignored if untouched.
         kinds: The kind of each of them, if `base` proves it; ignored if untouched.
@@ -240,7 +240,7 @@ def apply_edits(
     if base.state == State.EDITED:
         return moved
     method = base.method
-    if method == Method.FILE_HASH:  # of a file that is another now
+    if method == Method.FILE_HASH:  # the file has changed
         method = Method.HISTORY if recorded.anchors.hash is None else Method.ANCHOR_HASH
     return replace(moved, state=state, method=method, confidence=min(base.confidence, 0.99))
 

@@ -1,7 +1,7 @@
 """Locate recorded ranges in a text (RFC 7.3.1, R15, R16).
 
-Evidence in this order: the file hash, anchors that match at one place, the original text, and
-what the records of the file imply together.
+It tries, in this order: the file hash, anchors that match at one place, the original text from
+git, and approximate matches inferred from all records of the file.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def locate_sure(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRang
 
 
 def _in_unchanged_file(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
-    """Return the ranges whose file hash matches, at their recorded place.
+    """Return the recorded place of each range whose file hash matches, None for the others.
 
-    None as well where a record contradicts itself: out of bounds, or another hash.
+    Also None where a record contradicts itself: the range is out of bounds or has another hash.
     """
     hashes = text.file_hashes
     return [

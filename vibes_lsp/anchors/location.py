@@ -28,7 +28,21 @@ class State(StrEnum):
 
 
 class Method(StrEnum):
-    """How a range was located (R15)."""
+    """How a range was located (R15).
+
+    Attributes:
+        FILE_HASH: The file has not changed.
+        ANCHOR_HASH: The lines have the recorded hash.
+        HISTORY: The original text, from git, was mapped to the current one.
+        CONTEXT: The recorded first lines were searched, because the whole range does not occur.
+        NORMALISED: They occur if white space is ignored.
+        FUZZY: Some of the recorded lines occur.
+        NAME: A function was found by its name.
+        LOG: An orphan record says that the lines are gone.
+        RECORDED: Nothing was compared; these are the recorded lines.
+        ANCHOR_BEFORE_EDIT: The lines match, but git had them before the edit.
+        OLDER_THAN_EDIT: The lines were found, but all of them are older than the edit.
+    """
 
     FILE_HASH = "file-hash"
     ANCHOR_HASH = "anchor-hash"
@@ -100,7 +114,11 @@ class OriginalText:
 class LineKind(StrEnum):
     """Who wrote a line of a located range.
 
-    The AI, verified or only claimed; the AI, edited since; or a person.
+    Attributes:
+        AI: The AI; this is verified.
+        CLAIMED: The AI, according to the record only.
+        EDITED: The AI; it was edited since.
+        HUMAN: A person.
     """
 
     AI = "ai"

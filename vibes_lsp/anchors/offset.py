@@ -14,7 +14,7 @@ _OWN_SHARE: Final = 0.45
 between them. Buys 0.3 points of both ends, compared with always."""
 
 _FAR: Final = 100
-"""Lines that may be inserted between two pairs before a range found there is taken for a copy."""
+"""A range that is found more than this many lines from its expected start counts as a copy."""
 
 LinePair: TypeAlias = tuple[int, int]
 """A line number in the old text and the number of the same line in the new one."""
@@ -33,8 +33,8 @@ def known_within(known: Collection[int], first: int, last: int) -> list[int]:
 class Offsets:
     """Interpolates line numbers between line pairs.
 
-    Uses the longest selection of pairs that keeps their order: a block that moved elsewhere says
-    nothing about its former neighbours.
+    Uses the longest selection of pairs that keeps their order, because a block that moved elsewhere
+    does not show where its former neighbours are.
 
     Attributes:
         pairs: The selected pairs, ascending.
@@ -81,7 +81,7 @@ class Offsets:
         return all((old < start) == (new < place) for old, new in self._neighbours(start, end))
 
     def expected_end(self, start: int, end: int) -> int | None:
-        """Return the expected new last line of an edited range; None when no pair says.
+        """Return the expected new last line of an edited range; None if unknown.
 
         Lines inserted or deleted between a pair within the range and one behind it count as part
         of the range, unless most lines between the two lie outside: the range is known to be

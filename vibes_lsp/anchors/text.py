@@ -1,4 +1,4 @@
-"""A text as anchors see it: lines end at LF, a CR before it is dropped (R14)."""
+"""The text of a file and its lines, which end at LF; a CR before it is dropped (R14)."""
 
 from __future__ import annotations
 

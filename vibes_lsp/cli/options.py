@@ -56,7 +56,7 @@ def dry_run_option(function: _F) -> _F:
 
 
 def limit_option(what: str, *, default: int, largest: int | None = None) -> Callable[[_F], _F]:
-    """Return what adds `--limit N`.
+    """Return a decorator that adds `--limit N`.
 
     Args:
         what: What is limited, in the plural.

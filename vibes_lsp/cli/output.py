@@ -98,7 +98,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def _json_chunks(value: Mapping[str, Any]) -> Iterator[bytes]:
-    ascii_only = sys.stdout.isatty()  # a terminal acts on more than ASCII
+    ascii_only = sys.stdout.isatty()  # a terminal also interprets some non-ASCII characters
     yield b"{"
     for number, (name, member) in enumerate(value.items()):
         yield (b",\n  " if number else b"\n  ") + _encode_json(name, ascii_only=ascii_only) + b": "

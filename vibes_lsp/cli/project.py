@@ -80,7 +80,7 @@ def open_trail(audit_dir: Path | None) -> Trail:
 
 
 def now() -> datetime:
-    """Return the present time."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 

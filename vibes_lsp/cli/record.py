@@ -91,7 +91,7 @@ def _members(source: Path | None) -> Members:
         )
     if data is None:
         raise UnreadableFile(
-            f"{source} is not there", hint="name a file that holds one JSON object"
+            f"{source} does not exist", hint="name a file that holds one JSON object"
         )
     try:
         return parse_object(data)

@@ -209,13 +209,13 @@ class ReviewDialogue:
     """Asks for a verdict on each annotation of a queue.
 
     Args:
-        locator: Of the project.
+        locator: The project's locator.
         policy: How risk is scored.
         queue: The review queue, as placements.
         reviewer: The reviewer's name; `user.name` of git if None.
 
     Raises:
-        WrongArgument: There is no name, in git neither.
+        WrongArgument: No name is given, and git has no `user.name`.
     """
 
     def __init__(

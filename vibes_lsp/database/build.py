@@ -49,7 +49,7 @@ class BuiltDatabase:
 
 
 def source_signature(directory: AuditDir) -> str:
-    """Return what identifies the present files of a trail; a copy of them has another signature."""
+    """Return what identifies the current files of a trail; a copy of them has another signature."""
     paths = (directory.log, directory.manifest, *journal_files(directory))
     found = [(path.name, file_signature(path)) for path in paths]
     return json.dumps(

@@ -155,7 +155,7 @@ def _open(directory: AuditDir) -> sqlite3.Connection:
 
 
 def _is_up_to_date(directory: AuditDir) -> bool:
-    """Whether the database was built on this machine from the present files of the trail."""
+    """Whether the database was built on this machine from the current files of the trail."""
     try:
         if directory.database.is_symlink() or file_signature(directory.database) is None:
             return False

@@ -1,6 +1,6 @@
-"""Which commit brought a record that names none, or one that was rewritten (R4, R4b, R17).
+"""Which commit introduced a record that names no commit, or a rewritten one (R4, R4b, R17).
 
-The log's history decides; for records that no commit has, the history of the annotated file.
+The history of the log decides; for records that no commit has, that of the annotated file.
 """
 
 from __future__ import annotations

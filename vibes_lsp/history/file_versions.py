@@ -217,7 +217,7 @@ class FileWalk:
     Attributes:
         changes: Newest first.
         is_complete: Whether these are all.
-        is_settled: Whether git answered, so that only the limit cut off changes.
+        is_settled: Whether git answered; otherwise changes are missing because it failed.
     """
 
     changes: Sequence[FileChange] = ()
@@ -231,7 +231,7 @@ class FileTrace(msgspec.Struct, frozen=True, array_like=True):
     Attributes:
         changes: Newest first.
         is_cut: Whether there may be more.
-        is_settled: Whether git answered, so that it would say the same again.
+        is_settled: Whether git answered; otherwise the trace is not cached.
     """
 
     changes: Sequence[FileChange]

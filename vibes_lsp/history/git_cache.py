@@ -1,10 +1,10 @@
-"""What git said about a repository, cached on disk in the user's cache folder between commands.
+"""A cache of git's answers about a repository, on disk in the user's cache folder.
 
-Only facts that object names settle are cached: what a commit renamed, what the ancestors of one
+It has only facts that depend on immutable objects: what a commit renamed, what the ancestors of a
 commit did to a file. Branches, the index, the trail and the work tree are read each time. An
 object's name does not prove its content if another person made the repository, so the facts of
-one repository are never used for another. What decides whether a change may land (`gate`, `check`)
-uses none.
+one repository are never used for another. `gate` and `check`, which decide whether a change may
+land, do not use the cache.
 
 It saves 0.7 of 2.2 seconds in a repository of 3,800 commits (`benchmarks.listing`).
 """
@@ -26,7 +26,7 @@ from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
 _T = TypeVar("_T")
 _MAX_OBJECTS: Final = 1 << 15
 _PACKAGES: Final = ("model", "anchors", "history", "index")
-"""Packages whose code decides what a fact says."""
+"""Packages whose code determines the facts; a change of it drops the cache."""
 
 
 class _CacheFile(msgspec.Struct, array_like=True):
@@ -48,7 +48,7 @@ class _CacheFile(msgspec.Struct, array_like=True):
 
 
 class GitCache:
-    """The cached facts of one repository. What cannot be cached is asked of git again.
+    """The cached facts of one repository.
 
     Args:
         root: The top folder of the work tree.
@@ -138,7 +138,7 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 def _source(root: Path) -> tuple[str, str]:
     """Return the cache file's name and a key of repository and code; empty if that fails.
 
-    The code counts because another version of it may have asked git something else.
+    The key includes the code, because another version may compute other facts.
     """
     try:
         marker = root.resolve() / ".git"
@@ -158,9 +158,9 @@ def _source(root: Path) -> tuple[str, str]:
 
 
 def _created(marker: Path) -> tuple[int, int]:
-    """Return what tells a repository from a deleted one with the same inode.
+    """Return what distinguishes a repository from a deleted one with the same inode.
 
-    A changed git setting has the same effect.
+    It also changes with the repository's git settings.
     """
     try:
         status = os.lstat(marker / "config")

@@ -1,6 +1,6 @@
-"""What git says about a file's annotations: original texts, former names, moved annotations.
+"""Look up a file's annotations in git: original texts, former names, moves (R4, R14, R17).
 
-It asks git and reads other files, and so runs in a thread or a command (R4, R14, R17).
+It runs git and reads other files, so call it from a thread or a command.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
 
 @dataclass(frozen=True, slots=True)
 class FileHistory:
-    """What is known about a file's annotations beside their records.
+    """What git knows about a file's annotations, in addition to their records.
 
     Attributes:
         original_texts: The texts that annotations were made in, by the id of their first record.
-        former_paths: Former names of the file; what is recorded for them is about this file.
+        former_paths: Former names of the file; annotations recorded for them belong to this file.
         moved_in: Ids of annotations of other files whose text is in this file now, and only here.
-        ages: Since when git has each line. None where every annotation matches exactly, and where
-            git cannot tell.
+        ages: The commit of each line. None if every annotation matches exactly, or if git does
+            not answer.
         edit_times: When the annotated edits were made, by the id of the first record.
     """
 
@@ -55,10 +55,10 @@ class FileHistories:
     Args:
         trail: The trail, refreshed.
         history: The history of the project's files; None without git.
-        resolved_commits: Commits of annotations that record none that holds, by the id of their
-            first record.
+        resolved_commits: Commits of annotations that record none, or a rewritten one, by the id of
+            their first record.
         renamed: New names by old ones, of files that were renamed since the last commit.
-        moved_out: A cache, shared by lookups, of what is gone from files.
+        moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
         older_versions: A cache, shared by lookups, of versions older than an edit.
     """
 
@@ -161,7 +161,7 @@ class FileHistories:
 
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:
-        """The existing files that annotations are about, by their present names (R19)."""
+        """The existing files that annotations are about, by their current names (R19)."""
         now = dict.fromkeys(
             self._new_names.get(name) if name in self._gone else name for name in self._names
         )

@@ -247,7 +247,7 @@ def _lineage(
 def _replaced_ids(
     replaced: list[str], orphans: set[str], joining: Mapping[str, Sequence[Edge]]
 ) -> set[str]:
-    """Return what is replaced: a remap after an orphan also replaces what the orphan did."""
+    """Return all replaced ids: a remap after an orphan record also replaces that one's targets."""
     reached = set(replaced)
     for identifier in replaced:  # grows during iteration
         fresh = [

@@ -43,8 +43,8 @@ class _Component:
     Attributes:
         firsts: The ids of the first records of their lineages.
         members: The id keys of the annotations.
-        ends: These, and the keys that the edges name without a record; several components may name
-            one of those.
+        ends: The keys of `members`, and of ids that edges name but no record has; several
+            components may have one of the latter.
         asked_git: Whether the lineages depend on which commit is nearest to HEAD, which may change.
     """
 
@@ -59,7 +59,7 @@ class _File:
     """The lineages of one file as of a line of the log.
 
     Attributes:
-        until: The line.
+        until: The line of the log up to which they are complete.
         components: Components by the keys of their ends.
         git_dependent: Components that depend on HEAD, by identity.
         lineage_by_id: The lineage of each annotation.

@@ -79,7 +79,7 @@ def known_commit(lineage: Lineage, resolved: ResolvedCommit | None) -> ResolvedC
 
     Args:
         lineage: The lineage.
-        resolved: What `resolve_commits` gave, perhaps before the last record was written.
+        resolved: The result of `resolve_commits`, which may be older than the last record.
     """
     recorded = recorded_commit(lineage)
     if recorded is None or (resolved is not None and resolved.replaces == recorded):

@@ -1,7 +1,7 @@
-"""Where the annotations of a file are in a text (R7, R15, R18).
+"""Locate the annotations of a file in a text (R7, R15, R18).
 
-`anchors.locate` finds ranges in a text. This module decides which ranges to look for, and what a
-record, its file's history and the other annotations say about the result.
+`anchors.locate` finds ranges in a text. This module decides which ranges to search for, and
+corrects the result by the record, git's history and the other annotations.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def locate_annotations(  # noqa: PLR0917  # facts about one file, from several s
         trail: The trail, refreshed.
         path: Relative to the project, forward slashes.
         text: The file as it is now, saved or not.
-        history: What git says about them.
-        pending: Annotations of the file that are not in the log yet; nothing written may name them.
-        known_locations: Where annotations were found in this text before more was recorded. They
-            are used if the others can be located on their own without a doubt.
-        is_typing: Use known locations in any case, because all are located again shortly.
+        history: What git knows about them.
+        pending: Annotations of the file that are not in the log yet; no record may refer to them.
+        known_locations: Where annotations were found in this text before others were recorded. They
+            are used if each of the others can be located independently.
+        is_typing: Use known locations always, because all annotations are located again shortly.
         approximate: Look for edited ranges too; otherwise these are lost, and history is not asked.
     """
     lineages = [
@@ -193,7 +193,7 @@ def _locate(
         else:
             located = [each or _LOST for each in locate_sure(ranges, text)]
         for (number, recorded), where in zip(wanted, located, strict=True):
-            found[number] = _restricted(shown[number], where, recorded, text)
+            found[number] = _corrected(shown[number], where, recorded, text)
     _disprove(shown, found, text, history)
     return [
         found[number] if number in found else _without_range(each, path, text)
@@ -248,7 +248,7 @@ def _with_known(
     known_locations: LocationsByLineage,
     is_enough: Callable[[ShownLineage, LocatedRange], bool] = _always,
 ) -> list[LocatedRange] | None:
-    """Return the known locations, and the others located on their own; None if not all suffice."""
+    """Return known locations, and locate the others; None if `is_enough` rejects one of these."""
     known = [
         None if each.is_placeholder else known_locations.get(each.lineage.ids) for each in shown
     ]
@@ -263,7 +263,7 @@ def _with_known(
 def _is_independent(shown: ShownLineage, located: LocatedRange) -> bool:
     """Whether other annotations cannot change a location.
 
-    That is so if the text is the recorded file, and if there is no range to search for.
+    They cannot if the text is the recorded file, or if there is no range to search for.
     """
     by_file = located.state == State.EXACT and located.method == Method.FILE_HASH
     return (
@@ -283,14 +283,14 @@ def _is_on(located: LocatedRange, lines: tuple[int, int]) -> bool:
     )
 
 
-def _restricted(
+def _corrected(
     shown: ShownLineage, located: LocatedRange, recorded: AnchoredRange, text: Text
 ) -> LocatedRange:
-    """Return the location as the record allows it.
+    """Correct a location by the record's action.
 
-    Deleted text is gone: it is shown where it was, and finding it elsewhere proves nothing. Lines
-    of a remap are right in the very text that they were given for, and an orphan leaves only what
-    is certain (RFC 7.3.1).
+    Deleted text is shown where it was, because finding it elsewhere proves nothing. The lines of a
+    remap are right in the file that it was recorded for. After an orphan record a doubtful
+    location counts as lost (RFC 7.3.1).
     """
     lineage = shown.lineage
     if lineage.action != Action.DELETE:

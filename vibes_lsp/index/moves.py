@@ -1,6 +1,6 @@
-"""Annotated text that moved to another file: which files it is gone from, and where it came (R14).
+"""Find annotated text that moved to another file: where it is gone, and where it is now (R14).
 
-It reads files and asks git, and so runs in a thread or a command.
+It reads files and runs git, so call it from a thread or a command.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class MovedOutRange(msgspec.Struct, frozen=True, gc=False):
 class MovedOut:
     """Finds the annotations whose text is gone from their file.
 
-    Results are cached until the file has other bytes or the log has something new of it: opening or
-    saving a file asks about many files of its folder.
+    Results are cached until the file or its annotations change, because opening or saving a file
+    looks up many files of its folder.
 
     Args:
         trail: The trail, refreshed before every call.
@@ -74,7 +74,7 @@ class MovedOut:
         self._cache: dict[str, tuple[bytes | None, Sequence[MovedOutRange]]] = {}
 
     def of(self, name: str) -> Sequence[MovedOutRange]:
-        """Return those of a file as it is saved now; all of its annotations if it does not exist.
+        """Return those of a file as saved; all of its annotations if it does not exist.
 
         Args:
             name: Relative to the project, as `normal_path` has it.
@@ -98,7 +98,7 @@ class MovedOut:
         return None if content is None else Text.from_bytes(content)
 
     def _drop_outdated(self) -> None:
-        """Drop the files of which the log has something new."""
+        """Drop the files whose annotations have changed."""
         columns = self._trail.log.columns
         if columns is not self._columns or len(columns) - self._until > _MAX_NEW_LINES:
             self._cache.clear()
@@ -146,11 +146,11 @@ class MovedIn:
 
     Args:
         trail: The trail, refreshed.
-        history: The history of the project's files. Without it nothing can be said: the text may
-            have been in both files from the start.
+        history: The history of the project's files. Without it no text counts as moved, because it
+            may have been in both files from the start.
         original_texts: The texts that annotations were made in; None without git.
         moved_out: What is gone from the other files.
-        names: Gives the recorded names of the project's files.
+        names: Returns the recorded names of the project's files.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class MovedIn:
             yield from (each.id for each in moved if each.id not in disproved)
 
     def may_be_in(self, file: RawLines) -> bool:
-        """Whether text that is gone from any file may be in this one; exact when it says no."""
+        """Whether text that is gone from any file may be in this one; no false negatives."""
         if self._history is None or file.digest in self._files_without:
             return False
         if self._filters.may_be_in(file):

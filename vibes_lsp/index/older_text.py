@@ -23,11 +23,11 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action
 
 _MAX_BYTES: Final = 24 << 20
-"""About how much is read of the versions of one file."""
+"""Approximate limit of the bytes read of all versions of one file."""
 _ALL_OLDER: Final = 32
 """Versions before an edit that are all read; older ones are thinned out to `_MAX_BYTES`."""
 _MAX_COMPARED: Final = 8
-"""Versions that may have a text: so many of the newest are compared, and as many of the others."""
+"""How many of the newest versions that may have a text are compared, and how many others."""
 
 OlderVersions = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
 """A cache: the history that was searched and the versions that may have a text, by first record."""
@@ -43,7 +43,7 @@ class SearchedAnnotation:
         recorded_range: Its range and anchors.
         commit: The commit that it came with; None if unknown.
         earliest_edit: Commits before this time are older than the edit; None if unknown.
-        commits: All commits known to have brought it; later ones may be rewrites of earlier ones.
+        commits: All commits known to have introduced it; some may be rewrites of others.
     """
 
     lineage: Lineage
@@ -90,9 +90,9 @@ class OlderTextSearch:
 
     Args:
         history: The project's git history.
-        versions: Gives the versions of a file, newest first.
-        read: Gives the text of a version.
-        older_versions: A cache of earlier results; one is right until HEAD moves.
+        versions: Returns the versions of a file, newest first.
+        read: Returns the text of a version.
+        older_versions: A cache of earlier results, each valid until HEAD moves.
     """
 
     def __init__(

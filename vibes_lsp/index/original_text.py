@@ -32,7 +32,7 @@ _NEARBY: Final = 4
 """Versions around the time of an edit that are tried if the recorded commit lacks the text."""
 
 EarliestEditTime: TypeAlias = Callable[[Lineage], datetime | None]
-"""Gives the time before which a commit is older than an edit (R14)."""
+"""Returns the time before which a commit is older than an edit (R14)."""
 
 
 class OriginalTexts:
@@ -42,7 +42,7 @@ class OriginalTexts:
         history: The project's git history.
         resolved_commits: Commits of annotations that record none that holds, by the id of their
             first record.
-        earliest_edit_time: Gives the time before which a commit is older than an edit (R14).
+        earliest_edit_time: Returns the time before which a commit is older than an edit (R14).
         older_versions: A cache of versions older than an edit.
     """
 
@@ -211,7 +211,7 @@ class _OriginalTextSearch:
     ) -> dict[str, OriginalText]:
         """Return the original texts among one version for each annotation.
 
-        Annotations of one version are located together, because they help to find each other.
+        Annotations of one version are located together, because they help to locate each other.
         """
         found: dict[str, OriginalText] = {}
         by_blob: dict[str, list[tuple[SearchedAnnotation, Version]]] = {}

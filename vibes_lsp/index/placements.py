@@ -1,4 +1,4 @@
-"""Annotations in a text: shown once each (R18), verified or not, and what they depend on."""
+"""Annotations placed in a text, without duplicates (R18), and when they must be placed again."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def in_git_since(placement: Placement) -> str | None:
 
 
 class PlacementDependencies:
-    """What the placements of a file were computed from, to tell whether they are still right.
+    """What the placements of a file were computed from, to detect when they are outdated.
 
     These are the file's lineages, the edges that name them, the context entries that they name, and
     how many files their sessions touched.
@@ -206,7 +206,7 @@ class PlacementDependencies:
     Args:
         trail: The trail, refreshed.
         path: Relative to the project, forward slashes.
-        history: What git says about the file's annotations.
+        history: What git knows about the file's annotations.
     """
 
     def __init__(self, trail: Trail, path: str, history: FileHistory) -> None:
@@ -223,7 +223,7 @@ class PlacementDependencies:
         self._file_counts = self._current_file_counts()
 
     def are_unchanged(self) -> bool:
-        """Whether the trail, refreshed since, still says the same of the file."""
+        """Whether the refreshed trail would give the same placements."""
         if (
             self._trail.log.columns is not self._columns
             or self._current_lineages() != self._lineages

@@ -1,7 +1,7 @@
-"""The project's saved files: reading, paths that name none (R19), and filters by content.
+"""Read the project's files, find paths that name none of them (R19), filter files by content.
 
-`RangeFilters` tells from the bytes of a file whether recorded ranges may be in it. Decoding each
-file and locating in it takes ten times as long, and nearly all files of a project contain none.
+`RangeFilters` decides by the bytes of a file whether recorded ranges may be in it. Locating ranges
+in the decoded text takes ten times as long, and nearly all files of a project contain none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HINT: Final = "give a file of the project"
 _BOM: Final = b"\xef\xbb\xbf"
 _REPLACEMENT: Final = "\ufffd"
 _MAX_TRIES: Final = 64
-"""Positions at which the hash of a range is computed; a range with more may be in the file."""
+"""Positions at which the hash of a range is computed; with more, the filter lets the file pass."""
 
 
 def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> Text:
@@ -123,7 +123,7 @@ class RawLines:
 
 
 class RangeFilter:
-    """A filter for files that may contain a recorded range; never wrong when it says no.
+    """A filter for files that may contain a recorded range, without false negatives.
 
     Attributes:
         recorded_range: The range.

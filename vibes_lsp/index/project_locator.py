@@ -28,14 +28,14 @@ class ProjectLocator:
 
     Args:
         trail: The trail, refreshed.
-        use_git: Whether to ask git at all.
-        use_cache: Whether to trust and extend the user's cache of git's answers. Only for commands
-            that show something, never for what decides or writes.
+        use_git: Whether to run git.
+        use_cache: Whether to use the user's cache of git's answers: only for commands that display
+            the result, never for those that decide or write by it.
 
     Attributes:
         trail: The trail.
-        resolved_commits: Commits of annotations that record none that holds, by the id of their
-            first record, as far as files were asked about.
+        resolved_commits: Commits of annotations that record none, or a rewritten one, by the id of
+            their first record; only for the files that were looked up.
     """
 
     def __init__(self, trail: Trail, *, use_git: bool = True, use_cache: bool = False) -> None:
@@ -129,7 +129,7 @@ class ProjectLocator:
         self._histories.prefetch()
 
     def annotated_files(self) -> list[str]:
-        """Return the existing files that annotations are about, by their present names."""
+        """Return the existing files that annotations are about, by their current names."""
         return list(self._histories.annotated_files)
 
     def other_files(self) -> list[str]:

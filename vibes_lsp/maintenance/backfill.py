@@ -48,7 +48,7 @@ class Backfilled(Result):
 
     Attributes:
         backfilled: The ids of the new records.
-        pending: The ids of the annotations whose commit is not, or not yet, to be written.
+        pending: The ids of the annotations whose commit is unknown or must not be written yet.
         edges: The ids of the edges from the new records to those that they supersede.
         records: The new records as they are on disk.
     """
@@ -64,11 +64,11 @@ def backfill(
 ) -> Backfilled:
     """Write into the log which commits introduced annotations, except for HEAD (R4).
 
-    Annotations are due whose commit is before HEAD, has their path, and has their lines. The same
-    again writes nothing twice.
+    An annotation is due if its commit is an ancestor of HEAD and has its path and its lines. A
+    second call writes nothing.
 
     Args:
-        recorder: Of the trail.
+        recorder: The trail's recorder.
         scope: By default all that is due.
         dry_run: Write nothing, only return what would be written.
 
@@ -139,7 +139,7 @@ def _add_due(
 
 
 def _allowed(repository: Repository, head: str, when: BackfillWhen) -> Callable[[str], bool]:
-    """Return the test whether a commit may be written: never HEAD, which may be amended."""
+    """Return a predicate: whether a commit may be written. Never HEAD, which may be amended."""
     if when != BackfillWhen.LANDED:
         return lambda commit: commit != head
     branch = repository.upstream_commit()

@@ -1,9 +1,9 @@
 """Find the commits that introduced the lines of annotations (R4), and draft the records.
 
 An annotation is looked for in the commit that added its record, then in later commits that touch
-its file: a commit of some paths or hunks only has the whole log, and the lines follow later. Lines
-that the commit's parents have as well are not attributed to it, unless they are exactly what the AI
-wrote and the record came with that very commit.
+its file, because a commit of only some paths or hunks contains the whole log, but not all lines.
+Lines that a parent has as well are not attributed to the commit, unless they are exactly what the
+AI wrote and the same commit added the record.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class SupersedingRecords:
     def add(self, lineage: Lineage, committed: CommittedLines) -> bool:
         """Add a lineage's record for its commit; return whether it is valid.
 
-        Every clone makes the same record: it has the times of the edit and of the commit only.
+        Every clone makes the same record: its only times are those of the edit and of the commit.
         """
         members = {
             **lineage.current.members,
@@ -152,7 +152,7 @@ class SupersedingRecords:
         return self._add(lineage, members, committed.file.commit, committed.file.moment)
 
     def add_orphan(self, lineage: Lineage, commit: str, moment: datetime) -> bool:
-        """Add the record that a commit does not have a lineage's lines (RFC 7.3.1)."""
+        """Add a record that a lineage's lines are not in a commit (RFC 7.3.1)."""
         return self._add(
             lineage,
             {**lineage.current.members, "action": Action.REBASE_ORPHAN.value},

@@ -1,4 +1,4 @@
-"""A project's files in its commits and their parents, to find which commit brought lines (R4)."""
+"""Read files in commits and their parents, to find which commit introduced lines (R4)."""
 
 from __future__ import annotations
 

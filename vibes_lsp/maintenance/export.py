@@ -33,7 +33,7 @@ from vibes_lsp.store.manifest_format import add_entries, to_one_line
 from vibes_lsp.store.reasoning import blob_file
 
 SOURCE_ID: Final = "source_annotation_id"
-"""Member of a record that differs from the trail's: the id of the current record there."""
+"""Member of a record that was changed by the export: the id of the current record in the trail."""
 SOURCE_ACTION: Final = "source_action"
 """Member of a record exported as a creation though it was none: its action."""
 _PLACE: Final = ("file_path", "line_start", "line_end")

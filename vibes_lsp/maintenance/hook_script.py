@@ -1,7 +1,7 @@
 """The text of the pre-commit hook: write it, and parse an installed one. Pure functions.
 
-It is plain sh, which git brings along on every system. It never fails; then it execs the hook that
-was there before, which keeps its arguments, input and exit code.
+It is plain sh, which git includes on every system. It never fails; at the end it execs the hook
+that was there before, which keeps its arguments, input and exit code.
 """
 
 from __future__ import annotations

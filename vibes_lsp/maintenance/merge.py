@@ -1,7 +1,6 @@
 """Merge a trail with another version of it (`vibes merge`, R13): git's conflicts, or a revision.
 
-No record or entry of either side is lost or changed, and a file that cannot be merged is left as it
-is.
+No record or entry of either side is lost or changed. A file that cannot be merged stays unchanged.
 """
 
 from __future__ import annotations

@@ -57,11 +57,11 @@ class Remap(Request[Remapped]):
 def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
     """Record where annotations are whose commit is no ancestor of HEAD any more.
 
-    An annotation in a file that the rewrite did not change stays as it is. One that is not found
+    An annotation in a file that the rewrite did not change gets no record. One that is not found
     gets an orphan record, once.
 
     Args:
-        recorder: Of the trail.
+        recorder: The trail's recorder.
         dry_run: Write nothing, only return what would be written; the request id is not used up.
         request_id: The same id again changes nothing and returns the same result.
 
@@ -141,7 +141,7 @@ def _written(
 
 
 def _is_unchanged(context: RecordingContext, lineage: Lineage) -> bool:
-    """Return whether the file on disk has the record's content hash: its lines hold (RFC 7.3.1)."""
+    """Return whether the file on disk has the record's hash, so its lines are right (RFC 7.3.1)."""
     path = context.project / normal_path(lineage.current.text("file_path") or "")
     try:
         data = read_file(path) if is_inside(path, context.project) else None

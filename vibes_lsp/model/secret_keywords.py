@@ -175,7 +175,6 @@ def _spans(
 
 
 _DIGIT: Final = re.compile("[0-9]")
-_LETTER: Final = re.compile(r"[^\W\d_]")
 _SPACE: Final = re.compile(r"\s")
 
 

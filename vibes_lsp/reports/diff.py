@@ -158,7 +158,7 @@ def collect_changes(
     """Return the AI lines of a change.
 
     Args:
-        locator: Of the project.
+        locator: The project's locator.
         revisions: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `parse_diff_range`.
         scorer: Computes the risk of annotations.
         tracking: Which files the project tracks.

@@ -81,13 +81,8 @@ def _in_file(
     yield from (
         (placement, report.placement(placement))
         for placement in placements
-        if _is_listed(placement)
+        if placement.is_current_edit
     )
-
-
-def _is_listed(placement: Placement) -> bool:
-    """Return whether a placement is current and about code; those that history contradicts are."""
-    return not placement.is_history and not placement.lineage.is_review
 
 
 def _matches(placement: Placement, facts: Members, wanted: Filter) -> bool:

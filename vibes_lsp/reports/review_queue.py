@@ -57,7 +57,7 @@ def inspect_annotation(
     """Return an annotation as it is now; None if it has no lines in a readable file.
 
     Args:
-        locator: Of the project.
+        locator: The project's locator.
         scorer: Computes its risk.
         path: Its file, relative to the project.
         identifier: Id of one of its records.
@@ -143,7 +143,7 @@ def review_queue(
     are pending or no claim (`Placement.is_claim`).
 
     Args:
-        locator: Of the project.
+        locator: The project's locator.
         scorer: Computes their risk.
         wanted: Further conditions.
         include_rejected: Whether to append those that are rejected as they are now.

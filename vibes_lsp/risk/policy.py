@@ -1,4 +1,4 @@
-"""A project's risk policy (RFC 10.4.6), with the reference values where it says nothing."""
+"""A project's risk policy (RFC 10.4.6), with the RFC's values for members that are not set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WEIGHTED_AVERAGE: Final = "weighted_average"
 """The reference algorithm (RFC 10.4.2), and the only one implemented."""
 MAX_RULES: Final = 100
-"""Maximum number of rules: each one slows down every request."""
+"""Maximum number of rules, because each one slows down every request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Policy:
         thresholds: Lower bounds of the bands.
         baselines: What counts as 1.0, for signals without an upper end.
         tiers: Model tiers by name pattern; they precede the built-in table.
-        rules: Review rules beside the bands.
+        rules: Review rules, in addition to the bands.
         level: The project's assurance level.
     """
 

@@ -1,4 +1,4 @@
-"""What the reviews of an annotation amount to (R6); the only place for that rule."""
+"""Derive the review status of an annotation from its reviews (R6); only this module does."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _rejects(answer: ReviewAnswer) -> bool:
 
 
 def _is_of_unknown_kind(answer: ReviewAnswer) -> bool:
-    """Whether an edge records a review that may hold, without all members of R6."""
+    """Whether an edge records a review that may be valid, without all members of R6."""
     if (
         answer.kind == ReviewerKind.AI
         or answer.verdict == Verdict.REJECTED

@@ -1,7 +1,7 @@
 """The signals of PRISM (RFC 10.4.1): from a measurement to a value from 0 to 1, with a reason.
 
-The table of model tiers is coarse on purpose: it says what a family of models is sold as, not how a
-model does on a task.
+The table of model tiers is coarse on purpose: it reflects how a family of models is marketed, not
+how well a model does a task.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Measurements(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         temperature: The model's parameter.
-        action: What the AI did; for a remapped record what its root did (R27).
+        action: What the AI did; for a remapped record the action of the original one (R27).
         lines: Number of annotated lines.
         total_lines: Number of lines of the file.
         files: Number of files that the session touched.
@@ -73,7 +73,7 @@ class Measurements(msgspec.Struct, frozen=True, gc=False):
 
 
 _BYTES_PER_TOKEN = 4
-"""A rule of thumb for English and source code; other scripts have more of both."""
+"""A rule of thumb for English and source code; other scripts need more bytes and more tokens."""
 
 
 def estimated_length(prompt: str) -> PromptLength:
