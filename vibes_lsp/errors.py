@@ -17,7 +17,7 @@ class VibesError(Exception):
 
     Args:
         message: What is wrong, with file, line and member if known, and what was expected.
-        hint: What to do; empty if the message says it.
+        hint: What to do; empty if the message is enough.
     """
 
     code: ClassVar[str] = "vibes-error"
@@ -47,7 +47,7 @@ class AuditDirNotFound(VibesError):
 
 
 class UnreadableFile(VibesError):
-    """A file exists but cannot be read: permissions, not a regular file, too large, outside."""
+    """A file cannot be read: missing, not a regular file, too large, outside, no permission."""
 
     code = "unreadable-file"
 
@@ -77,7 +77,7 @@ class UnsupportedVersion(VibesError):
 
 
 class RefusedWrite(VibesError):
-    """Writing would overwrite a file that cannot be parsed or belongs to another program."""
+    """Nothing was written: locked, disk full, no permission, file must not be replaced."""
 
     code = "refused-write"
 

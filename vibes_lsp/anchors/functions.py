@@ -27,7 +27,7 @@ class FunctionMatch:
         start: First line, 1-based, with decorators, attributes and `export`.
         end: Last line, inclusive.
         ambiguous: Whether another definition in the file fits as well.
-        by_parser: Whether a grammar found it, not only the look of a line.
+        by_parser: Whether a grammar found it, not only a line pattern.
         signature_matches: Whether it has the given signature; None without one.
     """
 
@@ -145,7 +145,7 @@ def _fit(definition: Definition, wanted: Sequence[str], words: AbstractSet[str])
 
 
 def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
-    """Return the best fits: from a grammar first, then by the look of lines, then scopes."""
+    """Return the best fits: from a grammar first, then by line pattern, then scopes."""
     for allowed in (
         [pair for pair in fitting if pair[1].by_parser and not pair[1].is_scope],
         [pair for pair in fitting if not pair[1].by_parser],

@@ -126,7 +126,7 @@ def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
 
 
 def _describe(record: LogRecord) -> str:
-    """Return what a record says, in one line."""
+    """Return a record as one line of text."""
     match record.type:
         case RecordType.LINE:
             lines = f"{integer(record.members, 'line_start')}-{integer(record.members, 'line_end')}"

@@ -168,7 +168,7 @@ def _is_up_to_date(directory: AuditDir) -> bool:
 
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:
-    """Open the file as immutable, so that SQLite reads no journal beside it."""
+    """Open the file as immutable, so that SQLite reads no journal of it."""
     return sqlite3.connect(
         f"{directory.database.absolute().as_uri()}?mode=ro&immutable=1",
         uri=True,

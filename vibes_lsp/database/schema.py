@@ -22,7 +22,7 @@ _ANNOTATION: Final = (
 )  # fmt: skip
 DERIVED_COLUMNS: Final = ("log_line", "lineage_id", "is_current")
 """Columns of annotations that are not members of records: the line of the log, the id of the first
-record of the edit, and whether the record is current and not history, as the log says (R7)."""
+record of the edit, and whether the record is current and not history, by the log alone (R7)."""
 
 RECORDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "line": ("line_annotations", ("line_start", "line_end", *_ANNOTATION, *DERIVED_COLUMNS)),

@@ -1,1 +1,1 @@
-"""What a trail says now: log index, lineages, reviews, placements, live risk. Read-only."""
+"""The current state of a trail: log index, lineages, reviews, placements, live risk. Read-only."""

@@ -155,7 +155,7 @@ class FileHistories:
         self._moved_in.save_cache()
 
     def prefetch(self) -> None:
-        """Read git's history once for all annotated files, for callers that ask about all."""
+        """Read git's history once for all annotated files, for callers that need all."""
         if self._history is not None:
             self._history.prefetch(self._names)
 
@@ -190,7 +190,7 @@ class FileHistories:
 
     @cached_property
     def _new_names(self) -> Mapping[str, str]:
-        """The new names of renamed files: as the client says, else as git does."""
+        """The new names of renamed files: from the client, else from git."""
         found = {name: self._renamed[name] for name in self._gone if name in self._renamed}
         if self._history is not None:
             unknown = [name for name in self._gone if name not in found]
@@ -220,7 +220,7 @@ class FileHistories:
 
 
 def _are_uncertain(lineages: Sequence[Lineage], text: Text) -> bool:
-    """Whether the text alone does not prove where each annotation is."""
+    """Whether the text alone does not show where all annotations are."""
     recorded = [each.recorded_range for each in lineages if each.recorded_range is not None]
     if any(each.anchors.hash is None and each.anchors.file_hash is None for each in recorded):
         return True

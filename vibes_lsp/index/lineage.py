@@ -21,7 +21,7 @@ from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
 
 NearestCommit = Callable[[Sequence[str]], str | None]
-"""Returns the nearest ancestor of HEAD among commits; None if none is one or git cannot tell."""
+"""Returns the nearest ancestor of HEAD among commits; None if there is none or git fails."""
 
 _SAME_EDIT_REASONS: Final = frozenset(
     {SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN}
@@ -133,7 +133,7 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all members by which a reader can tell two annotations apart."""
+        """A digest of all members by which a reader can distinguish two annotations."""
         members: Members = {
             name: value
             for name, value in self.current.members.items()
@@ -181,7 +181,7 @@ def build_lineages(
 
 
 def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
-    """Whether a supersedes edge says that both records are about the same edit."""
+    """Whether a supersedes edge connects two records of the same edit."""
     if edge.reason in _SAME_EDIT_REASONS:
         return True
     if edge.reason == SupersedesReason.COVERS:

@@ -45,13 +45,13 @@ class _Component:
         members: The id keys of the annotations.
         ends: The keys of `members`, and of ids that edges name but no record has; several
             components may have one of the latter.
-        asked_git: Whether the lineages depend on which commit is nearest to HEAD, which may change.
+        depends_on_head: Whether the lineages depend on HEAD, by `nearest_commit`.
     """
 
     firsts: set[str]
     members: set[int]
     ends: set[int]
-    asked_git: bool = False
+    depends_on_head: bool = False
 
 
 @dataclass(slots=True)
@@ -61,14 +61,14 @@ class _File:
     Attributes:
         until: The line of the log up to which they are complete.
         components: Components by the keys of their ends.
-        git_dependent: Components that depend on HEAD, by identity.
+        head_dependent: Components that depend on HEAD, by identity.
         lineage_by_id: The lineage of each annotation.
         lineages: Those whose current annotation is about the file, oldest first.
     """
 
     until: int = 0
     components: dict[int, list[_Component]] = field(default_factory=dict)
-    git_dependent: dict[int, _Component] = field(default_factory=dict)
+    head_dependent: dict[int, _Component] = field(default_factory=dict)
     lineage_by_id: dict[str, Lineage] = field(default_factory=dict)
     lineages: list[Lineage] = field(default_factory=list)
 
@@ -92,8 +92,8 @@ class _File:
                 self.lineage_by_id[identifier] = lineage
         for end in component.ends:
             self.components.setdefault(end, []).append(component)
-        if component.asked_git:
-            self.git_dependent[id(component)] = component
+        if component.depends_on_head:
+            self.head_dependent[id(component)] = component
 
     def remove(self, component: _Component) -> None:
         """Remove a component and its lineages."""
@@ -103,7 +103,7 @@ class _File:
             identifier for lineage in self.lineages_of(component) for identifier in lineage.ids
         ]:
             del self.lineage_by_id[identifier]
-        self.git_dependent.pop(id(component), None)
+        self.head_dependent.pop(id(component), None)
 
     def append(self, record: LogRecord, edges: Sequence[Edge]) -> None:
         """Append an annotation that replaces others and is in no cycle: no edge names it."""
@@ -188,12 +188,12 @@ class LineageCache:
         ]
         if not file.until or not self._append(file, sorted(lines)):
             seeds = [*sorted(lines), *self._affected(file)] if file.until else sorted(lines)
-            git_dependent = (
+            head_dependent = (
                 lineage.first
-                for component in file.git_dependent.values()
+                for component in file.head_dependent.values()
                 for lineage in file.lineages_of(component)
             )
-            records = list(chain(self._log.records(seeds), git_dependent))
+            records = list(chain(self._log.records(seeds), head_dependent))
             if records:
                 self._add(file, name, records)
         file.until = total
@@ -204,7 +204,7 @@ class LineageCache:
 
     def is_independent_of_head(self, path: str) -> bool:
         """Whether the last `lineages_in` of a file depended on the log only, not on HEAD."""
-        return not self._files[normal_path(path)].git_dependent
+        return not self._files[normal_path(path)].head_dependent
 
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of records and of all that edges connect with them, oldest first."""
@@ -214,7 +214,7 @@ class LineageCache:
 
     def _append(self, file: _File, lines: Sequence[int]) -> bool:
         """Append new annotations if they only replace known ones; return whether they do."""
-        if file.git_dependent:
+        if file.head_dependent:
             return False
         new: dict[str, tuple[LogRecord, list[Edge]]] = {}
         for record in self._log.records(lines):

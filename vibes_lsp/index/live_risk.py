@@ -155,7 +155,7 @@ def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
 
 
 def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
-    """Return the recorded signals beside those of the standard, each once (RFC 10.4.1)."""
+    """Return the recorded signals that are not in the standard, each once (RFC 10.4.1)."""
     factors = record.members.get("risk_factors")
     found: dict[str, CustomSignal] = {}
     for factor in factors if isinstance(factors, list) else []:

@@ -225,7 +225,7 @@ class LogIndex:
             for record in reversed(list(self.records(lines)))
             if record.id.startswith(prefix)
         }
-        if not found:  # the key of an id that is no digest says nothing of its prefix
+        if not found:  # keys show the prefix of digests only
             found = {
                 record.id: record
                 for record in self._records_containing(prefix)

@@ -277,7 +277,7 @@ class MovedIn:
         return locate([moved_out.recorded_range], text)[0].state in {State.EXACT, State.MOVED}
 
     def _text(self, version: Version) -> Text | None:
-        """Return the text of a version; several annotations in a row ask for the same one."""
+        """Return the text of a version; often the same one is needed several times in a row."""
         if self._last_version is None or self._last_version[0] != version.blob:
             data = None if self._history is None else self._history.contents(version)
             self._last_version = version.blob, None if data is None else Text.from_bytes(data)
@@ -315,7 +315,7 @@ class MovedIn:
 
 
 def _is_distinctive(located: LocatedRange, text: Text) -> bool:
-    """Whether the located lines are enough to tell that the text moved."""
+    """Whether the located lines are distinctive enough to show that the text moved."""
     if located.start is None or located.end is None:
         return False
     return count_distinctive(text.lines[located.start - 1 : located.end]) >= MIN_MOVED_LINES

@@ -1,8 +1,8 @@
 """The text that each annotation was made in, found in git's history (R4, R14, R17).
 
 A version counts when the anchors match it. If they match a version older than the edit, the match
-proves nothing (R14), and that version is returned as such. This asks git, and so runs in a thread
-or a command.
+proves nothing (R14), and that version is returned as such. This runs git, so call it from a
+thread or a command.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class OriginalTexts:
 
     Args:
         history: The project's git history.
-        resolved_commits: Commits of annotations that record none that holds, by the id of their
-            first record.
+        resolved_commits: Commits of annotations that record none, or a rewritten one, by the id of
+            their first record.
         earliest_edit_time: Returns the time before which a commit is older than an edit (R14).
         older_versions: A cache of versions older than an edit.
     """
@@ -90,11 +90,11 @@ class OriginalTexts:
         return found
 
     def ages(self, path: str, since: datetime) -> LineAges | None:
-        """Return since when git has each line of a file; None where git cannot tell.
+        """Return the commit of each line of a file; None if git does not answer.
 
         Args:
             path: Relative to the project, forward slashes.
-            since: Lines older than this time are not told apart.
+            since: Older lines get any commit before this time.
         """
         found = self._history.blame(path, since)
         data = None if found is None else self._history.contents(found[0])

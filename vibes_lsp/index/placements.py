@@ -131,7 +131,7 @@ class Placement(msgspec.Struct, frozen=True):
 
 
 def deduplicate(lineages: Sequence[Lineage]) -> list[ShownLineage]:
-    """Merge the annotations of a file that a reader cannot tell apart (R18).
+    """Merge the annotations of a file that a reader cannot distinguish (R18).
 
     At least two changes of "line 1" without anchors are placeholders, and become one.
 

@@ -116,7 +116,7 @@ class ProjectLocator:
         return None if self._history is None else self._history.head()
 
     def nearest_commit(self, commits: Sequence[str]) -> str | None:
-        """Return the nearest ancestor of HEAD; None if none is one or git cannot tell (R7)."""
+        """Return the nearest ancestor of HEAD; None if there is none or git fails (R7)."""
         return None if self._repository is None else self._repository.nearest_ancestor(commits)
 
     def prefetch(self) -> None:
@@ -197,7 +197,7 @@ class ProjectLocator:
     def locate_without_history(self, path: str, text: Text) -> list[Placement]:
         """Return the annotations of a file by its text and the log, without those that moved in.
 
-        If some are uncertain and there is a history to ask, those are lost until
+        If some are uncertain and the project is in git, those are lost until
         `locate_with_history` finds them.
         """
         history = self._histories.own_history(path)
@@ -210,7 +210,7 @@ class ProjectLocator:
     def locate_with_history(
         self, path: str, text: Text, placements: Sequence[Placement]
     ) -> list[Placement]:
-        """Return what `locate_without_history` did, with git asked for the uncertain ones.
+        """Return those placements, with the uncertain ones located by git's history.
 
         Their commits must have been resolved.
         """

@@ -42,7 +42,7 @@ def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None])
 
     Args:
         edges: Any edges.
-        find: Returns a record by its id, to tell the review from the reviewed record.
+        find: Returns a record by its id, to distinguish the review from the reviewed record.
     """
     reviews = [
         review

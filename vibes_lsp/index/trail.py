@@ -1,4 +1,4 @@
-"""`Trail`: one audit trail as it is now. The layers above the index read trails through it."""
+"""`Trail`: the current content of an audit trail, for the layers above the index."""
 
 from __future__ import annotations
 

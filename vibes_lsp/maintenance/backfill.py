@@ -69,7 +69,7 @@ def backfill(
 
     Args:
         recorder: The trail's recorder.
-        scope: By default all that is due.
+        scope: By default all annotations.
         dry_run: Write nothing, only return what would be written.
 
     Raises:
@@ -107,7 +107,7 @@ def _add_due(
     scope: BackfillScope,
     new: SupersedingRecords,
 ) -> set[str]:
-    """Add the records of what is due, in the order of the edits; return first records' ids."""
+    """Add the records of due annotations in the order of the edits; return their first ids."""
     head = repository.head()
     if not pending or head is None:
         return set()

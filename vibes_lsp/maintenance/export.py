@@ -1,4 +1,4 @@
-"""Export the current records of a trail as a trail of its own (`vibes export --current`, R7)."""
+"""Export the current records of a trail as a new trail (`vibes export --current`, R7)."""
 
 from __future__ import annotations
 

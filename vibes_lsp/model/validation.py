@@ -90,7 +90,7 @@ def problems_in(error: ValidationError) -> Iterator[Problem]:
 
 
 def describe_error(item: ErrorDetails) -> str:
-    """Return what was expected, in terms of JSON; pydantic's own messages speak of Python."""
+    """Return what was expected, in terms of JSON; pydantic's own messages use Python's."""
     kind, context = item["type"], item.get("ctx", {})
     if kind.endswith(("_type", "_parsing")) and item["loc"] and item["loc"][-1] in _NUMBER_TAGS:
         return "expected a number"

@@ -124,7 +124,7 @@ class Band(StrEnum):
 
 
 class RuleAction(StrEnum):
-    """What a review rule asks for (RFC 10.4.6)."""
+    """What a review rule requires (RFC 10.4.6)."""
 
     FLAG = "flag"
     REQUIRE_REVIEW = "require_review"

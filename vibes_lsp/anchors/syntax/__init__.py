@@ -1,4 +1,4 @@
-"""What a file defines, by its language's grammar or the look of its lines.
+"""Find the definitions in a file, by its language's grammar or by line patterns.
 
 Grammars are loaded on first use.
 """

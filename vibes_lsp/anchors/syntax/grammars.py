@@ -269,14 +269,14 @@ _SUFFIXES: Final = {
 
 
 def grammar_of(path: str) -> Grammar | None:
-    """Return the grammar for a file name; None for languages that are only searched as text."""
+    """Return the grammar for a file name; None for languages without one."""
     language = _SUFFIXES.get(PurePosixPath(path).suffix.lower())
     return None if language is None else _GRAMMARS[language]
 
 
 @cache
 def load(grammar: Grammar) -> tuple[Language, Query] | None:
-    """Return a grammar and its query; None where its package is missing or does not fit."""
+    """Return a grammar and its query; None where its package is missing or incompatible."""
     try:
         tree_sitter = import_module("tree_sitter")
         language = tree_sitter.Language(getattr(import_module(grammar.module), grammar.factory)())

@@ -1,6 +1,6 @@
-"""Find the definitions of a text by a grammar, or by the look of its lines.
+"""Find the definitions in a text by a tree-sitter grammar or by line patterns.
 
-Hostile texts may neither take long nor crash: size, time and nesting are limited.
+Size, time and nesting are limited, so that hostile texts neither take long nor crash the parser.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from vibes_lsp.anchors.syntax.grammars import grammar_of
 from vibes_lsp.anchors.text import BOM, Text, encode
 
 _MAX_BYTES: Final = 1 << 20
-"""Longer files are searched as text: a hostile syntax tree takes 250 times the size."""
+"""Longer files are searched by line patterns: a syntax tree can take 250 times their size."""
 
 _CHUNK: Final = 1 << 16
 _SECONDS: Final = 0.25
 _SECONDS_PER_BYTE: Final = 1e-6
-"""Processor time for a file: five times what real ones need."""
+"""Limit of the processor time for a file: five times what real ones need."""
 
 _MAX_MATCHES: Final = 100_000
 _MAX_OPEN_MATCHES: Final = 1 << 14
@@ -312,14 +312,14 @@ _MAX_LINE: Final = 2000
 _MAX_BLOCK: Final = 5000
 """Lines searched for the end of a block."""
 
-_LOOKS_DEFINED: Final = re.compile(
+_DEFINING_LINE: Final = re.compile(
     r"""\s*+(?:[\w@<>\[\],&*().:]++\s++){0,12}?
     (?:def|function|fn|func|fun|class|struct|interface|trait|enum|record|object|sub|method|module
     |proc|defn|defp|defun)\s++
     (?P<name>(?:\([^()]{1,200}\)\s*+)?[\w$~@][\w$.:\#?!-]*+)""",
     re.VERBOSE,
 )
-"""A line that defines something, in the languages that say so by a word."""
+"""A line that defines something, in languages with a keyword for it."""
 
 _CLOSES: Final = re.compile(r"\s*(?:[)\]}]|end\b|fi\b|done\b|esac\b)")
 
@@ -355,11 +355,11 @@ def _outline(content: str, grammar: Grammar | None) -> Outline:
     numbers = ByteLines(source)
     parsed = None if grammar is None else parse(source, numbers, grammar)
     by_grammar = parsed or Parsed()
-    by_look = (
-        () if by_grammar.is_whole else _looking_defined(Text(content).lines, by_grammar, numbers)
+    by_pattern = (
+        () if by_grammar.is_whole else _defined_by_pattern(Text(content).lines, by_grammar, numbers)
     )
     named: dict[str, list[Definition]] = defaultdict(list)
-    for definition in sorted([*by_grammar.definitions, *by_look], key=attrgetter("start")):
+    for definition in sorted([*by_grammar.definitions, *by_pattern], key=attrgetter("start")):
         for name in definition.names:
             named[name].append(definition)
     return Outline(
@@ -367,12 +367,12 @@ def _outline(content: str, grammar: Grammar | None) -> Outline:
     )
 
 
-def _looking_defined(
+def _defined_by_pattern(
     lines: Sequence[str], parsed: Parsed, numbers: ByteLines
 ) -> Iterator[Definition]:
-    """Yield what line beginnings seem to define, outside comments and strings."""
+    """Yield the definitions on lines that match the pattern, outside comments and strings."""
     for number, line in enumerate(lines, 1):
-        found = _LOOKS_DEFINED.match(line) if len(line) <= _MAX_LINE else None
+        found = _DEFINING_LINE.match(line) if len(line) <= _MAX_LINE else None
         names = segments(found["name"]) if found else ()
         if found and names and not parsed.is_quiet(numbers.start(number)):
             path = tuple(frozenset({name}) for name in names)
