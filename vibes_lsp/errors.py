@@ -51,6 +51,10 @@ class UnreadableFile(VibesError):
 
     code = "unreadable-file"
 
+    def is_same_as(self, other: VibesError | None) -> bool:
+        """Return whether another error reports the same file as unreadable for the same reason."""
+        return isinstance(other, UnreadableFile) and other.message == self.message
+
 
 class BrokenBlob(VibesError):
     """Stored reasoning cannot be decompressed, or only beyond the limits."""

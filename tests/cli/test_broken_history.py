@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -94,12 +93,6 @@ def test_the_hook_works_with_a_broken_line_in_history(workspace: Workspace) -> N
     workspace.install()
     workspace.write_as_ai("a.py", "one = 1\ntwo = 2\nthree = 3\nfour = 4\n", 4, 4)
     workspace.step("add", ".")
-    done = subprocess.run(
-        ["git", "commit", "-m", "Add four"],
-        cwd=workspace.path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = workspace.try_commit("Add four")
     assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
     assert workspace.status() == ""

@@ -96,13 +96,21 @@ def test_a_guess_does_not_grow_and_owns_no_line(project: Project, run_vibes: Run
     assert file["verifiedLines"] == file["claimedLines"] == file["editedLines"] == 0
 
 
+AREA = "class Area:\n    width: int\n    height: int\n"
+
+
+def replaced_file(project: Project) -> tuple[str, str]:
+    """Record an edit, and one that replaces the whole file with `AREA`; return their ids."""
+    older = project.line("a.py", 1, 4, text=USER)
+    newer = project.line("a.py", 1, 3, text=AREA, action="modify")
+    project.file("a.py", AREA)
+    return older, newer
+
+
 def test_an_edit_of_the_whole_file_replaces_lost_annotations(
     project: Project, run_vibes: RunVibes
 ) -> None:
-    older = project.line("a.py", 1, 4, text=USER)
-    whole = "class Area:\n    width: int\n    height: int\n"
-    newer = project.line("a.py", 1, 3, text=whole, action="modify")
-    project.file("a.py", whole)
+    older, newer = replaced_file(project)
     placements, owner = blame_json(run_vibes, project)
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", newer)
     assert (placements[newer].get("replacedBy"), owner) == (None, dict.fromkeys(range(1, 4), newer))
@@ -116,12 +124,9 @@ def test_an_edit_of_the_whole_file_replaces_lost_annotations(
 def test_an_edit_of_the_whole_file_still_counts_after_later_edits(
     project: Project, run_vibes: RunVibes
 ) -> None:
-    older = project.line("a.py", 1, 4, text=USER)
-    whole = "class Area:\n    width: int\n    height: int\n"
-    newer = project.line("a.py", 1, 3, text=whole, action="modify")
-    project.file("a.py", whole)
+    older, newer = replaced_file(project)
     Repository(project.root).commit("made", "2026-02-03T11:00:00+00:00")
-    project.file("a.py", whole + "\n\nclass Volume(Area):\n    depth: int\n")
+    project.file("a.py", AREA + "\n\nclass Volume(Area):\n    depth: int\n")
     placements, _ = blame_json(run_vibes, project)
     assert placements[older].get("replacedBy") == newer
 
@@ -133,8 +138,7 @@ def test_an_edit_of_a_part_replaces_no_lost_annotation(
     project: Project, run_vibes: RunVibes, start: int, end: int
 ) -> None:
     older = project.line("a.py", 1, 4, text=USER)
-    whole = "class Area:\n    width: int\n    height: int\n"
-    project.line("a.py", start, end, text=whole, action="modify")
-    project.file("a.py", whole)
+    project.line("a.py", start, end, text=AREA, action="modify")
+    project.file("a.py", AREA)
     placements, _ = blame_json(run_vibes, project)
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", None)

@@ -128,13 +128,7 @@ def test_a_commit_succeeds_with_any_error_of_the_hook(tmp_path: Path, place: str
     )
     hook.write_text(f"#!/bin/sh\nPYTHONPATH= exec {command}\n", encoding="utf-8", newline="\n")
     workspace.git("add", "a.py")
-    done = subprocess.run(
-        ["git", "commit", "-m", "Add a.py"],
-        cwd=workspace.path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = workspace.try_commit("Add a.py")
     assert done.returncode == 0, done.stderr
     assert re.search(r"vibes: warning: .*internal error [0-9a-f]{8}: KeyError in ", done.stderr), (
         done.stderr

@@ -12,6 +12,7 @@ from tests.trails import Repository, TrailWriter
 from tests.unit.checks.projects import contents
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.run_vibes import RunVibes
@@ -112,18 +113,27 @@ def test_derived_files_are_ignored_by_git(tmp_path: Path, run_vibes: RunVibes) -
     assert repository.git("status", "--porcelain") == ""
 
 
-def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, run_vibes: RunVibes) -> None:
-    repository = Repository(tmp_path)
-    run_vibes("init", cwd=tmp_path)
+def record_on_two_branches(
+    root: Path, run_vibes: RunVibes, record: Callable[[TrailWriter, str], object]
+) -> None:
+    """Start a trail, record on `main` and `topic` an hour apart, and merge them."""
+    repository = Repository(root)
+    run_vibes("init", cwd=root)
     repository.commit("Start an audit trail")
     repository.branch("topic")
     for branch, start in (("main", "2026-02-03T10:00:00Z"), ("topic", "2026-02-03T11:00:00Z")):
         repository.switch(branch)
-        writer = TrailWriter(tmp_path, start=start)
-        writer.environment(tool=f"tool of {branch}")
-        writer.session_end(writer.session_start())
+        record(TrailWriter(root, start=start), branch)
         repository.commit(f"Record on {branch}")
     repository.merge("main")
+
+
+def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, run_vibes: RunVibes) -> None:
+    def record_session(writer: TrailWriter, branch: str) -> None:
+        writer.environment(tool=f"tool of {branch}")
+        writer.session_end(writer.session_start())
+
+    record_on_two_branches(tmp_path, run_vibes, record_session)
     report = run_vibes("check", "--base", "main", "--json", cwd=tmp_path)
     assert (report.code, report.json["findings"]) == (0, [])
     assert report.json["entries"]["environment"] == 3
@@ -134,15 +144,7 @@ def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, run_vibes: R
 def test_one_entry_recorded_on_two_branches_at_two_times_is_no_contradiction(
     tmp_path: Path, run_vibes: RunVibes
 ) -> None:
-    repository = Repository(tmp_path)
-    run_vibes("init", cwd=tmp_path)
-    repository.commit("Start an audit trail")
-    repository.branch("topic")
-    for branch, start in (("main", "2026-02-03T10:00:00Z"), ("topic", "2026-02-03T11:00:00Z")):
-        repository.switch(branch)
-        TrailWriter(tmp_path, start=start).environment()
-        repository.commit(f"Record on {branch}")
-    repository.merge("main")
+    record_on_two_branches(tmp_path, run_vibes, lambda writer, _: writer.environment())
     report = run_vibes("check", "--json", cwd=tmp_path)
     assert (report.code, report.json["findings"]) == (0, [])
 

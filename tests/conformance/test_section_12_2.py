@@ -68,17 +68,7 @@ def test_an_unknown_type_of_record_is_not_lost(trail: CompleteTrail) -> None:
 
 
 @rfc_reader("12.2", "stated", "unknown members are not reported, in records of all types")
-@pytest.mark.parametrize(
-    "make",
-    [
-        valid_records.line,
-        valid_records.function,
-        valid_records.session_start,
-        valid_records.session_end,
-        valid_records.edge,
-        valid_records.delegation,
-    ],
-)
+@pytest.mark.parametrize("make", valid_records.EVERY_TYPE)
 def test_an_unknown_member_is_no_finding(
     trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
 ) -> None:

@@ -11,20 +11,11 @@ from tests.conformance.requirement import rfc_reader
 from tests.conformance.trail_access import check_project, finding_locations, log_lines
 from tests.trails import CompleteTrail, annotation_id
 
-EVERY_TYPE = [
-    valid_records.line,
-    valid_records.function,
-    valid_records.session_start,
-    valid_records.session_end,
-    valid_records.edge,
-    valid_records.delegation,
-]
-
 
 @rfc_reader(
     "5.4", "stated", "the id of a record of any type is the hash of all its members but the id"
 )
-@pytest.mark.parametrize("make", EVERY_TYPE)
+@pytest.mark.parametrize("make", valid_records.EVERY_TYPE)
 def test_every_type_of_record_has_its_id_from_its_content(
     trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
 ) -> None:

@@ -20,6 +20,7 @@ from tests.conformance.committed_trail import (
 from tests.conformance.recorded_trail import missing_members
 from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import check_project, finding_locations, run_vibes, snapshot
+from tests.conformance.valid_records import EDGE_TYPES
 from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.unit.recording.projects import SOURCE
 from vibes_lsp.maintenance.remap import Remapped, remap
@@ -145,14 +146,7 @@ def test_session_records_are_complete(written: RecordedTrail) -> None:
 def test_edges_are_complete(written: RecordedTrail) -> None:
     edges = written.of("edge")
     assert [missing_members(edge, EDGE) for edge in edges] == [set()] * len(edges)
-    assert {edge["edge_type"] for edge in edges} <= {
-        "caused_by",
-        "depends_on",
-        "informed_by",
-        "delegated_to",
-        "supersedes",
-        "reviewed_by",
-    }
+    assert {edge["edge_type"] for edge in edges} <= set(EDGE_TYPES)
     assert {edge[end] for edge in edges for end in ("source_type", "target_type")} <= {
         "annotation",
         "context",

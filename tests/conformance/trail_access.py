@@ -7,12 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tests import forked
+from tests.cli.run_vibes import CommandResult, clean_environment, decode_output, vibes
 from tests.trails import AUDIT_DIR
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
@@ -83,51 +82,33 @@ def snapshot(root: Path) -> dict[str, bytes]:
     }
 
 
-@dataclass(frozen=True)
-class ProgramResult:
-    """Exit code and output of a run of the program."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The output as JSON."""
-        return json.loads(self.out)
+_ENVIRONMENT: Final = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "COLUMNS": "200",
+    "PYTHONIOENCODING": "utf-8",
+}
 
 
-def run_vibes(root: Path, *arguments: str) -> ProgramResult:
+def run_vibes(root: Path, *arguments: str) -> CommandResult:
     """Run `vibes` in a new process in the folder `root`."""
-    done = forked.run(arguments, cwd=root, environment=_environment())
-    return ProgramResult(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+    return vibes(*arguments, cwd=root, **_ENVIRONMENT)
 
 
 def run_vibes_commands(
     root: Path, commands: Iterable[tuple[str, ...]], *more: str
-) -> ProgramResult:
+) -> CommandResult:
     """Run several commands in one new process, each with `more` arguments."""
-    program = "import json, sys; from vibes_lsp.cli.main import run; sys.exit(max([run(each) for each in json.loads(sys.argv[1])]))"
-    return _run(root, program, json.dumps([[*command, *more] for command in commands]))
-
-
-def _environment() -> dict[str, str]:
-    return {
-        **os.environ,
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "COLUMNS": "200",
-        "PYTHONIOENCODING": "utf-8",
-    }
-
-
-def _run(root: Path, program: str, *arguments: str) -> ProgramResult:
+    program = (
+        "import json, sys; from vibes_lsp.cli.main import run;"
+        " sys.exit(max([run(each) for each in json.loads(sys.argv[1])]))"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
+        [sys.executable, "-c", program, json.dumps([[*command, *more] for command in commands])],
         cwd=root,
-        env=_environment(),
+        env=clean_environment(_ENVIRONMENT),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
-    return ProgramResult(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+    return CommandResult(done.returncode, decode_output(done.stdout), decode_output(done.stderr))

@@ -42,6 +42,15 @@ ANNOTATION_OPTIONAL: Final = (
     "risk_factors",
 )
 """Optional members of line and function records."""
+EDGE_TYPES: Final = (
+    "caused_by",
+    "depends_on",
+    "informed_by",
+    "delegated_to",
+    "supersedes",
+    "reviewed_by",
+)
+"""Types of edges (RFC 7.6)."""
 REPORTED_AS: Final = {"annotation_id": "annotation-id-absent", "commit_hash": "commit-unknown"}
 """The check that reports each missing member that real logs lack for good reasons."""
 
@@ -136,6 +145,10 @@ def delegation(trail: CompleteTrail) -> dict[str, object]:
         "parent_environment_hash": trail.environment,
         "child_environment_hash": trail.worker_environment,
     }
+
+
+EVERY_TYPE: Final = (line, function, session_start, session_end, edge, delegation)
+"""Functions that return a record, for all types of records."""
 
 
 def environment() -> dict[str, object]:

@@ -207,19 +207,14 @@ class TestWhatTheyStandOn:
         trail.refresh()
         assert dependencies.are_unchanged()
 
-    def test_an_edit_of_the_file_changes_them(
-        self, trail: Trail, writer: TrailWriter, session: str
+    @pytest.mark.parametrize(
+        "path", ["a.py", "c.py"], ids=["the file", "a new file of the session"]
+    )
+    def test_an_edit_of_the_session_changes_them(
+        self, trail: Trail, writer: TrailWriter, session: str, path: str
     ) -> None:
         dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
-        writer.line("a.py", 5, 6, session=session)
-        trail.refresh()
-        assert not dependencies.are_unchanged()
-
-    def test_another_file_of_the_session_changes_them(
-        self, trail: Trail, writer: TrailWriter, session: str
-    ) -> None:
-        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
-        writer.line("c.py", 5, 6, session=session)
+        writer.line(path, 5, 6, session=session)
         trail.refresh()
         assert not dependencies.are_unchanged()
 

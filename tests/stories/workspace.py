@@ -109,6 +109,16 @@ class Workspace(Repository):
         self._time += timedelta(minutes=1)
         return "" if arguments[0] == "add" else self.head()
 
+    def try_commit(self, message: str) -> subprocess.CompletedProcess[str]:
+        """Commit what is staged, which may fail or print warnings."""
+        return subprocess.run(
+            ["git", "commit", "-m", message],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
     def make_two_commits(self) -> None:
         """Make two commits: the second one backfills what came before the first."""
         for message in ("More", "Still more"):

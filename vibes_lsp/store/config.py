@@ -121,11 +121,7 @@ def load_config(
             return same
         data = read_file(directory.config)
     except UnreadableFile as error:
-        if (
-            previous is not None
-            and isinstance(previous.problem, UnreadableFile)
-            and previous.problem.message == error.message
-        ):
+        if previous is not None and error.is_same_as(previous.problem):
             return previous
         return LoadedConfig(present=True, problem=error)
     if data is None or found is None:  # one that appears meanwhile is read next time

@@ -199,11 +199,7 @@ def read_manifest(
             directory, previous, signatures[0], manifest_cache or ManifestCache(), now_ns
         )
     except UnreadableFile as error:
-        if (
-            previous is not None
-            and isinstance(previous.problem, UnreadableFile)
-            and previous.problem.message == error.message
-        ):
+        if previous is not None and error.is_same_as(previous.problem):
             return previous
         return Manifest(ManifestForm.BROKEN, problem=error, signatures=None)
     if read is previous and signatures == read.signatures:

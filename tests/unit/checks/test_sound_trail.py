@@ -41,31 +41,6 @@ def test_the_smallest_trail_gives_no_finding_at_low(tmp_path: Path) -> None:
     assert seen(check(tmp_path)) == []
 
 
-def test_records_and_entries_are_counted_by_type(
-    templates: dict[str, CompleteTrail], tmp_path: Path
-) -> None:
-    report = copied(templates["high"], tmp_path / "project").report()
-    assert report.records == {
-        "line": 6,
-        "function": 1,
-        "session": 6,
-        "edge": 11,
-        "delegation": 1,
-        "other": 0,
-        "broken": 0,
-    }
-    assert report.entries == {
-        "environment": 3,
-        "prompt": 2,
-        "command": 2,
-        "reasoning": 3,
-        "decision": 1,
-        "other": 0,
-    }
-    assert report.files == ("config.json", "manifest.json", "annotations.jsonl")
-    assert report.project == "demo"
-
-
 def test_two_records_with_one_id_are_counted_once(
     templates: dict[str, CompleteTrail], tmp_path: Path
 ) -> None:

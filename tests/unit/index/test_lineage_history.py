@@ -11,16 +11,9 @@ from tests.trails import TrailWriter
 from tests.unit.index.trails import current_ids, lineage_of, read_trail
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 COMMIT = "a1" * 20
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
 
 
 def supersede(writer: TrailWriter, newer: str, older: str, reason: str | None = None) -> None:

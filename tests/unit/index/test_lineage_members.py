@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 FIRST, SECOND, THIRD = "a1" * 20, "b2" * 20, "c3" * 20
 
 
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
-
-
 def test_a_back_fill_after_a_newer_edit_does_not_change_the_owner(writer: TrailWriter) -> None:
     older = writer.line("a.py", 1, 9)
     newer = writer.line("a.py", 3, 5, action="modify")

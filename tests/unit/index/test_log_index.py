@@ -20,13 +20,6 @@ ONE, OTHER = HEAD + "1" * 48, HEAD + "2" * 48
 """Two ids whose first digits are the same."""
 
 
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
-
-
 def index_of(path: Path, *lines: bytes) -> LogIndex:
     log = path / "annotations.jsonl"
     log.write_bytes(b"".join(line + b"\n" for line in lines))

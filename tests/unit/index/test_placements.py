@@ -11,14 +11,7 @@ from tests.unit.index.trails import read_trail
 from vibes_lsp.index.placements import ShownLineage, deduplicate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
+    pass
 
 
 def shown(writer: TrailWriter) -> list[ShownLineage]:

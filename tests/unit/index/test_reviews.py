@@ -14,18 +14,9 @@ from vibes_lsp.index.reviews import deciding_review, review_status_of
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from vibes_lsp.index.reviews import Review
 
 TEXT = "a\nb\n"
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
 
 
 def reviews_of(writer: TrailWriter, annotation: str) -> list[Review]:

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.trails import TrailWriter, complete
 from tests.unit.index.trails import read_trail
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
 
 
 def test_sessions_of_a_complete_trail(tmp_path: Path) -> None:
