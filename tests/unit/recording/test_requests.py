@@ -210,7 +210,7 @@ def test_json_has_only_names_in_camel_case(more: dict[str, Any], error: str) -> 
 
 def test_the_documented_errors_can_be_imported() -> None:
     page = (Path(__file__).parents[3] / "docs" / "recording.md").read_text("utf-8")
-    said = page[page.index("what can go wrong is a") :].split("\n\n")[0]
+    said = page[page.index("A failed request raises a") :].split("\n\n")[0]
     names = re.findall(r"`([A-Z]\w+)`", said)
     assert len(names) > 5
     for name in names:
