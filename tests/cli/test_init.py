@@ -104,15 +104,6 @@ def test_what_it_made_passes_every_check_once_committed(
     assert repository.git("status", "--porcelain") == ""
 
 
-def test_derived_files_are_ignored_by_git(tmp_path: Path, run_vibes: RunVibes) -> None:
-    repository = Repository(tmp_path)
-    run_vibes("init", cwd=tmp_path)
-    repository.commit("Start an audit trail")
-    for name in ("audit.db", "audit.db-wal", "manifest.lock", "wal/1.jsonl", "spool/1.json"):
-        TrailWriter(tmp_path).files.write(name, b"")
-    assert repository.git("status", "--porcelain") == ""
-
-
 def record_on_two_branches(
     root: Path, run_vibes: RunVibes, record: Callable[[TrailWriter, str], object]
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.trails import OMIT, SOURCES
+from tests.trails import SOURCES
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 
 if TYPE_CHECKING:
@@ -53,19 +53,6 @@ def test_an_entry_counts_under_the_last_variant_that_it_needs(
     assert report.passed
 
 
-def test_an_entry_that_was_changed_counts_as_a_mismatch_and_fails(project: Project) -> None:
-    entry = {
-        "type": "prompt",
-        "prompt_text": "Go on.",
-        "prompt_type": "other",
-        "created_at": project.writer.now(),
-    }
-    project.writer.entry(entry, key="f" * 64)
-    report = project.report()
-    assert report.context_hashes["mismatch"] == 1
-    assert not report.passed
-
-
 @pytest.mark.parametrize(("variant", "counted"), IDS)
 def test_a_record_counts_under_the_last_variant_that_it_needs(
     project: Project, variant: str, counted: str
@@ -79,21 +66,6 @@ def test_a_record_counts_under_the_last_variant_that_it_needs(
     report = project.report()
     assert report.annotation_ids == before | {counted: before[counted] + 1}
     assert report.passed
-
-
-def test_a_record_without_an_id_counts_as_absent(project: Project) -> None:
-    project.writer.informed(project.trail.created, project.trail.command)
-    project.writer.edge(
-        "informed_by", project.trail.modified, project.trail.command, annotation_id=OMIT
-    )
-    assert project.report().annotation_ids["absent"] == 1
-
-
-def test_a_record_with_a_wrong_id_counts_as_a_mismatch_and_fails(project: Project) -> None:
-    project.line(annotation_id="f" * 64)
-    report = project.report()
-    assert report.annotation_ids["mismatch"] == 1
-    assert not report.passed
 
 
 def test_a_tampered_copy_of_a_record_is_counted_beside_the_sound_one(project: Project) -> None:

@@ -85,6 +85,7 @@ def test_annotation_id_absent(project: Project) -> None:
     assert project.seen() == [
         Seen("annotation-id-absent", "warning", LOG, 27, "annotation_id", message)
     ]
+    assert project.report().annotation_ids["absent"] == 1
 
 
 def test_annotation_id_variant(project: Project) -> None:
@@ -101,6 +102,8 @@ def test_annotation_id_mismatch(project: Project) -> None:
     assert project.seen() == [
         Seen("annotation-id-mismatch", "error", LOG, 26, "annotation_id", message)
     ]
+    report = project.report()
+    assert (report.annotation_ids["mismatch"], report.passed) == (1, False)
 
 
 @pytest.mark.parametrize(

@@ -44,14 +44,6 @@ def test_the_chain_of_a_complete_trail_has_one_current_record(tmp_path: Path) ->
     assert lineage.action == "create", "a remap takes its root's action"
 
 
-def test_a_lineage_is_found_by_the_id_of_any_member(tmp_path: Path) -> None:
-    made = complete(tmp_path)
-    trail = read_trail(tmp_path)
-    assert {lineage_of(trail, identifier).current.id for identifier in made.lineage} == {
-        made.remapped
-    }
-
-
 def test_edges_of_a_record_without_commit_apply_to_its_back_fill(tmp_path: Path) -> None:
     made = complete(tmp_path)
     trail = read_trail(tmp_path)

@@ -246,23 +246,11 @@ def test_annotations_that_moved_in_are_located_separately(
     repository.commit("made", date="2026-02-03T10:30:00+00:00")
     repository.write("a.py", "".join(first))
     repository.write("b.py", "".join([*first, *second, *third, *moved]))
-    assert [
-        (each.located.start, each.located.sure)
-        for each in placements_of(repository.path, history, "b.py")
-    ] == [
-        (1, True),
-        (25, True),
-        (37, True),
-    ]
+    located = [each.located for each in placements_of(repository.path, history, "b.py")]
+    assert [(each.start, each.sure) for each in located] == [(1, True), (25, True), (37, True)]
     repository.write("b.py", "".join([*moved, *first, *second, *third]))
-    assert [
-        (each.located.start, each.located.sure)
-        for each in placements_of(repository.path, history, "b.py")
-    ] == [
-        (1, True),
-        (13, True),
-        (37, True),
-    ]
+    located = [each.located for each in placements_of(repository.path, history, "b.py")]
+    assert [(each.start, each.sure) for each in located] == [(1, True), (13, True), (37, True)]
 
 
 def test_an_edited_text_did_not_move_to_a_copy_in_another_file(
