@@ -172,7 +172,8 @@ def _largest(blocks: Sequence[_Block], original: OriginalText) -> _Block | None:
 def _could_be_elsewhere(original: OriginalText, line_map: LineMap, place: _Block) -> bool:
     """Whether an unchanged range may be a copy.
 
-    Its text occurs twice, in the old or the new text, and the surroundings do not distinguish them.
+    It may if its text occurs twice in the old or new text and the surroundings do not distinguish
+    the occurrences.
     """
     block = original.text.lines[original.start - 1 : original.end]
     if place.moved and count_distinctive(block) < MIN_MOVED_LINES:
@@ -200,7 +201,7 @@ def _could_be_elsewhere(original: OriginalText, line_map: LineMap, place: _Block
 def _is_enclosed(line_map: LineMap, block: range, shift: int) -> bool:
     """Whether the surroundings of a block without distinctive lines moved with it.
 
-    On both sides that is the next distinctive line or the end of the text.
+    The surroundings are the next distinctive line, or the end of the text, on both sides.
     """
     old, new = line_map.old.lines, line_map.new.lines
     before, after = (

@@ -1,4 +1,4 @@
-"""Ranges that follow the edits of a text (R15): shifted by edits above, touched by edits inside.
+"""Move ranges with the edits of a text (R15): edits above shift them, edits inside touch them.
 
 Edits are collected as hunks, as in a diff, and applied to ranges on demand: a keystroke costs the
 same for any number of ranges.
@@ -79,8 +79,8 @@ class _Hunk:
     def joins(self, start: int, end: int) -> bool:
         """Whether an edit of the new lines from index `start` to before `end` belongs to this hunk.
 
-        An edit that shares lines does. So does an insertion right beside lines that were only
-        inserted, or where lines are missing: they may be coming back.
+        An edit that shares lines does. So does an insertion next to lines that were only inserted,
+        or where lines were deleted: it may restore them.
         """
         if self.new < end and start < self.new_end:
             return True
@@ -95,7 +95,7 @@ class Edits:
     """The edits of a text since a base version.
 
     Attributes:
-        largest: The most lines that one edit inserted.
+        largest: Maximum number of lines that one edit inserted.
     """
 
     def __init__(self) -> None:

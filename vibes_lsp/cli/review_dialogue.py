@@ -202,7 +202,7 @@ HELP: Final = (
 )
 _GROUPS: Final = {"p": ("promptHash", "prompt"), "f": ("filePath", "file")}
 _MAX_CONFIRMED: Final = 40
-"""Annotations listed before a verdict on all of them."""
+"""Maximum number of annotations listed before an approval of all."""
 
 
 class ReviewDialogue:
@@ -259,7 +259,7 @@ class ReviewDialogue:
         finish_recording(self._recorder)
 
     def _next(self) -> None:
-        """Ask about the next annotation, as it is now."""
+        """Ask about the next annotation, located again in the current files."""
         self._locator.refresh({})
         facts, repeat = self._queue[self._position], self._repeat
         self._repeat = False

@@ -22,7 +22,13 @@ from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 
 class CommitMethod(StrEnum):
-    """How the commit of a record is known."""
+    """How the commit of a record is known.
+
+    Attributes:
+        RECORDED: The record names it.
+        LOG: It is the first commit whose log has the record.
+        INFERRED: It is the first to change the file after the edit, or a shallow boundary.
+    """
 
     RECORDED = "recorded"
     LOG = "log"
@@ -62,14 +68,14 @@ class CommitResolver:
         head: Callable[[], str | None] | None = None,
         cache: GitCache | None = None,
     ) -> None:
-        """Read nothing yet.
+        """Create a resolver; git runs on the first request.
 
         Args:
             repository: The repository that tracks the project.
             project: The folder that recorded paths are relative to.
             log: The log's absolute path.
             since: Consider only commits from then on: faster, for recent records.
-            head: Returns the commit of HEAD; by default git is asked each time.
+            head: Returns the commit of HEAD; by default it is read from git each time.
             cache: What git answered earlier commands; not together with `since`.
         """
         self.repository = repository

@@ -170,14 +170,12 @@ class FileVersions:
     Attributes:
         versions: The file after each commit that changed it, newest first, without deletions.
         deletions: The commits that deleted it, newest first.
-        complete: Whether this is all: no limit reached, no shallow clone, no missing object.
         changes: The time and the result of each commit that changed it, newest first. The version
             is None for a deletion, or if unknown.
     """
 
     versions: tuple[Version, ...] = ()
     deletions: tuple[str, ...] = ()
-    complete: bool = True
     changes: tuple[tuple[datetime, Version | None], ...] = ()
 
     @property
@@ -217,7 +215,7 @@ class FileWalk:
     Attributes:
         changes: Newest first.
         is_complete: Whether these are all.
-        is_settled: Whether git answered; otherwise changes are missing because it failed.
+        is_settled: Whether git answered; otherwise it failed, and changes are missing.
     """
 
     changes: Sequence[FileChange] = ()
@@ -350,7 +348,6 @@ def _build_versions(
     return FileVersions(
         tuple(version for version in versions if version is not None),
         tuple(each.commit for each in changes if each.mode == _DELETED),
-        complete=not cut and not boundary,
         changes=tuple(
             (each.moment, version) for each, version in zip(changes, certain, strict=True)
         ),

@@ -76,7 +76,7 @@ class GitObjects:
     """
 
     def __init__(self, root: Path, *, limit: int = _MAX_BYTES) -> None:
-        """Start nothing yet.
+        """Create a reader; git starts on the first request.
 
         Args:
             root: The top folder of the work tree.

@@ -90,7 +90,7 @@ class ProjectHistory:
         with self._lock:
             mapped = self._repository_of(path)
             if mapped is None:
-                return FileVersions(complete=False)
+                return FileVersions()
             found = mapped.history.versions(mapped.to_repository(path))
             return found.with_paths(mapped.to_project) if mapped.prefix or mapped.folder else found
 

@@ -279,7 +279,7 @@ class LogColumns:
         )
 
     def _computed_id(self, line: bytes, kind: int) -> str:
-        """Return the id that the content of a record without one has, as edges name it (R3)."""
+        """Return the id computed from the content of a record that has none (R3)."""
         if kind in (LogLineKind.BLANK, LogLineKind.BROKEN):
             return ""
         try:

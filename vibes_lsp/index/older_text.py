@@ -25,12 +25,12 @@ from vibes_lsp.model.vocabulary import Action
 _MAX_BYTES: Final = 24 << 20
 """Approximate limit of the bytes read of all versions of one file."""
 _ALL_OLDER: Final = 32
-"""Versions before an edit that are all read; older ones are thinned out to `_MAX_BYTES`."""
+"""Newest versions before an edit, all of which are read; of older ones, up to `_MAX_BYTES`."""
 _MAX_COMPARED: Final = 8
 """How many of the newest versions that may have a text are compared, and how many others."""
 
 OlderVersions = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
-"""A cache: the history that was searched and the versions that may have a text, by first record."""
+"""A cache by first record's id: the searched history, and the versions that may have the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +158,16 @@ class OlderTextSearch:
             for each in annotations
             if each.id in older and self._cache.get(each.id, (None,))[0] != keys[each.id]
         ]
-        for identifier, found in self._with_pieces(new, older).items():
+        for identifier, found in self._with_context_lines(new, older).items():
             self._cache[identifier] = keys[identifier], found
         return {identifier: found for identifier in older if (found := self._cache[identifier][1])}
 
-    def _with_pieces(
+    def _with_context_lines(
         self, annotations: Sequence[SearchedAnnotation], older: Mapping[str, list[Version]]
     ) -> dict[str, tuple[Version, ...]]:
         """Return the older versions that have all lines of each annotation's context."""
         found: dict[str, list[Version]] = {each.id: [] for each in annotations}
-        pieces = {each.id: _context_lines(each.recorded_range) for each in annotations}
+        context_lines = {each.id: _context_lines(each.recorded_range) for each in annotations}
         blobs = {each.id: {version.blob for version in older[each.id]} for each in annotations}
         longest = max((older[each.id] for each in annotations), key=len, default=[])
         seen: set[str] = set()
@@ -176,7 +176,7 @@ class OlderTextSearch:
                 continue
             seen.add(version.blob)
             for each in annotations:
-                if version.blob in blobs[each.id] and pieces[each.id] <= lines:
+                if version.blob in blobs[each.id] and context_lines[each.id] <= lines:
                     found[each.id].append(version)
         return {identifier: tuple(versions) for identifier, versions in found.items()}
 
@@ -220,7 +220,7 @@ class OlderTextSearch:
         annotation: SearchedAnnotation,
         later_starts: Sequence[tuple[LineMaps, int]],
     ) -> int | None:
-        """Return the line of a text in a version; None if absent or a copy at another place."""
+        """Return the line of a text in a version; None if it is absent or only a copy."""
         text, recorded = self._read(version), annotation.recorded_range
         if text is None:
             return None
@@ -244,8 +244,8 @@ def _context_lines(recorded: AnchoredRange) -> frozenset[bytes]:
     """Return the whole, non-empty lines of a range's context, which a text must have."""
     if recorded.anchors.context is None:
         return frozenset()
-    pieces, cut = parse_context(recorded.anchors.context)
-    return frozenset(encode(piece) for piece in (pieces[:-1] if cut else pieces) if piece)
+    lines, truncated = parse_context(recorded.anchors.context)
+    return frozenset(encode(line) for line in (lines[:-1] if truncated else lines) if line)
 
 
 def _thinned(versions: Sequence[Version]) -> Sequence[Version]:

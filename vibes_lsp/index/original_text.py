@@ -176,7 +176,7 @@ class _OriginalTextSearch:
         return found
 
     def _padded(self, annotation: SearchedAnnotation) -> list[Version | None]:
-        """Return the versions to try, the likeliest first, padded to one length for all."""
+        """Return the versions to try, likeliest first, padded with None to a common length."""
         older = (
             annotation.versions_before_edit(self._versions(annotation.path).versions)
             if annotation.is_anchored
@@ -209,7 +209,7 @@ class _OriginalTextSearch:
     def _matching(
         self, tried: Sequence[tuple[SearchedAnnotation, Version | None]]
     ) -> dict[str, OriginalText]:
-        """Return the original texts among one version for each annotation.
+        """Return the original texts, given one version to try for each annotation.
 
         Annotations of one version are located together, because they help to locate each other.
         """
@@ -238,7 +238,8 @@ class _OriginalTextSearch:
     def _later(self, version: Version) -> tuple[Text, ...]:
         """Return versions after one, oldest first.
 
-        Thinned out by age, at the same ones for every old version, so that they are compared once.
+        Old ones are skipped by their age, the same for each version, so that each pair is compared
+        once.
         """
         versions = self._versions(version.path).versions
         age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)

@@ -41,7 +41,16 @@ _RISK: Final = ("risk_score", "risk_factors")
 
 
 class ExclusionReason(StrEnum):
-    """Why an annotation is not exported."""
+    """Why an annotation is not exported.
+
+    Attributes:
+        HISTORY: Another edit replaced it, or it has no lines left.
+        REPEATED: An equal annotation is exported.
+        LOST: Its text is gone.
+        CONTRADICTED: Git had its lines before the edit.
+        GUESSED: Its place is uncertain.
+        ABSENT: Its file is not in the checkout.
+    """
 
     HISTORY = "history"
     REPEATED = "repeated"
@@ -82,10 +91,10 @@ class CurrentRecords:
 
 
 def current_records(locator: ProjectLocator) -> CurrentRecords:
-    """Return the annotations current in the checkout, or in the log if no file of theirs exists."""
+    """Return the current annotations of the checkout, or of the log if no annotated file exists."""
     locator.prefetch()
     lineages = locator.trail.lineages()
-    creating = _created_lineages(lineages)
+    creation_ids = _created_lineages(lineages)
     found = CurrentRecords()
     files = locator.annotated_files()
     for path in files:
@@ -93,7 +102,7 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        _add_file(found, locator, path, text, creating)
+        _add_file(found, locator, path, text, creation_ids)
     for lineage in lineages:
         if lineage.first.line in found.records or lineage.first.id in found.excluded:
             continue
@@ -103,17 +112,21 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
             found.excluded[lineage.first.id] = ExclusionReason.ABSENT
         else:
             found.add(
-                lineage, [_export_record(lineage, _current_members(lineage, locator, creating))]
+                lineage, [_export_record(lineage, _current_members(lineage, locator, creation_ids))]
             )
     return found
 
 
 def _add_file(
-    found: CurrentRecords, locator: ProjectLocator, path: str, text: Text, creating: frozenset[str]
+    found: CurrentRecords,
+    locator: ProjectLocator,
+    path: str,
+    text: Text,
+    creation_ids: frozenset[str],
 ) -> None:
     """Add the annotations of one file."""
     placements = locator.locate(path, text)
-    ranges_by_lineage = _exported_ranges(placements, creating)
+    ranges_by_lineage = _exported_ranges(placements, creation_ids)
     for placement in placements:
         for duplicate in placement.shown.duplicates:
             found.excluded[duplicate.first.id] = ExclusionReason.REPEATED
@@ -122,7 +135,7 @@ def _add_file(
         if reason is None and ranges:
             found.add(
                 placement.lineage,
-                [_located_record(placement, each, text, locator, creating) for each in ranges],
+                [_located_record(placement, each, text, locator, creation_ids) for each in ranges],
             )
         elif placement.lineage.first.line not in found.records:
             found.excluded[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
@@ -150,21 +163,21 @@ def _created_lineages(lineages: Iterable[Lineage]) -> frozenset[str]:
     """
     known = list(lineages)
     by_current = {lineage.current.id: lineage for lineage in known}
-    creating: set[str] = set()
+    creation_ids: set[str] = set()
     pending = [lineage for lineage in known if lineage.action == Action.CREATE]
     while pending:
         lineage = pending.pop()
-        if lineage.first.id not in creating:
-            creating.add(lineage.first.id)
+        if lineage.first.id not in creation_ids:
+            creation_ids.add(lineage.first.id)
             newer = (by_current[each] for each in lineage.superseded_by)
             pending += [
                 each for each in newer if not each.is_review and each.action != Action.DELETE
             ]
-    return frozenset(creating)
+    return frozenset(creation_ids)
 
 
 def _exported_ranges(
-    placements: Iterable[Placement], creating: frozenset[str]
+    placements: Iterable[Placement], creation_ids: frozenset[str]
 ) -> dict[str, list[tuple[int, int] | None]]:
     """Return the lines of each placement by its lineage's first id; None: as recorded.
 
@@ -177,16 +190,16 @@ def _exported_ranges(
     written = {line for placement in owning for line in _ai_lines(placement)}
     created: dict[int, str] = {}
     for placement in owning:
-        if placement.lineage.first.id in creating:
+        if placement.lineage.first.id in creation_ids:
             own = range(placement.located.start or 1, (placement.located.end or 0) + 1)
             created.update(dict.fromkeys(written.intersection(own), placement.lineage.first.id))
     return {
-        placement.lineage.first.id: _ranges(placement, created, creating) for placement in known
+        placement.lineage.first.id: _ranges(placement, created, creation_ids) for placement in known
     }
 
 
 def _ranges(
-    placement: Placement, created: Mapping[int, str], creating: frozenset[str]
+    placement: Placement, created: Mapping[int, str], creation_ids: frozenset[str]
 ) -> list[tuple[int, int] | None]:
     located, identifier = placement.located, placement.lineage.first.id
     unplaced = (
@@ -196,7 +209,7 @@ def _ranges(
     )
     if unplaced or located.start is None or located.end is None:
         return [None]
-    if identifier not in creating or not placement.may_own_lines:
+    if identifier not in creation_ids or not placement.may_own_lines:
         return [(located.start, located.end)]
     own = enumerate(
         line for line in range(located.start, located.end + 1) if created.get(line) == identifier
@@ -206,7 +219,7 @@ def _ranges(
 
 
 def _ai_lines(placement: Placement) -> Iterator[int]:
-    """Yield the lines of a placement that are the AI's, as far as known."""
+    """Yield the lines of a placement that are not known to be a person's."""
     start, end, kinds = placement.located.start, placement.located.end, placement.located.kinds
     if start is not None and end is not None:
         yield from (
@@ -221,9 +234,9 @@ def _located_record(
     lines: tuple[int, int] | None,
     text: Text,
     locator: ProjectLocator,
-    creating: frozenset[str],
+    creation_ids: frozenset[str],
 ) -> Members:
-    members = _current_members(placement.lineage, locator, creating)
+    members = _current_members(placement.lineage, locator, creation_ids)
     if placement.moved_from is not None and placement.lineage.action != Action.DELETE:
         members["file_path"] = placement.path
     if lines is None:
@@ -239,7 +252,7 @@ def _located_record(
 
 
 def _current_members(
-    lineage: Lineage, locator: ProjectLocator, creating: frozenset[str]
+    lineage: Lineage, locator: ProjectLocator, creation_ids: frozenset[str]
 ) -> Members:
     """Return the current values of a lineage's members."""
     # A review is not code to be summed (R6).
@@ -259,7 +272,7 @@ def _current_members(
         commit = resolved.commit  # an inferred one is a guess
     members["commit_hash"] = commit
     members["action"] = lineage.action or lineage.first.text("action")
-    if lineage.first.id in creating and lineage.action != Action.CREATE:
+    if lineage.first.id in creation_ids and lineage.action != Action.CREATE:
         members |= {"action": Action.CREATE.value, SOURCE_ACTION: lineage.action}
     return members
 

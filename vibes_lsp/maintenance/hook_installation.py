@@ -282,7 +282,15 @@ _FRAMEWORK_HOOK: Final = b"vibes-backfill"
 
 
 class HookStatus(StrEnum):
-    """Whether commits run `vibes backfill`."""
+    """Whether commits run `vibes backfill`.
+
+    Attributes:
+        OURS: The hook of `vibes init --git-hooks` runs it.
+        OTHERS: Another hook runs it.
+        NONE: No hook does.
+        BROKEN: Our hook is installed, but does not work.
+        SHADOWED: Git ignores our hook, because `core.hooksPath` names another folder.
+    """
 
     OURS = "ours"
     OTHERS = "others"
@@ -329,7 +337,7 @@ def inspect_hook(project: Path) -> HookReport:
             return HookReport(
                 HookStatus.BROKEN,
                 file,
-                f"{file} was replaced by another hook: {PREVIOUS_HOOK} is beside it",
+                f"{file} was replaced by another hook: {PREVIOUS_HOOK} is in the same folder",
             )
         return HookReport(HookStatus.NONE, file, "no pre-commit hook updates the audit trail")
     problem = _problem(file, found, repository.relative_path(project))

@@ -18,7 +18,18 @@ from vibes_lsp.model.vocabulary import ContextType
 
 
 class ContextVariant(StrEnum):
-    """How a manifest key was computed from its entry (R2)."""
+    """How a manifest key was computed from its entry (R2).
+
+    Attributes:
+        SPEC: As in the RFC.
+        NO_TYPE: Without `type`.
+        ASCII: With non-ASCII characters escaped.
+        NULL_DROPPED: Without null members.
+        JS_NUMBER: With numbers printed as JavaScript does.
+        REPLACER: With only the top-level member names at every depth (`JSON.stringify`).
+        ENVIRONMENT_UNKNOWN: With the model "unknown".
+        MISMATCH: In no known way.
+    """
 
     SPEC = "spec"
     NO_TYPE = "no-type"
@@ -31,7 +42,17 @@ class ContextVariant(StrEnum):
 
 
 class IdVariant(StrEnum):
-    """How a stored `annotation_id` was computed from its record (R3)."""
+    """How a stored `annotation_id` was computed from its record (R3).
+
+    Attributes:
+        SPEC: As in the RFC.
+        LESS_ANCHORS: Without the anchors.
+        LESS_COMMIT: Without `commit_hash`, or with null in its place.
+        LESS_RISK: Without the risk members.
+        ASCII: With non-ASCII characters escaped.
+        ABSENT: The record has no id.
+        MISMATCH: In no known way.
+    """
 
     SPEC = "spec"
     LESS_ANCHORS = "less-anchors"
@@ -161,7 +182,7 @@ def _with_null_commit(form: _HashInput) -> _HashInput:
 
 
 def _with_unknown_model(form: _HashInput) -> _HashInput:
-    """The entry before its writer learnt the model and changed the entry in place."""
+    """The entry as hashed by tools that fill in the model afterwards, in place."""
     members: Members = {**form.members, "model_name": "unknown", "model_version": "unknown"}
     return replace(form, members=members)
 

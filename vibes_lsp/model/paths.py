@@ -10,7 +10,15 @@ from typing import Final
 
 
 class PathKind(StrEnum):
-    """Whether a recorded path can name a file of this project."""
+    """Whether a recorded path can name a file of this project.
+
+    Attributes:
+        INSIDE: It can.
+        ABSOLUTE: It is not relative to the project.
+        ESCAPING: It leads out of the project with `..`.
+        UNUSABLE: It is empty, names the project itself or has control characters.
+        TOO_LONG: It is longer than `MAX_PATH`.
+    """
 
     INSIDE = "inside"
     ABSOLUTE = "absolute"
@@ -41,7 +49,7 @@ def path_kind(path: str) -> PathKind:
 
 
 def is_too_long(path: str) -> bool:
-    """Whether no file can have this path; searching for it would only cost time."""
+    """Whether a path is too long for any file."""
     return len(path) > MAX_PATH or (
         4 * len(path) > MAX_PATH and len(path.encode("utf-8", "surrogatepass")) > MAX_PATH
     )

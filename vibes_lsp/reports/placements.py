@@ -207,7 +207,7 @@ class PlacementReport:
 
 
 def is_reviewed(facts: Members) -> bool:
-    """Return whether a placement is reviewed as it is now; an AI review does not count (R6)."""
+    """Return whether the current lines are reviewed; an AI review does not count (R6)."""
     review = facts["review"]
     return (
         isinstance(review, dict)

@@ -146,7 +146,7 @@ def review_queue(
         locator: The project's locator.
         scorer: Computes their risk.
         wanted: Further conditions.
-        include_rejected: Whether to append those that are rejected as they are now.
+        include_rejected: Whether to append those whose current lines are rejected.
     """
     found = find_placements(locator, wanted, scorer)
     queue = (
@@ -164,7 +164,7 @@ def needs_review(placement: Placement, facts: Members) -> bool:
 
 
 def is_rejected(facts: Members) -> bool:
-    """Return whether a placement is rejected as it is now."""
+    """Return whether the current lines are rejected."""
     review = facts["review"]
     return (
         is_reviewed(facts)

@@ -10,7 +10,16 @@ from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 
 
 class ReviewStatus(StrEnum):
-    """The result of all reviews of an annotation."""
+    """The result of all reviews of an annotation.
+
+    Attributes:
+        UNREVIEWED: There is no review.
+        APPROVED: A person approved the current lines.
+        UNKNOWN: A review does not record who reviewed, or which text.
+        STALE: The lines have changed since the review.
+        REJECTED: A person rejected the annotation.
+        AI: Only an AI reviewed it.
+    """
 
     UNREVIEWED = "unreviewed"
     APPROVED = "approved"

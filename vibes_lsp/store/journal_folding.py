@@ -63,7 +63,7 @@ def fold_journal(
             journal keeps the entries.
         UnsupportedVersion: Manifest or config have an unsupported version (R11).
     """
-    gained = 0
+    added = 0
     for number in range(_MAX_ROUNDS):
         if not _has_work(directory, others=number == 0):
             break
@@ -72,8 +72,8 @@ def fold_journal(
         if lock is None:
             break
         with lock:
-            gained += _fold_once(directory, lock, timeout, manifest_cache or ManifestCache())
-    return gained
+            added += _fold_once(directory, lock, timeout, manifest_cache or ManifestCache())
+    return added
 
 
 def _has_work(directory: AuditDir, *, others: bool) -> bool:
@@ -91,18 +91,16 @@ def _fold_once(
     directory: AuditDir, lock: LockHandle, timeout: float, manifest_cache: ManifestCache
 ) -> int:
     journal = read_journal(directory)
-    gained = (
-        _merge_into_manifest(directory, journal, lock, manifest_cache) if journal.entries else 0
-    )
+    added = _merge_into_manifest(directory, journal, lock, manifest_cache) if journal.entries else 0
     with append_lock(directory, timeout).acquire() as append:
-        _clean_up(directory, journal if gained is not None else Journal(), append)
-    return gained or 0
+        _clean_up(directory, journal if added is not None else Journal(), append)
+    return added or 0
 
 
 def _merge_into_manifest(
     directory: AuditDir, journal: Journal, lock: LockHandle, manifest_cache: ManifestCache
 ) -> int | None:
-    """Merge the journal into the manifest; return the number of new entries, None if it changed."""
+    """Merge the journal into the manifest; return the number of new entries, None on a race."""
     path = directory.manifest
     if path.is_symlink():
         raise RefusedWrite(

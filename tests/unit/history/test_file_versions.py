@@ -44,7 +44,6 @@ def test_the_versions_of_a_file_newest_first(repository: Repository) -> None:
     repository.write("src/a.py", "2\n")
     third = repository.commit("Third")
     found = versions(repository, "src/a.py")
-    assert found.complete
     assert [(each.commit, each.path, each.moment) for each in found.versions] == [
         (third, "src/a.py", at(2)),
         (first, "src/a.py", at(0)),
@@ -73,7 +72,6 @@ def test_renames_with_edits_are_followed(repository: Repository) -> None:
     found = versions(repository, names[-1])
     assert [(each.commit, each.path) for each in found.versions] == expected
     assert found.names == tuple(reversed(names))
-    assert found.complete
 
 
 def test_the_history_of_a_deleted_file(repository: Repository) -> None:
@@ -140,8 +138,8 @@ def test_a_limit_makes_the_history_incomplete(repository: Repository) -> None:
         repository.write("a.py", f"{number}\n")
         made.insert(0, repository.commit(f"Commit {number}"))
     found = versions(repository, "a.py", limit=3)
-    assert ([each.commit for each in found.versions], found.complete) == (made[:3], False)
-    assert versions(repository, "a.py", limit=5).complete
+    assert [each.commit for each in found.versions] == made[:3]
+    assert versions(repository, "a.py", limit=5).first_after(at(0)) is not None
     assert [
         each and each.commit for each in map(found.first_after, [at(4), at(3), at(2), at(0)])
     ] == [

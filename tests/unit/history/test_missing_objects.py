@@ -38,7 +38,6 @@ def test_a_missing_commit_ends_history(repository: Repository) -> None:
     remove(repository, commits[0])
     resolver = resolver_for(repository)
     with ProjectHistory(repository.path) as history:
-        assert not history.versions("a.py").complete
         assert history.versions("a.py").first_after(START) is None
         assert history.version_at("a.py", commits[0]) is None
         assert history.version_at("a.py", commits[1]) is not None
@@ -54,7 +53,7 @@ def test_a_missing_tree_is_tolerated(repository: Repository) -> None:
     with ProjectHistory(repository.path) as history:
         assert history.version_at("src/a.py", first) is None
         assert history.version_at("src/a.py", second) is not None
-        assert not history.versions("src/a.py").complete
+        assert history.versions("src/a.py").first_after(START) is None
         assert history.renames_since(first) == {}
 
 

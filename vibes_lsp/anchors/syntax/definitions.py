@@ -9,8 +9,10 @@ from enum import Enum
 from typing import Final
 
 LONGEST_NAME: Final = 300
+"""Maximum number of characters of a name that are read."""
+
 LONGEST_HEAD: Final = 2000
-"""Characters of a name, and of a head or a signature, that are read."""
+"""Maximum number of characters of a head or a signature that are read."""
 
 _WORDS_BEFORE: Final = re.compile(
     r"(?:(?:export|default|async|static|public|private|protected|abstract|def|function|func|fn|fun"
@@ -33,7 +35,7 @@ class Definition:
     """A function, method or class in a text.
 
     Attributes:
-        path: Its names, qualifiers first, each with its alternatives, like the trait of an `impl`.
+        path: Its qualifiers and its name, each with alternatives, like type and trait of an `impl`.
         start: First line, 1-based, with decorators, attributes and `export`.
         end: Last line, inclusive.
         head: Its text up to its body, cut.
@@ -92,9 +94,6 @@ def _split(text: str) -> tuple[str, ...]:
     )
 
 
-LONGEST: Final = 2000
-"""Characters of a signature or of a head that are read."""
-
 _OPENING: Final = "([{<"
 _CLOSING: Final = ")]}>"
 _NOTHING: Final = frozenset({"", "/", "*", "void"})
@@ -121,10 +120,10 @@ def matches(signature: str, name: str, head: str, parameters: str | None, style:
         parameters: Its parameters, with their parentheses; None where it has none.
         style: How its language writes them.
     """
-    recorded = parameters_in(signature[:LONGEST], name)
+    recorded = parameters_in(signature[:LONGEST_HEAD], name)
     if recorded is None or parameters is None:
-        return _bare(signature[:LONGEST]) in _bare(head[:LONGEST])
-    return _agree(_parameters(recorded), _parameters(_inner(parameters[:LONGEST])), style)
+        return _bare(signature[:LONGEST_HEAD]) in _bare(head[:LONGEST_HEAD])
+    return _agree(_parameters(recorded), _parameters(_inner(parameters[:LONGEST_HEAD])), style)
 
 
 def parameters_in(signature: str, name: str) -> str | None:
