@@ -23,7 +23,11 @@ FILES = ["config.json", "manifest.json", "annotations.jsonl", ".gitignore", ".gi
 def test_a_fresh_directory_has_every_file(tmp_path: Path) -> None:
     done = vibes("init", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert done.lines == [str(tmp_path / ".ai-audit"), *(f"  created  {name}" for name in FILES)]
+    assert done.lines == [
+        str(tmp_path / ".ai-audit"),
+        *(f"  created  {name}" for name in FILES),
+        "Commit this folder with your code. Check the setup with `vibes doctor`.",
+    ]
     assert sorted(path.name for path in (tmp_path / ".ai-audit").iterdir()) == sorted(FILES)
     assert json.loads((tmp_path / ".ai-audit" / "config.json").read_bytes()) == {
         "standard": "VIBES",

@@ -60,9 +60,10 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, run_vibes:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense"], "No such command 'nonsense'."),
-        (["check", "--nonsense"], "No such option '--nonsense'."),
-        (["show"], "Missing argument 'ID'."),
+        (["nonsense"], "No such command 'nonsense'; see `vibes --help`"),
+        (["blam"], "No such command 'blam'. Did you mean 'blame'?"),
+        (["check", "--nonsense"], "No such option '--nonsense'; see `vibes check --help`"),
+        (["show"], "Missing argument 'ID'; see `vibes show --help`"),
         (["log", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
         (
             ["log", "--limit", "many"],
@@ -73,7 +74,10 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, run_vibes:
             "Invalid value for '--type': 'x' is not one of 'line', 'function', 'session', 'edge', 'delegation', 'all'.",
         ),
         (["check", "--base"], "Option '--base' requires an argument."),
-        (["stats", "surplus"], "Got unexpected extra argument (surplus)"),
+        (
+            ["stats", "surplus"],
+            "Got unexpected extra argument (surplus); see `vibes stats --help`",
+        ),
         (
             ["init", "--assurance-level", "total"],
             "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'.",

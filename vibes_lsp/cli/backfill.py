@@ -92,7 +92,7 @@ def _print_result(result: Backfilled | Remapped, counts: str, *, as_json: bool) 
         print_json(result_as_json(result))
         return
     rows = [
-        (record["annotation_id"][:12], _place(record), record["commit_hash"][:12], record["action"])
+        (record["annotation_id"][:8], _place(record), record["commit_hash"][:8], record["action"])
         for record in result.records
     ]
     if rows:

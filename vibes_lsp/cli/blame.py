@@ -86,9 +86,11 @@ def _print(blame: Blame) -> None:
         if placement.owned_ranges and why_unverified(placement) is None:
             continue
         role = "history" if placement.is_history else placement.lineage.action or "edit"
+        name = placement.current.text("function_name")
+        label = f"{escape(role, 20)} {escape(name, 60)}" if name else escape(role, 20)
         print_styled(
             [
-                (f"{escape(placement.current.id)[:8]} {escape(role, 20)}: ", "bold"),
+                (f"{escape(placement.current.id)[:8]} {label}: ", "bold"),
                 (describe_location(placement), ""),
             ]
         )

@@ -92,6 +92,8 @@ def command(  # noqa: PLR0917
             print_line(f"  completed {name}")
         for name in made.unchanged:
             print_line(f"  kept     {name}")
+        if made.created:
+            print_line("Commit this folder with your code. Check the setup with `vibes doctor`.")
     result: Members = {
         "path": str(made.directory.path),
         "created": list(made.created),

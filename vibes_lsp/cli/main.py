@@ -87,6 +87,17 @@ class _Commands(click.Group):
         return command
 
     @override
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:  # click suggests imported commands only
+            raise click.exceptions.NoSuchCommand(
+                error.command_name, possibilities=COMMANDS, ctx=ctx
+            ) from None
+
+    @override
     def format_commands(self, ctx: Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
         for title, commands in SECTIONS.items():
@@ -132,6 +143,18 @@ def run(arguments: list[str] | None = None) -> int:
         return 2
 
 
+def _usage_hint(error: click.ClickException) -> str:
+    """Return the help to read; empty for an invalid value, whose message has what was expected."""
+    invalid = isinstance(error, click.BadParameter) and not isinstance(
+        error, click.MissingParameter
+    )
+    if not isinstance(error, click.UsageError) or error.ctx is None or invalid:
+        return ""
+    if error.format_message().endswith("?"):  # it suggests a name
+        return ""
+    return f"see `{error.ctx.command_path} --help`"
+
+
 def _run(arguments: list[str] | None) -> int:
     try:
         code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
@@ -143,7 +166,7 @@ def _run(arguments: list[str] | None) -> int:
         click.echo(error.format_message(), err=True)
         return 2
     except click.ClickException as error:
-        print_usage_error(error.format_message())
+        print_usage_error(error.format_message(), hint=_usage_hint(error))
         return 2
     except (click.Abort, KeyboardInterrupt):
         return 130

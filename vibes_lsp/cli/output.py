@@ -154,9 +154,10 @@ def print_warning(message: str) -> None:
     print(escape(f"vibes: warning: {message}"), file=sys.stderr)
 
 
-def print_usage_error(message: str) -> None:
+def print_usage_error(message: str, *, hint: str = "") -> None:
     """Print what is wrong with the command line."""
-    print(escape(f"vibes: {message}", _MAX_MESSAGE), file=sys.stderr)
+    text = f"{message.removesuffix('.')}; {hint}" if hint else message
+    print(escape(f"vibes: {text}", _MAX_MESSAGE), file=sys.stderr)
 
 
 def print_table(
