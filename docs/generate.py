@@ -18,9 +18,9 @@ from vibes_lsp.checks.finding import Check, Severity
 DOCS: Final = Path(__file__).parent
 _GENERATED: Final = "<!-- Made by `make docs` from {source}; edit that instead. -->\n\n"
 _MEANING: Final = {
-    Severity.ERROR: "the check as a whole fails, `vibes check` exits 1",
-    Severity.WARNING: "something is incomplete or was done in a way that others may trip over",
-    Severity.NOTE: "worth knowing, nothing to mend",
+    Severity.ERROR: "`vibes check` fails and exits with 1",
+    Severity.WARNING: "something is incomplete, or other tools may read it differently",
+    Severity.NOTE: "for information; no change is needed",
 }
 
 
@@ -37,9 +37,9 @@ def files() -> dict[Path, str]:
 def checks() -> str:
     """Return the page about all checks."""
     head = _GENERATED.format(source="`vibes_lsp/checks/catalogue.py`")
-    head += "# Checks\n\n`vibes check` looks at a whole audit trail. Every finding carries one of the ids below, a severity and a place.\n\n"
+    head += "# Checks\n\n`vibes check` checks a whole audit trail. Every finding has one of the ids below, a severity and a location.\n\nA *record* is a line of the log, `annotations.jsonl`. An *entry* is a value of `manifest.json`, under its hash. The *policy* is\n`config.json`. A *member* is a name with its value in a JSON object.\n\n"
     head += "".join(f"- **{severity}**: {meaning}\n" for severity, meaning in _MEANING.items())
-    overview = "\n| check | severity | what it says |\n|---|---|---|\n"
+    overview = "\n| check | severity | meaning |\n|---|---|---|\n"
     overview += "".join(
         f"| [`{check.id}`](#{check.id}) | {check.severity} | {check.title} |\n" for check in ALL
     )
