@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 RULES: Final = [{"condition": "temperature > 0.8", "action": "block"}]
 BEGIN: Final = "import hashlib\n"
 BO: Final = ("Bo Example", "bo@example.org")
+BLOCKED: Final = {"a.py": ("block", False)}
+RELEASED: Final = {"a.py": ("block", True)}
+"""What `decisions` returns while the lines of `a.py` are blocked, and after an approval."""
 
 
 class GateProject(Project):
@@ -92,6 +95,17 @@ class GateProject(Project):
     ) -> str:
         """Commit everything; return the commit."""
         return self.repository.commit(message, by=by, committer=committer)
+
+    def commit_review(
+        self,
+        identifier: str,
+        by: tuple[str, str] = BO,
+        committer: tuple[str, str] | None = None,
+        **members: Any,
+    ) -> None:
+        """Approve an annotation, and commit that as the reviewer."""
+        self.review(identifier, reviewer=by[0], **members)
+        self.commit("Review", by, committer)
 
     def gate(self, run_vibes: RunVibes, *arguments: str) -> CommandResult:
         """Run the gate against the base."""

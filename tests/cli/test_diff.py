@@ -245,16 +245,8 @@ def test_without_git_it_is_an_error(tmp_path: Path, run_vibes: RunVibes) -> None
 
 
 def test_no_program_that_the_repository_names_is_run(story: Story, run_vibes: RunVibes) -> None:
-    for name in (
-        "diff.external",
-        "diff.evil.command",
-        "diff.evil.textconv",
-        "filter.evil.clean",
-        "core.fsmonitor",
-    ):
-        story.repository.git("config", name, f"touch {story.root}/ran-{name};:")
-    (story.root / ".git" / "info" / "attributes").write_text("*.py diff=evil filter=evil\n")
+    story.repository.configure_programs()
     story.file("a.py", STORY + PERSON + "x = 1\n")
     told(run_vibes, story)
     told(run_vibes, story, f"{story.base}..HEAD")
-    assert not list(story.root.glob("ran-*"))
+    assert not story.repository.programs_run()

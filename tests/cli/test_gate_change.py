@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gate_project import RULES, GateProject, checks, decisions
+from tests.cli.gate_project import BLOCKED, RULES, GateProject, checks, decisions
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.run_vibes import RunVibes
-
-BLOCKED = {"a.py": ("block", False)}
 
 
 @pytest.fixture

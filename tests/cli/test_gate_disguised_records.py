@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.gate_project import (
     BEGIN,
+    BLOCKED,
     BO,
     GateProject,
     change_last_records,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from tests.cli.run_vibes import RunVibes
 
-BLOCKED: Final = {"a.py": ("block", False)}
 PADDING: Final = b"x" * (9 << 20)
 UNREADABLE: Final[dict[str, Callable[[bytes], bytes]]] = {
     "half a record": lambda line: line[:-3],
@@ -281,15 +281,7 @@ def test_code_in_a_submodule_is_gated(
     inner = Repository(tmp_path / "inner")
     (tmp_path / "inner/a.py").write_text(STORY)
     inner.commit("Inside")
-    project.repository.git(
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "--quiet",
-        "add",
-        f"file://{tmp_path / 'inner'}",
-        "sub",
-    )
+    project.repository.add_submodule(inner, "sub")
     project.commit()
     assert decisions(project.gate_json(run_vibes)) == {"sub/a.py": ("block", False)}
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.gate_project import BO, RULES, GateProject, checks, decisions, members, use_ci_user
+from tests.cli.gate_project import (
+    BLOCKED,
+    BO,
+    RULES,
+    GateProject,
+    checks,
+    decisions,
+    members,
+    use_ci_user,
+)
 from tests.server.project import STORY
 from tests.trails import Repository
 
@@ -16,7 +25,6 @@ if TYPE_CHECKING:
 
     from tests.cli.run_vibes import RunVibes
 
-BLOCKED: Final = {"a.py": ("block", False)}
 LOG: Final = ".ai-audit/annotations.jsonl"
 
 
@@ -162,15 +170,7 @@ def test_a_trail_in_a_submodule_releases_nothing(
         path.rename(tmp_path / "inner" / path.name)
     (project.root / ".ai-audit").rmdir()
     inner.commit("Trail")
-    project.repository.git(
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "--quiet",
-        "add",
-        f"file://{tmp_path / 'inner'}",
-        ".ai-audit",
-    )
+    project.repository.add_submodule(inner, ".ai-audit")
     project.repository.git("add", "a.py")
     project.repository.git("commit", "--quiet", "--message", "A trail elsewhere")
     found = project.gate_json(run_vibes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gate_project import GateProject, checks, decisions, members
+from tests.cli.gate_project import BLOCKED, GateProject, checks, decisions, members
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from tests.cli.run_vibes import RunVibes
 
-BLOCKED = {"a.py": ("block", False)}
 COVERS = {"reason": "covers"}
 BLOCK = "".join(STORY.splitlines(keepends=True)[3:7])
 EDITED = STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashlib.sha1(payload)\n")

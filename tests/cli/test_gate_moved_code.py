@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.gate_project import BEGIN, BO, GateProject, checks, decisions, use_ci_user
+from tests.cli.gate_project import BEGIN, BLOCKED, BO, GateProject, checks, decisions, use_ci_user
 from tests.server.project import STORY
 from tests.trails import Repository
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from tests.cli.run_vibes import RunVibes
 
-BLOCKED: Final = {"a.py": ("block", False)}
 POINTER: Final = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 412\n"
 
 
@@ -32,15 +31,7 @@ def submodule(project: GateProject, tmp_path: Path, path: str = "lib", **files: 
     for name, text in files.items():
         inner.write(f"{name}.py", text)
     inner.commit("Inside")
-    project.repository.git(
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "--quiet",
-        "add",
-        f"file://{tmp_path / 'inner'}",
-        path,
-    )
+    project.repository.add_submodule(inner, path)
     return inner
 
 
@@ -350,8 +341,7 @@ def test_a_row_does_not_call_an_ais_approval_a_persons(
     identifier = project.write()
     project.commit()
     session = project.session_start(environment=project.calm, agent_name=BO[0])
-    project.review(identifier, reviewer=BO[0], session=session)
-    project.commit("Review", by=BO)
+    project.commit_review(identifier, session=session)
     assert "approved by Bo Example, in an AI's session" in " ".join(
         project.gate(run_vibes).out.split()
     )

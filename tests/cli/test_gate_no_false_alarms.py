@@ -41,25 +41,25 @@ def quiet(
     return set(decisions(done.json))
 
 
-def test_a_pull_request_as_a_host_merges_it(project: GateProject, run_vibes: RunVibes) -> None:
+def record_on_two_branches(project: GateProject) -> None:
+    """Record on `side` and then on `main`, whose head becomes the base."""
     project.repository.switch("side", create=True)
     project.write("side.py", risky=False)
     project.commit("On the side")
     project.repository.switch("main")
     project.write("main.py", risky=False)
     project.base = project.commit("Meanwhile", by=BO)
+
+
+def test_a_pull_request_as_a_host_merges_it(project: GateProject, run_vibes: RunVibes) -> None:
+    record_on_two_branches(project)
     project.repository.git("checkout", "--quiet", "--detach", "main")
     project.repository.git("merge", "--quiet", "--no-ff", "--message", "Merge", "side", by=HOST)
     assert quiet(project, run_vibes) == {"side.py"}
 
 
 def test_a_branch_that_merges_main_into_itself(project: GateProject, run_vibes: RunVibes) -> None:
-    project.repository.switch("side", create=True)
-    project.write("side.py", risky=False)
-    project.commit("On the side")
-    project.repository.switch("main")
-    project.write("main.py", risky=False)
-    project.base = project.commit("Meanwhile", by=BO)
+    record_on_two_branches(project)
     project.repository.switch("side")
     project.repository.merge("main")
     project.write("more.py", risky=False)

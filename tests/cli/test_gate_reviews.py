@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.gate_project import BO, GateProject, checks, decisions
+from tests.cli.gate_project import BLOCKED, BO, RELEASED, GateProject, checks, decisions
 from tests.server.project import STORY
 from tests.trails import Repository
 from tests.trails.repository import AUTHOR
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from tests.cli.run_vibes import RunVibes
 
 ADA = AUTHOR
-BLOCKED = {"a.py": ("block", False)}
-RELEASED = {"a.py": ("block", True)}
 
 
 @pytest.fixture
@@ -31,8 +29,7 @@ def test_an_approval_by_someone_else_in_their_own_commit_releases(
 ) -> None:
     identifier = project.write()
     project.commit()
-    project.review(identifier, reviewer=BO[0])
-    project.commit("Review", by=BO)
+    project.commit_review(identifier)
     found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found), found["findings"]) == ("PASS", RELEASED, [])
 
@@ -43,8 +40,7 @@ def test_a_backfill_in_the_commit_of_the_reviewer_does_not_make_them_a_contribut
     identifier = project.write()
     commit = project.commit()
     project.remap(identifier, commit=commit)
-    project.review(identifier, reviewer=BO[0])
-    project.commit("Review", by=BO)
+    project.commit_review(identifier)
     assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
@@ -109,11 +105,9 @@ def test_a_committer_and_a_co_author_are_contributors(
         committer=ADA,
     )
     for reviewer in (BO, ADA):
-        project.review(identifier, reviewer=reviewer[0])
-        project.commit("Review", by=reviewer)
+        project.commit_review(identifier, reviewer)
         assert decisions(project.gate_json(run_vibes)) == BLOCKED
-    project.review(identifier, reviewer="Di")
-    project.commit("Review", by=("Di", "di@example.org"))
+    project.commit_review(identifier, ("Di", "di@example.org"))
     assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
@@ -123,8 +117,7 @@ def test_the_committer_of_the_host_is_not_a_contributor(
     host = ("GitHub", "noreply@github.com")
     identifier = project.write()
     project.commit(committer=host)
-    project.review(identifier, reviewer=BO[0])
-    project.commit("Review", by=BO, committer=host)
+    project.commit_review(identifier, committer=host)
     assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
@@ -135,13 +128,11 @@ def test_the_committer_of_the_lines_is_a_contributor_without_the_record(
     project.commit("The lines")
     identifier = project.write()
     project.commit("The record", by=("Cy", "cy@example.org"))
-    project.review(identifier, reviewer=ADA[0])
-    project.commit("Review")
+    project.commit_review(identifier, ADA)
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
     project.file("a.py", STORY + "mine = 1\n")
     project.commit("Another line of the file", by=BO)
-    project.review(identifier, reviewer=BO[0])
-    project.commit("Review", by=BO)
+    project.commit_review(identifier)
     assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
@@ -152,8 +143,7 @@ def test_the_writer_of_code_of_the_base_cannot_approve_it_later(
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
     project.commit("Something else", by=BO)
-    project.review(identifier, reviewer=ADA[0])
-    project.commit("Review")
+    project.commit_review(identifier, ADA)
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
@@ -174,8 +164,7 @@ def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
     child = project.session_start(
         environment=project.reviewer_environment(), parent=session, agent_type="human"
     )
-    project.review(identifier, reviewer=BO[0], session=child)
-    project.commit("Review", by=BO)
+    project.commit_review(identifier, session=child)
     found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
     assert "it was given in the session that wrote the code" in found["findings"][0]["message"]
@@ -184,8 +173,7 @@ def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
 def test_a_review_without_a_session_is_refused(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.commit()
-    project.review(identifier, reviewer=BO[0], session="nowhere")
-    project.commit("Review", by=BO)
+    project.commit_review(identifier, session="nowhere")
     assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
@@ -258,21 +246,11 @@ def test_no_program_that_the_repository_names_is_run(
 ) -> None:
     identifier = project.write()
     project.commit()
-    project.review(identifier, reviewer=BO[0])
-    project.commit("Review", by=BO)
-    for name in (
-        "diff.external",
-        "diff.evil.command",
-        "diff.evil.textconv",
-        "filter.evil.clean",
-        "core.fsmonitor",
-        "gpg.program",
-    ):
-        project.repository.git("config", name, f"touch {project.root}/ran-{name};:")
+    project.commit_review(identifier)
+    project.repository.configure_programs()
     project.repository.git("config", "blame.ignoreRevsFile", "nowhere")
-    (project.root / ".git/info/attributes").write_text("*.py diff=evil filter=evil\n")
     assert decisions(project.gate_json(run_vibes)) == RELEASED
-    assert not list(project.root.glob("ran-*"))
+    assert not project.repository.programs_run()
 
 
 def test_a_shallow_clone_says_what_it_lacks(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gate_project import BO, GateProject, checks, decisions, members, use_ci_user
+from tests.cli.gate_project import BLOCKED, BO, GateProject, checks, decisions, members, use_ci_user
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.run_vibes import RunVibes
-
-BLOCKED: Final = {"a.py": ("block", False)}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gate_project import BO, GateProject, decisions
+from tests.cli.gate_project import BLOCKED, BO, GateProject, decisions
 from tests.cli.run_vibes import SCRIPT, clean_environment
 from vibes_lsp.recording.spool import completion_name
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tests.cli.run_vibes import RunVibes
 
-BLOCKED = {"a.py": ("block", False)}
 WHEN = "2026-02-05T12:00:00Z"
 CLAIM = {
     "file": "b.py",

@@ -105,9 +105,7 @@ def test_a_submodule_has_hooks_of_its_own(
 ) -> None:
     inner = Repository(tmp_path / "inner")
     inner.commit("Begin")
-    hook_repository.repository.git(
-        "-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(inner.path), "sub"
-    )
+    hook_repository.repository.add_submodule(inner, "sub")
     run_vibes("init", "sub", "--git-hooks", cwd=hook_repository.root)
     assert hook_repository.commit(hook_repository.root / "sub") == [CALL]
     assert hook_repository.commit() == []

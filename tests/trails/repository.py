@@ -110,6 +110,35 @@ class Repository:
         self._time += timedelta(minutes=1)
         return self.head()
 
+    def add_submodule(self, other: Repository, path: str) -> None:
+        """Add another repository as a submodule, without committing it."""
+        self.git(
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            other.path.as_uri(),
+            path,
+        )
+
+    def configure_programs(self) -> None:
+        """Name programs in the configuration; each one that git runs leaves a file `ran-OPTION`."""
+        for option in (
+            "diff.external",
+            "diff.evil.command",
+            "diff.evil.textconv",
+            "filter.evil.clean",
+            "core.fsmonitor",
+            "gpg.program",
+        ):
+            self.git("config", option, f"touch {self.path}/ran-{option};:")
+        (self.path / ".git/info/attributes").write_text("*.py diff=evil filter=evil\n", "utf-8")
+
+    def programs_run(self) -> list[Path]:
+        """Return the files that programs of `configure_programs` left."""
+        return list(self.path.glob("ran-*"))
+
     def _environment(
         self, date: str, author: tuple[str, str] = AUTHOR, committer: tuple[str, str] = AUTHOR
     ) -> dict[str, str]:

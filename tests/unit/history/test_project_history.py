@@ -232,15 +232,7 @@ def test_a_file_in_a_submodule_has_the_submodules_history(
     inner = Repository(tmp_path / "inner")
     inner.write("src/a.py", "1\n")
     first = inner.commit("First")
-    repository.git(
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "--quiet",
-        "add",
-        str(inner.path),
-        "lib/sub",
-    )
+    repository.add_submodule(inner, "lib/sub")
     outer_first = repository.commit("Submodule")
     submodule = Repository(repository.path / "lib/sub")
     submodule.write("src/a.py", "2\n")
