@@ -26,6 +26,11 @@ def same(one: bytes, other: bytes) -> bool:
 """A file whose functions, on lines 4-7 and 10-13, cannot be mistaken for each other."""
 AS_RECORDED: Final = {"enabled": True, "algorithm": "our-own"}
 """PRISM with an algorithm that nobody here knows: scores show as they were recorded, and none is computed (R27)."""
+MOSTLY_CRITICAL: Final = {
+    "enabled": True,
+    "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03},
+}
+"""A configuration of PRISM in which every score above 0.03 is critical."""
 
 
 class Project(TrailWriter):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lsprotocol import types
 
-from tests.server.project import STORY, Project
+from tests.server.project import MOSTLY_CRITICAL, STORY, Project
 from tests.server.sessions import session
 from tests.trails import Repository
 
@@ -79,12 +79,7 @@ async def test_what_is_offered_at_an_annotation_and_nowhere_else(
 async def test_a_review_settles_a_risk_and_an_edit_brings_it_back(
     editor: Editor, reviewed_project: Project
 ) -> None:
-    reviewed_project.config(
-        risk_scoring={
-            "enabled": True,
-            "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03},
-        }
-    )
+    reviewed_project.config(risk_scoring=MOSTLY_CRITICAL)
     uri = await editor.open_known(reviewed_project.annotated(risk_score=0.9))
     (risk,) = await editor.diagnostics(uri)
     offered = await actions(

@@ -41,13 +41,6 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
 
 
 class TestEnds:
-    def test_shutdown_and_exit_end_well(self, wire: Wire, tmp_path: Path) -> None:
-        wire.initialize(tmp_path)
-        assert wire.request("shutdown", None)["result"] is None
-        wire.notify("exit", None)
-        wire.drain()
-        assert wire.process.wait() == 0
-
     def test_exit_without_shutdown_ends_with_one(self, wire: Wire, tmp_path: Path) -> None:
         wire.initialize(tmp_path)
         wire.notify("exit", None)

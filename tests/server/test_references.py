@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from tests.server.project import STORY, Project
+from tests.server.project import MOSTLY_CRITICAL, STORY, Project
 
 if TYPE_CHECKING:
     from tests.server.editor import Editor
@@ -57,12 +57,7 @@ async def test_no_prompt_no_references(editor: Editor, project: Project) -> None
 async def test_a_risk_names_the_other_ranges_of_its_prompt(
     editor: Editor, project: Project
 ) -> None:
-    project.config(
-        risk_scoring={
-            "enabled": True,
-            "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03},
-        }
-    )
+    project.config(risk_scoring=MOSTLY_CRITICAL)
     prompt = project.prompt("Write both.")
     project.line("a.py", 4, 7, text=STORY, prompt=prompt, risk_score=0.9)
     project.review(project.line("a.py", 10, 13, text=STORY, prompt=prompt))

@@ -161,13 +161,8 @@ class Execution:
     ) -> bool:
         """Record pending completions as they are; return whether there were any.
 
-        Args:
-            texts: Current texts by path relative to the project; completions that are no longer in
-                them are not recorded.
-            paths: Only completions in these files.
-            session_id: Only completions of this session.
-            own_after: Only those of this program whose last part is so many seconds old.
-            others_after: The same for those of other programs, which may have died.
+        The arguments are those of `Recorder.record_pending_completions`; `own_after` selects those
+        of this program whose last part is so many seconds old.
 
         Raises:
             RefusedWrite: The trail cannot be locked or written.

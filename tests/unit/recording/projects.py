@@ -47,6 +47,22 @@ class Project:
         """Start a session."""
         return self.recorder.start_session(TOOL, MODEL, **more).session_id
 
+    def annotate(
+        self,
+        session: str,
+        start: int,
+        end: int,
+        action: str = "create",
+        *,
+        path: str = "a.py",
+        text: str | None = None,
+    ) -> str:
+        """Record an edit of a session; return the id of the annotation."""
+        origin = session_origin(session)
+        done = self.recorder.annotate_lines(path, start, end, action, origin, text=text)
+        assert done.annotation_id is not None
+        return done.annotation_id
+
     def records(self, kind: str | None = None) -> list[dict[str, Any]]:
         """Return the records of a type in the order of the log; every id is checked."""
         log = (self.root / ".ai-audit" / "annotations.jsonl").read_bytes()

@@ -242,9 +242,7 @@ def test_what_is_not_tracked_is_not_recorded(tmp_path: Path) -> None:
         )
         assert recorded == Recorded(None, untracked=True)
     assert project.written() == before
-    assert project.recorder.annotate_lines(
-        "a.py", 1, 1, "create", session_origin(session)
-    ).annotation_id
+    assert project.annotate(session, 1, 1)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (3, 2), (1, 11), (11, 11)])
@@ -295,6 +293,4 @@ def test_a_missing_file_needs_its_text(project: Project) -> None:
     session = project.session()
     with pytest.raises(UnreadableFile, match=r"new\.py does not exist"):
         project.recorder.annotate_lines("new.py", 1, 1, "create", session_origin(session))
-    assert project.recorder.annotate_lines(
-        "new.py", 1, 1, "create", session_origin(session), text="x = 1\n"
-    ).annotation_id
+    assert project.annotate(session, 1, 1, path="new.py", text="x = 1\n")

@@ -24,12 +24,7 @@ TWICE = "x = 1\ny = 2\n\n\nx = 1\ny = 2\n"
 
 @pytest.fixture
 def annotation(project: Project) -> str:
-    return (
-        project.recorder.annotate_lines(
-            "a.py", 4, 6, "create", session_origin(project.session())
-        ).annotation_id
-        or ""
-    )
+    return project.annotate(project.session(), 4, 6)
 
 
 def placed(project: Project, text: str, path: str = "a.py") -> Placement:
@@ -82,12 +77,7 @@ def test_an_annotation_is_reanchored_in_a_renamed_file(project: Project, annotat
 
 def test_only_a_certain_match_counts_after_mark_lost(project: Project) -> None:
     project.file("b.py", TWICE)
-    annotation = (
-        project.recorder.annotate_lines(
-            "b.py", 1, 2, "create", session_origin(project.session())
-        ).annotation_id
-        or ""
-    )
+    annotation = project.annotate(project.session(), 1, 2, path="b.py")
     twice = "\n\n" + TWICE
     assert placed(project, twice, "b.py").located.ambiguous
     done = project.recorder.mark_lost(annotation)

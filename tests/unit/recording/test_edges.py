@@ -83,12 +83,7 @@ def test_a_withheld_prompt_is_no_cause(tmp_path: Path) -> None:
 
 def test_context_files_and_references_inform_an_edit(project: Project) -> None:
     session, other = project.session(), project.session()
-    first = (
-        project.recorder.annotate_lines(
-            "a.py", 1, 1, "create", session_origin(session)
-        ).annotation_id
-        or ""
-    )
+    first = project.annotate(session, 1, 1)
     command = project.recorder.record_command(session, COMMAND).command_hash
     prompt = Prompt(
         "Use it.", PromptType.CHAT_MESSAGE, ("b.py", str(project.root / "c.py"), "/elsewhere/d.py")
@@ -124,9 +119,7 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
     assert project.entry(read.command_hash)["command_text"] == "read a.py 'with space.py'"
     assert project.entry(read.command_hash)["command_type"] == "file_read"
     foreign, first, second = (
-        project.recorder.annotate_lines(
-            "a.py", line, line, "create", session_origin(which)
-        ).annotation_id
+        project.annotate(which, line, line)
         for line, which in ((1, other), (4, session), (9, session))
     )
     assert project.edges("informed_by") == [
@@ -134,9 +127,7 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
         (first, read.command_hash),
     ]
     project.recorder.record_read(session, ["a.py", "with space.py"])
-    third = project.recorder.annotate_lines(
-        "a.py", 5, 5, "modify", session_origin(session)
-    ).annotation_id
+    third = project.annotate(session, 5, 5, "modify")
     assert project.edges("informed_by")[2:] == [
         (session, read.command_hash),
         (third, read.command_hash),
@@ -147,12 +138,7 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
 def test_a_file_that_two_sessions_read_informs_the_edits_of_both(project: Project) -> None:
     sessions = [project.session(), project.session()]
     keys = {project.recorder.record_read(session, ["a.py"]).command_hash for session in sessions}
-    edits = [
-        project.recorder.annotate_lines(
-            "a.py", line, line, "create", session_origin(each)
-        ).annotation_id
-        for line, each in enumerate(sessions, 4)
-    ]
+    edits = [project.annotate(each, line, line) for line, each in enumerate(sessions, 4)]
     [key] = keys
     assert project.edges("informed_by") == [
         *((session, key) for session in sessions),
@@ -175,9 +161,7 @@ def test_an_edit_depends_on_an_older_one_whose_place_is_uncertain(
         "assurance_level": "medium",
     }
     [older] = AuditWriter(project.recorder.directory).append([unanchored])
-    newer = project.recorder.annotate_lines(
-        "a.py", 1, 10, "modify", session_origin(started.session_id)
-    ).annotation_id
+    newer = project.annotate(started.session_id, 1, 10, "modify")
     assert project.edges("depends_on") == [(newer, older)]
     assert project.edges("supersedes") == []
 
@@ -190,13 +174,9 @@ def test_a_command_is_caused_by_its_session(project: Project) -> None:
 
 def test_an_edit_that_covers_another_supersedes_it(project: Project) -> None:
     session = project.session()
-    older = project.recorder.annotate_lines(
-        "a.py", 4, 6, "create", session_origin(session)
-    ).annotation_id
+    older = project.annotate(session, 4, 6)
     moved = "# one more line\n" + SOURCE
-    newer = project.recorder.annotate_lines(
-        "a.py", 4, 8, "modify", session_origin(session), text=moved
-    ).annotation_id
+    newer = project.annotate(session, 4, 8, "modify", text=moved)
     assert project.edges("supersedes") == [(newer, older)]
     assert project.edges("depends_on") == []
     [edge] = [edge for edge in project.records("edge") if edge["edge_type"] == "supersedes"]
@@ -205,12 +185,8 @@ def test_an_edit_that_covers_another_supersedes_it(project: Project) -> None:
 
 def test_an_edit_inside_another_depends_on_it(project: Project) -> None:
     session = project.session()
-    older = project.recorder.annotate_lines(
-        "a.py", 4, 10, "create", session_origin(session)
-    ).annotation_id
-    newer = project.recorder.annotate_lines(
-        "a.py", 5, 5, "modify", session_origin(session)
-    ).annotation_id
+    older = project.annotate(session, 4, 10)
+    newer = project.annotate(session, 5, 5, "modify")
     assert project.edges("depends_on") == [(newer, older)]
     assert project.edges("supersedes") == []
 
@@ -225,8 +201,7 @@ def test_edits_on_other_lines_have_no_edge(project: Project) -> None:
 def test_history_is_not_superseded_again(project: Project) -> None:
     session = project.session()
     oldest, older, newer = (
-        project.recorder.annotate_lines("a.py", 4, 6, action, session_origin(session)).annotation_id
-        for action in ("create", "modify", "modify")
+        project.annotate(session, 4, 6, action) for action in ("create", "modify", "modify")
     )
     assert project.edges("supersedes") == [(older, oldest), (newer, older)]
 
@@ -241,12 +216,8 @@ def test_a_review_action_supersedes_nothing(project: Project) -> None:
 
 def test_a_deletion_supersedes_the_annotation_of_its_lines(project: Project) -> None:
     session = project.session()
-    older = project.recorder.annotate_lines(
-        "a.py", 9, 10, "create", session_origin(session)
-    ).annotation_id
-    gone = project.recorder.annotate_lines(
-        "a.py", 8, 10, "delete", session_origin(session), text=SOURCE
-    ).annotation_id
+    older = project.annotate(session, 9, 10)
+    gone = project.annotate(session, 8, 10, "delete", text=SOURCE)
     assert project.edges("supersedes") == [(gone, older)]
 
 
@@ -266,12 +237,7 @@ def test_functions_supersede_only_functions(project: Project) -> None:
 
 def test_an_edge_between_existing_records(project: Project) -> None:
     session = project.session()
-    annotation = (
-        project.recorder.annotate_lines(
-            "a.py", 1, 1, "create", session_origin(session)
-        ).annotation_id
-        or ""
-    )
+    annotation = project.annotate(session, 1, 1)
     relation = edge_request(
         EdgeType.INFORMED_BY,
         annotation,

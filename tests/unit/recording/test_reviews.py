@@ -34,13 +34,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 def annotated(project: Project) -> tuple[Project, str, str]:
     """A project with two annotations: lines 4 to 6, and 9 to 10."""
     session = project.session()
-    first, second = (
-        project.recorder.annotate_lines(
-            "a.py", start, end, "create", session_origin(session)
-        ).annotation_id
-        or ""
-        for start, end in ((4, 6), (9, 10))
-    )
+    first, second = (project.annotate(session, start, end) for start, end in ((4, 6), (9, 10)))
     return project, first, second
 
 
@@ -88,9 +82,7 @@ def test_a_review_covers_every_annotation_that_the_lines_touch(
 
 def test_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
     project, _, _ = annotated
-    newer = project.recorder.annotate_lines(
-        "a.py", 3, 7, "modify", session_origin("s1")
-    ).annotation_id
+    newer = project.annotate("s1", 3, 7, "modify")
     assert project.recorder.execute(
         review_request("approved", "a.py", (4, 6), reviewer="Ada")
     ).reviewed == (newer,)
@@ -206,12 +198,7 @@ def test_a_scope_extends_a_review(project: Project) -> None:
 
 def test_a_review_is_of_lines_found_by_history(project: Project) -> None:
     repository = Repository(project.root)
-    identifier = (
-        project.recorder.annotate_lines(
-            "a.py", 4, 6, "create", session_origin(project.session())
-        ).annotation_id
-        or ""
-    )
+    identifier = project.annotate(project.session(), 4, 6)
     repository.commit("All", date="2026-02-03T11:00:00+00:00")
     changed = SOURCE.replace(
         "def digest(data):",
@@ -373,12 +360,7 @@ def test_a_verdict_on_changed_lines_is_refused(annotated: tuple[Project, str, st
 
 def test_shown_names_the_file_of_an_annotation(project: Project) -> None:
     repository = Repository(project.root)
-    identifier = (
-        project.recorder.annotate_lines(
-            "a.py", 4, 6, "create", session_origin(project.session())
-        ).annotation_id
-        or ""
-    )
+    identifier = project.annotate(project.session(), 4, 6)
     repository.commit("All", date="2026-02-03T11:00:00+00:00")
     repository.git("mv", "a.py", "b.py")
     repository.commit("Rename", date="2026-02-03T12:00:00+00:00")

@@ -173,12 +173,7 @@ def test_a_record_is_visible_at_once(project: Project) -> None:
 
 def test_a_covered_annotation_is_history(project: Project) -> None:
     session = project.session()
-    older, newer = (
-        project.recorder.annotate_lines(
-            "a.py", 4, end, "modify", session_origin(session)
-        ).annotation_id
-        for end in (6, 7)
-    )
+    older, newer = (project.annotate(session, 4, end, "modify") for end in (6, 7))
     assert [(each.current.id, each.is_history) for each in blamed(project).placements] == [
         (newer, False),
         (older, True),
@@ -188,9 +183,7 @@ def test_a_covered_annotation_is_history(project: Project) -> None:
 def test_two_recorders_see_each_others_records(project: Project) -> None:
     with Recorder(project.root) as other:
         session = other.start_session(TOOL, MODEL).session_id
-        older = project.recorder.annotate_lines(
-            "a.py", 4, 6, "create", session_origin(session)
-        ).annotation_id
+        older = project.annotate(session, 4, 6)
         newer = other.annotate_lines("a.py", 4, 6, "modify", session_origin(session)).annotation_id
     assert project.edges("supersedes") == [(newer, older)]
 
