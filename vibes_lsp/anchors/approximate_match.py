@@ -387,7 +387,7 @@ class EditSearch:
                 yield kept, head[:begin] + tail[rest:]
 
     def _run(self, old: int, new: int, count: int) -> tuple[Sequence[str], str]:
-        """Return the old content of consecutive lines, single and joined; the same recur often."""
+        """Return the old content of consecutive lines, single and joined; cached."""
         known = self._runs.get((old, new, count))
         if known is None:
             lines = self._old_content(old, range(new, new + count))
@@ -395,7 +395,7 @@ class EditSearch:
         return known
 
     def _old_content(self, first: int, numbers: Sequence[int]) -> list[str]:
-        """Return the old content of lines: as quoted, else as they are now."""
+        """Return the old content of lines: as quoted by a record, else the current one."""
         lines = [self._lines[new - 1] for new in numbers]
         for number, content in self._quoted.items():
             if 0 <= number - first < len(lines):

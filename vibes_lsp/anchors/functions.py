@@ -78,68 +78,80 @@ def find_function(text: Text, path: str, name: str, signature: str | None) -> Fu
 
     Arguments as for `locate_function`.
     """
-    wanted = segments(name)
-    if not wanted:
+    name_parts = segments(name)
+    if not name_parts:
         return None
     outlined = outline(text, path)
-    words = {
+    path_words = {
         word.lower()
         for word in (*PurePosixPath(path).parts, PurePosixPath(path).stem, *outlined.packages)
     }
-    fits = [(_fit(each, wanted, words), each) for each in outlined.named.get(wanted[-1], ())]
+    fits = [
+        (_fit(each, name_parts, path_words), each)
+        for each in outlined.named.get(name_parts[-1], ())
+    ]
     fitting = _first_choice(
-        [(fit, each) for fit, each in fits if fit is not None], is_qualified=len(wanted) > 1
+        [(fit, each) for fit, each in fits if fit is not None], is_qualified=len(name_parts) > 1
     )
-    asked = (signature or "").strip()
-    right = [
+    signature_text = (signature or "").strip()
+    with_signature = [
         each
         for each in fitting
-        if asked and matches(asked, wanted[-1], each[1].head, each[1].parameters, outlined.style)
+        if signature_text
+        and matches(
+            signature_text, name_parts[-1], each[1].head, each[1].parameters, outlined.style
+        )
     ]
-    chosen = _definitions(right or _without_constructors(fitting))
+    chosen = _definitions(with_signature or _without_constructors(fitting))
     if not chosen:
         return None
     fit, best = min(chosen, key=lambda pair: (pair[0], pair[1].start))
     ambiguous = len(chosen) > 1 or fit is _Fit.OTHER
     return FunctionMatch(
-        best.start, best.end, ambiguous, best.by_parser, bool(right) if asked else None
+        best.start,
+        best.end,
+        ambiguous,
+        best.by_parser,
+        bool(with_signature) if signature_text else None,
     )
 
 
 class _Fit(IntEnum):
-    """How well the qualifiers of a definition match those asked for, best first."""
+    """How well the qualifiers of a definition match the given ones, best first."""
 
     WHOLE = 0
     """The same."""
     PART = 1
-    """One has more: enclosing modules, or classes that were not asked for."""
+    """One has more: enclosing modules, or classes that were not given."""
     BETWEEN = 2
     """The definition has further qualifiers in between."""
     OTHER = 3
-    """A qualifier is neither around the definition nor in the path: it may be another one."""
+    """A qualifier is neither around the definition nor in the path; it may be the wrong one."""
 
 
 _Fitting = Sequence[tuple[_Fit, Definition]]
 
 
-def _fit(definition: Definition, wanted: Sequence[str], words: AbstractSet[str]) -> _Fit | None:
-    """Return how a definition of the right name fits; None when its qualifiers contradict."""
-    around, asked = definition.path[:-1], list(wanted[:-1])
-    known = 0
-    for name in reversed(asked):
-        if known < len(around) and name in around[-1 - known]:
-            known += 1
+def _fit(
+    definition: Definition, name_parts: Sequence[str], path_words: AbstractSet[str]
+) -> _Fit | None:
+    """Return how a definition with this name fits; None when its qualifiers contradict."""
+    qualifiers, given = definition.path[:-1], list(name_parts[:-1])
+    matched = 0
+    for name in reversed(given):
+        if matched < len(qualifiers) and name in qualifiers[-1 - matched]:
+            matched += 1
         else:
             break
-    left = asked[: len(asked) - known]
-    if not left:
-        return _Fit.WHOLE if known == len(around) else _Fit.PART
-    if known == len(around):
-        return _Fit.PART if all(part.lower() in words for part in left) else _Fit.OTHER
-    inner = iter(reversed(around))
+    unmatched = given[: len(given) - matched]
+    if not unmatched:
+        return _Fit.WHOLE if matched == len(qualifiers) else _Fit.PART
+    if matched == len(qualifiers):
+        return _Fit.PART if all(part.lower() in path_words for part in unmatched) else _Fit.OTHER
+    inner = iter(reversed(qualifiers))
     return (
         _Fit.BETWEEN
-        if all(any(name in names for names in inner) for name in reversed(asked))
+        if all(any(name in names for names in inner) for name in reversed(given))
         else None
     )
 

@@ -147,6 +147,7 @@ def _best_chain(
 
 @lru_cache(maxsize=1 << 12)
 def _cost(change: int) -> float:
+    """Return the cost, in bits, of a change of the offset by some lines."""
     return _CHANGE + _PER_DOUBLING * log2(1 + abs(change)) if change else 0.0
 
 
@@ -186,9 +187,9 @@ class KnownLines:
             numbers: The ranges whose lines are needed. Lines near them may be included.
         """
         ranges, candidates = self._exact.ranges, self._exact.candidates
-        asked = sorted((ranges[number].start, ranges[number].end) for number in numbers)
-        starts = [start for start, _ in asked]
-        reach = list(accumulate((end for _, end in asked), max))
+        extents = sorted((ranges[number].start, ranges[number].end) for number in numbers)
+        starts = [start for start, _ in extents]
+        reach = list(accumulate((end for _, end in extents), max))
         quoted: dict[str | None, dict[int, str]] = {
             ranges[number].anchors.file_hash: {} for number in numbers
         }

@@ -46,7 +46,9 @@ class LineMap:
         self.old, self.new = old, new
         ours, theirs = old.compact_lines, new.compact_lines
         self._differing = differing(ours, theirs)
+        # For each old index: the new one, -1 for lines that are gone, moved or edited.
         self._to = align_within(ours, theirs, self._differing)
+        # New indexes by old ones.
         self._moved = _moves(ours, theirs, self._to, self._differing)
         if onward is not None:
             self._follow(onward)
@@ -207,6 +209,7 @@ def similar_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _walk(best: Sequence[Sequence[float]], rows: int, columns: int) -> Iterator[tuple[int, int]]:
+    """Yield the pairs on the best path through a table of the total similarities from there on."""
     row = column = 0
     while row < rows and column < columns:
         if best[row][column] == best[row + 1][column]:
@@ -426,6 +429,7 @@ def _once(lines: Sequence[str], first: int) -> dict[str, int]:
 
 
 def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> None:
+    """Match a stretch by its longest common subsequence, unless it is too large."""
     first, last, start, end = stretch
     if (last - first) * (end - start) > _MAX_CELLS:
         return

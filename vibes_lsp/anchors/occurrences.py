@@ -44,6 +44,7 @@ class Occurrences:
         return self._find_truncated(lines) if truncated else self._find_whole(lines)
 
     def _find_whole(self, context: tuple[str, ...]) -> Sequence[int]:
+        """Return the starts of a whole context, by the places of its rarest line."""
         known = self._numbers
         rarest = known[context[0]]
         if len(context) == 1 or not rarest:

@@ -223,6 +223,13 @@ def _lineage(
     joining: Mapping[str, Sequence[Edge]],
     nearest_commit: NearestCommit | None,
 ) -> Lineage:
+    """Return the lineage of connected records; the current one is an end that none replaces.
+
+    Args:
+        members: The records.
+        joining: Edges between them, by source.
+        nearest_commit: Chooses between several ends.
+    """
     if len(members) == 1:
         return Lineage((members[0],), members[0])
     orphans = {member.id for member in members if _is_orphan(member)}

@@ -128,7 +128,7 @@ class Scorer:
 
 
 def annotated_lines(placement: Placement, content: Text) -> Sequence[str] | None:
-    """Return the lines of an annotation as they are now; None if it is not located."""
+    """Return the current lines of an annotation; None if it is not located."""
     start, end = placement.located.start, placement.located.end
     return None if start is None or end is None else content.lines[start - 1 : end]
 

@@ -177,6 +177,7 @@ def _locate(
     *,
     approximate: bool = True,
 ) -> list[LocatedRange]:
+    """Locate the ranges of each recorded file together; then check the results by git's history."""
     found: dict[int, LocatedRange] = {}
     for numbers in _by_recorded_file(shown, history.moved_in):
         wanted = [

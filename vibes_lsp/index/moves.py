@@ -284,9 +284,9 @@ class MovedIn:
         return self._last_version[1]
 
     def _gone_by_original(self, name: str, guessed: Sequence[MovedOutRange]) -> set[str]:
-        """Return those that are gone from their file, as their original text shows.
+        """Return those whose original text, from git, shows that they are gone from their file.
 
-        Without it, some lines of the file look like their edited text.
+        Without the original text, some lines of the file look like their edited text.
         """
         if not guessed or self._original_texts is None:
             return set()

@@ -86,7 +86,7 @@ def _backfill(context: RecordingContext, scope: BackfillScope) -> tuple[Draft, B
     if repository is None:
         raise HistoryUnavailable(
             f"{context.project} is in no git repository",
-            hint="only a commit can be written into the log",
+            hint="`vibes backfill` needs git's history",
         )
     trail = context.trail
     lineages = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)

@@ -96,8 +96,8 @@ def _prepare(
 ) -> PreparedTrail:
     """Fold, backfill and stage one trail, and collect what fails.
 
-    The pre-commit framework stashes unstaged changes and restores them as a patch. A trail it may
-    stash is not touched.
+    The pre-commit framework stashes unstaged changes and restores them as a patch. A trail that it
+    may have stashed stays unchanged.
     """
     problems: list[VibesError] = []
     backfilled: tuple[str, ...] = ()
@@ -112,9 +112,9 @@ def _prepare(
     except Exception as error:  # noqa: BLE001  # stage what was recorded
         problems.append(report(error))
     try:
-        housekeeping = (directory.config, directory.gitignore, directory.gitattributes)
+        settings = (directory.config, directory.gitignore, directory.gitattributes)
         staged = tuple(
-            index.stage((directory.log, directory.manifest), (*housekeeping, *_blobs(directory)))
+            index.stage((directory.log, directory.manifest), (*settings, *_blobs(directory)))
         )
     except VibesError as error:
         problems.append(error)

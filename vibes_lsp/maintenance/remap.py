@@ -77,7 +77,7 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
     if repository is None:
         raise HistoryUnavailable(
             f"{context.project} is in no git repository",
-            hint="only what a commit had can be remapped",
+            hint="`vibes remap` needs git's history",
         )
     if repository.shallow_boundary():
         raise HistoryUnavailable(

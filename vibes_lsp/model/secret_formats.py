@@ -270,6 +270,7 @@ def private_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pem_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans from BEGIN to END lines; if one is missing, with the base64 next to it."""
     marks = sorted(
         [(match.span(), True) for match in _BEGIN.finditer(text)]
         + [(match.span(), False) for match in _END.finditer(text)]

@@ -54,7 +54,7 @@ class Inspection:
 def inspect_annotation(
     locator: ProjectLocator, scorer: Scorer, path: str, identifier: str
 ) -> Inspection | None:
-    """Return an annotation as it is now; None if it has no lines in a readable file.
+    """Return the current state of an annotation; None if it has no lines in a readable file.
 
     Args:
         locator: The project's locator.

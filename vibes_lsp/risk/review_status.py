@@ -17,7 +17,7 @@ class ReviewStatus(StrEnum):
         APPROVED: A person approved the current lines.
         UNKNOWN: A review does not record who reviewed, or which text.
         STALE: The lines have changed since the review.
-        REJECTED: A person rejected the annotation.
+        REJECTED: A reviewer who is not an AI rejected it.
         AI: Only an AI reviewed it.
     """
 
@@ -50,7 +50,7 @@ def review_status(answers: Sequence[ReviewAnswer]) -> ReviewStatus:
 
     A person's last rejection outweighs all earlier approvals. After it, a person's approval of the
     current text approves. Edges without the members of R6 count as reviews of unknown kind, as in
-    the RFC, and never cancel a person's rejection. An AI's answer changes nothing.
+    the RFC, and never cancel a person's rejection. An AI's answer counts only if there is no other.
 
     Args:
         answers: In the order of events.

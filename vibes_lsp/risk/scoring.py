@@ -29,7 +29,7 @@ def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS)
 
 
 def format_score(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
-    """Return a score for display: two decimals, or as many as keep it in its band."""
+    """Return a score for display: two decimals, or as many as needed to keep its band."""
     band = band_of(score, thresholds)
     return next(
         (
