@@ -1,26 +1,26 @@
-// What other extensions may ask of this one; vibes-lsp.d.ts describes it.
+// The API for other extensions; vibes-lsp.d.ts documents it.
 
 import * as vscode from 'vscode';
 import type { Range as WireRange } from 'vscode-languageclient/node';
 import type { Annotation, InlineCompletion, Provenance, Recorded, SessionStart, VibesApi } from '../vibes-lsp';
-import type { Lookup, Members, Placement, Session } from './protocol';
+import type { LookupResult, Members, Placement, Session } from './protocol';
 import type { Server } from './server/server';
 
-interface Answer {
+interface RecordResult {
   annotationId?: string | null;
   edges?: string[];
   pending?: boolean;
 }
 
-/** Returns the API; `told` is called with every document that an extension records in. */
-export function createApi(server: Server, told: (uri: vscode.Uri) => void): VibesApi {
+/** Returns the API. It calls `onReport` with each document for which an extension records something. */
+export function createApi(server: Server, onReport: (uri: vscode.Uri) => void): VibesApi {
   const run = async <Result>(command: string, members: object): Promise<Result> => {
-    await server.startUnlessTried();
-    return await server.run<Result>(command, onWire(members, server));
+    await server.startIfStopped();
+    return await server.run<Result>(command, toProtocol(members, server));
   };
   const record = async (command: string, members: InlineCompletion | Annotation): Promise<Recorded> => {
-    told(members.uri);
-    const { annotationId = null, edges = [], pending = false } = await run<Answer>(command, members);
+    onReport(members.uri);
+    const { annotationId = null, edges = [], pending = false } = await run<RecordResult>(command, members);
     return { annotationId, edges, pending };
   };
   return {
@@ -30,30 +30,30 @@ export function createApi(server: Server, told: (uri: vscode.Uri) => void): Vibe
     startSession: (session: SessionStart) => run<Session>('vibes.startSession', session),
     provenanceAt: async (uri: vscode.Uri, position: vscode.Position) => {
       const range = new vscode.Range(position.line, 0, position.line, 0);
-      const { placements } = await run<Lookup>('vibes.lookup', { uri, range });
+      const { placements } = await run<LookupResult>('vibes.lookup', { uri, range });
       const owns = ({ ownedRanges }: Placement) =>
         ownedRanges.some(({ start, end }) => start.line <= position.line && position.line < end.line);
-      return [...placements.filter(owns), ...placements.filter((each) => !owns(each))].map(ofPlacement);
+      return [...placements.filter(owns), ...placements.filter((each) => !owns(each))].map(toProvenance);
     },
   };
 }
 
-/** Returns arguments as the server takes them: the editor's own objects turned into plain ones. */
-function onWire(members: object, server: Server): Members {
+/** Converts `vscode` objects in command arguments to their LSP form. */
+function toProtocol(members: object, server: Server): Members {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]: [string, unknown]) => {
-      if (value instanceof vscode.Uri) return [name, server.toWire(value)];
-      if (value instanceof vscode.Range) return [name, { start: place(value.start), end: place(value.end) } satisfies WireRange];
+      if (value instanceof vscode.Uri) return [name, server.toProtocolUri(value)];
+      if (value instanceof vscode.Range) return [name, { start: toPosition(value.start), end: toPosition(value.end) } satisfies WireRange];
       return [name, value];
     }),
   );
 }
 
-function place({ line, character }: vscode.Position): WireRange['start'] {
+function toPosition({ line, character }: vscode.Position): WireRange['start'] {
   return { line, character };
 }
 
-function ofPlacement(placement: Placement): Provenance {
+function toProvenance(placement: Placement): Provenance {
   const { annotationId, state, tool, model, prompt, band, review, range } = placement;
   return {
     annotationId,

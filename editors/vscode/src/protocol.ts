@@ -1,8 +1,8 @@
-// The server's own messages and shapes, as docs/server.md describes them; only the members that this client reads.
+// The server's own messages (docs/server.md), reduced to the members that this client reads.
 
 import type { Range } from 'vscode-languageclient/node';
 
-/** Offered by the server as a code action, since this client can ask for the note; its argument is that of `vibes.review`. */
+/** A command of this client that the server offers as a code action. It takes the argument of `vibes.review`. */
 export const REJECT_WITH_NOTE = 'vibes.ui.rejectWithNote';
 
 export type Band = 'low' | 'medium' | 'high' | 'critical';
@@ -38,7 +38,7 @@ export interface Placement {
   waits: boolean;
 }
 
-/** Whose a line is: an AI's and verified, claimed to be an AI's, edited since, or a person's. */
+/** Origin of a line: AI (verified), AI (claimed only), edited since, or human. */
 export type Kind = 'ai' | 'claimed' | 'edited' | 'human';
 
 /** Lines that a placement owns, 1-based and inclusive, all of one kind. */
@@ -48,47 +48,47 @@ export interface Run {
   kind: Kind;
 }
 
-/** A placement with the lines that it owns. */
-export interface Painted extends Placement {
+/** A placement and the lines that it owns. */
+export interface PlacementWithRuns extends Placement {
   runs: Run[];
 }
 
 export interface Provenance {
   uri: string;
   version: number | null;
-  placements: Painted[];
+  placements: PlacementWithRuns[];
   resultId: string;
 }
 
-/** An answer that leaves out what is as in the one before: placements without any change, and members of the others. */
+/** A response with only the placements, and of those only the members, that differ from the previous response. */
 export interface ProvenanceDelta extends Omit<Provenance, 'placements'> {
   since: string;
-  placements: (Partial<Painted> & Pick<Painted, 'annotationId'>)[];
+  placements: (Partial<PlacementWithRuns> & Pick<PlacementWithRuns, 'annotationId'>)[];
 }
 
-/** What `vibes.lookup` answers. */
-export interface Lookup {
+/** Result of `vibes.lookup`. */
+export interface LookupResult {
   placements: Placement[];
 }
 
-/** A placement of the review queue: the document that it is in, and what is common to all answers. */
-export interface Waiting extends Omit<Placement, 'label' | 'lineText' | 'waits'> {
+/** A placement in the review queue, with its document. */
+export interface QueueEntry extends Omit<Placement, 'label' | 'lineText' | 'waits'> {
   uri: string;
 }
 
 export interface Queue {
-  placements: Waiting[];
+  placements: QueueEntry[];
   total: number;
 }
 
-/** What an error of the server has as its data: which one it is. */
-export interface Refusal {
+/** `data` of an error response: the code of the error. */
+export interface ErrorData {
   code?: string;
 }
 
 export type Members = Record<string, unknown>;
 
-export interface Shown {
+export interface ShowResult {
   kind: string;
   id: string;
   record?: Members | null;

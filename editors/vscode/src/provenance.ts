@@ -1,78 +1,78 @@
-// What the server last said about each visible document; asked again only when it says so, or after an edit.
+// The latest `vibes/provenance` response for each visible document. It is requested again after an edit, and when the server reports a change.
 
 import * as vscode from 'vscode';
-import type { Painted, Provenance, ProvenanceDelta, Refusal, Run } from './protocol';
+import type { PlacementWithRuns, Provenance, ProvenanceDelta, ErrorData, Run } from './protocol';
 import type { Server } from './server/server';
 
-/** Milliseconds without an edit after which the server is asked again: longer than between two keys. What is painted moves with the text meanwhile. */
-const PAUSE = 500;
-/** What the server calls the reasons for which a document has no placements: no trail owns it, or it cannot be read. */
-const NOTHING = ['audit-dir-not-found', 'unreadable-file'];
+/** Milliseconds between the last edit and the next request. It exceeds the time between two keys; decorations move with the text meanwhile. */
+const REQUEST_DELAY = 500;
+/** Error codes for a document without placements: no trail owns it, or the server cannot read it. */
+const NO_PLACEMENTS = ['audit-dir-not-found', 'unreadable-file'];
 
-export class KnownProvenance implements vscode.Disposable {
-  private readonly known = new Map<string, Provenance>();
+export class ProvenanceCache implements vscode.Disposable {
+  private readonly answers = new Map<string, Provenance>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private readonly changes = new vscode.EventEmitter<vscode.TextDocument>();
-  private readonly parts: { dispose(): unknown }[];
+  private readonly disposables: { dispose(): unknown }[];
 
-  /** Fires when there is something new about a document, or nothing any more. */
+  /** Fires when the response for a document has changed or was dropped. */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly server: Server) {
-    this.parts = [
+    this.disposables = [
       this.changes,
-      server.onDidChangeLife((life) => {
-        if (life === 'running') this.askAboutVisible();
-        else this.forgetAll();
+      server.onDidChangeState((life) => {
+        if (life === 'running') this.requestVisible();
+        else this.clear();
       }),
       server.onDidChangeProvenance((uri) => {
-        const document = visible().find((each) => each.uri.toString() === uri);
-        if (document === undefined) this.known.delete(uri);
-        else if (!this.timers.has(uri)) void this.ask(document); // else it is about to be asked
+        const document = visibleDocuments().find((each) => each.uri.toString() === uri);
+        if (document === undefined) this.answers.delete(uri);
+        else if (!this.timers.has(uri)) void this.request(document); // else a request is already scheduled
       }),
-      vscode.window.onDidChangeVisibleTextEditors(() => this.askAboutVisible()),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.requestVisible()),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (contentChanges.length > 0 && this.known.has(document.uri.toString())) this.askSoon(document);
+        if (contentChanges.length > 0 && this.answers.has(document.uri.toString())) this.requestSoon(document);
       }),
-      vscode.workspace.onDidCloseTextDocument((document) => this.forget(document.uri.toString())),
+      vscode.workspace.onDidCloseTextDocument((document) => this.drop(document.uri.toString())),
     ];
   }
 
-  /** Returns what is known of a document, in the text as it is now; undefined while the server has yet to answer. */
-  of(document: vscode.TextDocument): Provenance | undefined {
-    const found = this.known.get(document.uri.toString());
+  /** Returns the response for the current version of a document; undefined until the server has answered. */
+  get(document: vscode.TextDocument): Provenance | undefined {
+    const found = this.answers.get(document.uri.toString());
     return found?.version === document.version ? found : undefined;
   }
 
-  /** Whether there was an answer about an earlier text, and there will be one about this. */
-  isAwaited(document: vscode.TextDocument): boolean {
-    return this.known.has(document.uri.toString()) && this.of(document) === undefined;
+  /** Whether only a response for an earlier version exists. A response for the current one will follow. */
+  isPending(document: vscode.TextDocument): boolean {
+    return this.answers.has(document.uri.toString()) && this.get(document) === undefined;
   }
 
-  /** Returns the annotation that an AI wrote a 0-based line by; a person's line among them has none. */
-  authorOf(document: vscode.TextDocument, line: number): Painted | undefined {
-    const holds = ({ lineStart, lineEnd, kind }: Run) => kind !== 'human' && lineStart <= line + 1 && line + 1 <= lineEnd;
-    return this.of(document)?.placements.find(({ runs }) => runs.some(holds));
+  /** Returns the placement whose AI lines include a 0-based line; undefined for a human line. */
+  authorAt(document: vscode.TextDocument, line: number): PlacementWithRuns | undefined {
+    const isOwner = ({ lineStart, lineEnd, kind }: Run) => kind !== 'human' && lineStart <= line + 1 && line + 1 <= lineEnd;
+    return this.get(document)?.placements.find(({ runs }) => runs.some(isOwner));
   }
 
-  /** Returns what a 0-based line belongs to, else a function or an earlier edit that it lies in. */
-  at(document: vscode.TextDocument, line: number): Painted | undefined {
-    const lies = ({ range }: Painted) => range !== null && range.start.line <= line && line < range.end.line;
-    const owns = ({ runs }: Painted) => runs.some(({ lineStart, lineEnd }) => lineStart <= line + 1 && line + 1 <= lineEnd);
-    const placements = this.of(document)?.placements;
-    return placements?.find(owns) ?? placements?.find(lies);
+  /** Returns the placement that owns a 0-based line, else one whose range encloses it, such as a function or an earlier edit. */
+  placementAt(document: vscode.TextDocument, line: number): PlacementWithRuns | undefined {
+    const encloses = ({ range }: PlacementWithRuns) => range !== null && range.start.line <= line && line < range.end.line;
+    const isOwner = ({ runs }: PlacementWithRuns) => runs.some(({ lineStart, lineEnd }) => lineStart <= line + 1 && line + 1 <= lineEnd);
+    const placements = this.get(document)?.placements;
+    return placements?.find(isOwner) ?? placements?.find(encloses);
   }
 
   dispose(): void {
     for (const timer of this.timers.values()) clearTimeout(timer);
-    vscode.Disposable.from(...this.parts).dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
-  private askAboutVisible(): void {
-    for (const document of visible()) if (this.of(document) === undefined) void this.ask(document);
+  private requestVisible(): void {
+    for (const document of visibleDocuments()) if (this.get(document) === undefined) void this.request(document);
   }
 
-  private askSoon(document: vscode.TextDocument): void {
+  private requestSoon(document: vscode.TextDocument): void {
     const uri = document.uri.toString();
     const timer = this.timers.get(uri);
     if (timer !== undefined) {
@@ -83,58 +83,58 @@ export class KnownProvenance implements vscode.Disposable {
       uri,
       setTimeout(() => {
         this.timers.delete(uri);
-        this.server.askForProblems(document);
-        void this.ask(document);
-      }, PAUSE),
+        this.server.pullDiagnostics(document);
+        void this.request(document);
+      }, REQUEST_DELAY),
     );
   }
 
-  private async ask(document: vscode.TextDocument): Promise<void> {
-    const isGone = () => document.isClosed; // for good: opened again, it is another one
-    if (this.server.life !== 'running' || isGone()) return;
+  private async request(document: vscode.TextDocument): Promise<void> {
+    const isClosed = () => document.isClosed; // reopening creates a new document object
+    if (this.server.state !== 'running' || isClosed()) return;
     const uri = document.uri.toString();
-    const before = this.known.get(uri);
+    const before = this.answers.get(uri);
     try {
       const answer = await this.server.provenance(document.uri, before?.resultId);
-      if (isGone()) return;
-      this.known.set(uri, 'since' in answer ? merged(before, answer) : answer);
+      if (isClosed()) return;
+      this.answers.set(uri, 'since' in answer ? merge(before, answer) : answer);
       if (answer.version !== document.version) {
-        this.askSoon(document);
+        this.requestSoon(document);
         return;
       }
     } catch (error) {
-      this.server.log.debug(`nothing about ${uri}: ${String(error)}`);
-      if (isGone() || !isFinal(error)) return; // marks stay: the next change asks again
-      this.known.delete(uri);
+      this.server.log.debug(`no provenance of ${uri}: ${String(error)}`);
+      if (isClosed() || !meansNoPlacements(error)) return; // marks stay until the next request
+      this.answers.delete(uri);
     }
     this.changes.fire(document);
   }
 
-  private forget(uri: string): void {
+  private drop(uri: string): void {
     clearTimeout(this.timers.get(uri));
     this.timers.delete(uri);
-    this.known.delete(uri);
+    this.answers.delete(uri);
   }
 
-  private forgetAll(): void {
-    this.known.clear();
-    for (const document of visible()) this.changes.fire(document);
+  private clear(): void {
+    this.answers.clear();
+    for (const document of visibleDocuments()) this.changes.fire(document);
   }
 }
 
-/** Whether an error says that there is nothing, and not only that there is no answer now. */
-function isFinal(error: unknown): boolean {
-  return error instanceof Error && 'data' in error && NOTHING.includes((error.data as Refusal | undefined)?.code ?? '');
+/** Whether an error means that the document has no placements, not that the request failed. */
+function meansNoPlacements(error: unknown): boolean {
+  return error instanceof Error && 'data' in error && NO_PLACEMENTS.includes((error.data as ErrorData | undefined)?.code ?? '');
 }
 
-/** Returns the whole of an answer that says only what is other than before. */
-function merged(before: Provenance | undefined, { placements: changed, ...answer }: ProvenanceDelta): Provenance {
-  const news = new Map(changed.map((each) => [each.annotationId, each]));
-  const placements = before?.placements.map((each) => ({ ...each, ...news.get(each.annotationId) }));
+/** Applies a delta to the previous response. */
+function merge(before: Provenance | undefined, { placements: changed, ...answer }: ProvenanceDelta): Provenance {
+  const updates = new Map(changed.map((each) => [each.annotationId, each]));
+  const placements = before?.placements.map((each) => ({ ...each, ...updates.get(each.annotationId) }));
   return { ...answer, placements: placements ?? [] };
 }
 
-function visible(): vscode.TextDocument[] {
+function visibleDocuments(): vscode.TextDocument[] {
   const documents = vscode.window.visibleTextEditors.map((editor) => editor.document).filter(({ uri }) => uri.scheme === 'file');
   return [...new Set(documents)];
 }

@@ -1,24 +1,24 @@
-// The status bar: the verified share of the AI in the file, what is only claimed, and how much unreviewed risk is in it.
-// A click hides and shows the marks.
+// The status bar item: verified and claimed AI share of the file, and the number of unreviewed ranges of high or critical risk.
+// A click hides or shows the marks.
 
 import * as vscode from 'vscode';
 import type { Kind, Provenance } from './protocol';
-import type { KnownProvenance } from './provenance';
+import type { ProvenanceCache } from './provenance';
 import type { Visibility } from './visibility';
 
 export class StatusBar implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('vibes.share', vscode.StatusBarAlignment.Right, 90);
-  private readonly parts: { dispose(): unknown }[];
+  private readonly disposables: { dispose(): unknown }[];
 
   constructor(
-    private readonly known: KnownProvenance,
+    private readonly cache: ProvenanceCache,
     private readonly visibility: Visibility,
   ) {
     this.item.name = 'VIBES';
     this.item.command = 'vibes.ui.toggleMarks';
-    this.parts = [
+    this.disposables = [
       this.item,
-      known.onDidChange((document) => {
+      cache.onDidChange((document) => {
         if (document === vscode.window.activeTextEditor?.document) this.show();
       }),
       vscode.window.onDidChangeActiveTextEditor(() => this.show()),
@@ -28,19 +28,19 @@ export class StatusBar implements vscode.Disposable {
   }
 
   dispose(): void {
-    vscode.Disposable.from(...this.parts).dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
   private show(): void {
     const document = vscode.window.activeTextEditor?.document;
-    if (document?.uri.scheme === 'output') return; // the log beside the file
-    const known = document && this.known.of(document);
-    if (document !== undefined && known === undefined && this.known.isAwaited(document)) return;
-    if (document === undefined || known === undefined || known.placements.length === 0 || !this.visibility.statusBar) {
+    if (document?.uri.scheme === 'output') return; // focus is in an output channel
+    const provenance = document && this.cache.get(document);
+    if (document !== undefined && provenance === undefined && this.cache.isPending(document)) return;
+    if (document === undefined || provenance === undefined || provenance.placements.length === 0 || !this.visibility.statusBar) {
       this.item.hide();
       return;
     }
-    const { text, sentence } = wordsOf(known, linesOf(document));
+    const { text, sentence } = summaryOf(provenance, linesOf(document));
     this.item.text = `$(${this.visibility.isHidden ? 'eye-closed' : 'sparkle'}) ${text}`;
     this.item.tooltip = `${sentence}.\nClick to ${this.visibility.isHidden ? 'show' : 'hide'} the marks.`;
     this.item.accessibilityInformation = { label: sentence };
@@ -48,8 +48,8 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-/** Returns what the status bar says, in short and for the tooltip: only verified lines count in the share. */
-export function wordsOf({ placements }: Pick<Provenance, 'placements'>, total: number) {
+/** Returns the short text and the tooltip sentence. Only verified lines count towards the AI share. */
+export function summaryOf({ placements }: Pick<Provenance, 'placements'>, total: number) {
   const counts: Record<Kind, number> = { ai: 0, claimed: 0, edited: 0, human: 0 };
   for (const { runs } of placements) {
     for (const { lineStart, lineEnd, kind } of runs) counts[kind] += lineEnd - lineStart + 1;
@@ -65,7 +65,7 @@ export function wordsOf({ placements }: Pick<Provenance, 'placements'>, total: n
   };
 }
 
-/** Returns the number of lines; what follows the last line end is none if it is empty. */
+/** Returns the number of lines, without the empty one after a final line end. */
 function linesOf(document: vscode.TextDocument): number {
   const isEndEmpty = document.lineCount > 1 && document.lineAt(document.lineCount - 1).text === '';
   return document.lineCount - (isEndEmpty ? 1 : 0);

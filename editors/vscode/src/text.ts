@@ -1,9 +1,9 @@
-// Text from a trail is untrusted: it is always shown as one line of plain text.
+// Text from a trail is untrusted: it is shown as one line of plain text.
 
-/** The same as the server's: what Unicode has renderers leave out, and what it does not say so of. */
+/** Invisible characters, the same set as the server's: control, surrogate, default-ignorable, and separators outside those classes. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
-/** Returns one line of at most `limit` characters; what nobody can see shows as its code, and nothing becomes an icon. */
+/** Returns one line of at most `limit` characters. Invisible characters become `\uXXXX`; `$(icon)` syntax is disabled. */
 export function plain(value: unknown, limit = 120): string {
   const text = (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
     .slice(0, 4 * limit)

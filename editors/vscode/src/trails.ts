@@ -1,35 +1,35 @@
-// Where the workspace has audit trails. Without one, nothing of ours runs.
+// Finds and watches audit trails (`.ai-audit/`).
 
 import * as vscode from 'vscode';
 
 const FILES = ['config.json', 'manifest.json', 'annotations.jsonl'];
 const DEPTHS = ['', '*/', '*/*/', '*/*/*/'];
-const AT_MOST = 50;
+const MAX_RESULTS = 50;
 
 const TRAIL_FILES = `{${DEPTHS.flatMap((depth) => FILES.map((file) => `${depth}.ai-audit/${file}`)).join(',')}}`;
 
 /**
- * Reports trails that appear in the workspace, a few folders deep at most. It is the folder that is watched for: of the files that a new
- * folder has before it is watched itself, no watcher tells.
+ * Calls `onTrail` when a trail appears in the workspace, up to three folders deep. It watches the folder, not its files: VS Code does not
+ * report files that exist in a new folder before the folder itself is watched.
  */
-export function watchForTrails(appeared: () => unknown): vscode.Disposable {
-  const watcher = vscode.workspace.createFileSystemWatcher('**/.ai-audit', false, true, true); // compared with whole paths
+export function watchForTrails(onTrail: () => unknown): vscode.Disposable {
+  const watcher = vscode.workspace.createFileSystemWatcher('**/.ai-audit', false, true, true); // the pattern matches whole paths
   const isNear = (folder: vscode.Uri) => vscode.workspace.asRelativePath(folder, false).split('/').length <= DEPTHS.length;
   return vscode.Disposable.from(
     watcher,
-    watcher.onDidCreate((folder) => (isNear(folder) ? appeared() : undefined)),
+    watcher.onDidCreate((folder) => (isNear(folder) ? onTrail() : undefined)),
   );
 }
 
-/** Reports what is recorded in the trails of the workspace, by whomever, and in those elsewhere that are named to it. */
+/** Calls `onRecord` when any program changes a trail: those in the workspace, and those added with `include`. */
 export class TrailWatch implements vscode.Disposable {
   private readonly watchers = new Map<string, vscode.Disposable>();
 
-  constructor(private readonly recorded: () => unknown) {
+  constructor(private readonly onRecord: () => unknown) {
     this.watch('', '**/.ai-audit/annotations.jsonl');
   }
 
-  /** Includes the trails of some folders. */
+  /** Also watches the trails of these folders. */
   include(folders: readonly vscode.Uri[]): void {
     for (const folder of folders) {
       if (vscode.workspace.getWorkspaceFolder(folder) || this.watchers.has(folder.toString())) continue;
@@ -44,23 +44,23 @@ export class TrailWatch implements vscode.Disposable {
   private watch(name: string, pattern: vscode.GlobPattern): void {
     const watcher = vscode.workspace.createFileSystemWatcher(pattern);
     const events = [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete];
-    this.watchers.set(name, vscode.Disposable.from(watcher, ...events.map((event) => event(this.recorded))));
+    this.watchers.set(name, vscode.Disposable.from(watcher, ...events.map((event) => event(this.onRecord))));
   }
 }
 
-/** Returns the folders of the workspace that have an audit trail: in them, or the nearest one above them. */
+/** Returns the folders with a trail that concern the workspace: inside its folders, and the nearest one at or above each of them. */
 export async function findTrails(): Promise<vscode.Uri[]> {
   const folders = vscode.workspace.workspaceFolders ?? [];
-  const above = await Promise.all(folders.map((folder) => nearestAbove(folder.uri)));
+  const above = await Promise.all(folders.map((folder) => nearestTrail(folder.uri)));
   const below = await Promise.all(
-    folders.map((folder) => vscode.workspace.findFiles(new vscode.RelativePattern(folder, TRAIL_FILES), null, AT_MOST)),
+    folders.map((folder) => vscode.workspace.findFiles(new vscode.RelativePattern(folder, TRAIL_FILES), null, MAX_RESULTS)),
   );
   const roots = [...above, ...below.flat().map((file) => vscode.Uri.joinPath(file, '../..'))];
   return [...new Map(roots.filter((root) => root !== undefined).map((root) => [root.toString(), root])).values()];
 }
 
-/** Returns the nearest folder that has an audit trail: this one, or one above it. */
-export async function nearestAbove(folder: vscode.Uri): Promise<vscode.Uri | undefined> {
+/** Returns the nearest folder with a trail, starting at `folder` and going up. */
+export async function nearestTrail(folder: vscode.Uri): Promise<vscode.Uri | undefined> {
   for (let at = folder; at.scheme === 'file'; at = vscode.Uri.joinPath(at, '..')) {
     if (await isFolder(vscode.Uri.joinPath(at, '.ai-audit'))) return at;
     if (vscode.Uri.joinPath(at, '..').path === at.path) break;

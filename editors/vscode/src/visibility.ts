@@ -1,10 +1,10 @@
-// What of ours is to be seen: the settings, and the user's wish to have it all out of sight for a while.
+// What is shown: the user's settings, and the command that hides all marks temporarily.
 
 import * as vscode from 'vscode';
 
 export type LineText = 'off' | 'line' | 'all';
 
-interface Chosen {
+interface VisibilitySettings {
   marks: boolean;
   byModel: boolean;
   lineText: LineText;
@@ -13,11 +13,11 @@ interface Chosen {
 
 export class Visibility implements vscode.Disposable {
   private hidden = false;
-  private chosen = chosenNow();
+  private settings = readSettings();
   private readonly changes = new vscode.EventEmitter<void>();
-  private readonly watching = vscode.workspace.onDidChangeConfiguration((event) => {
+  private readonly settingsListener = vscode.workspace.onDidChangeConfiguration((event) => {
     if (!event.affectsConfiguration('vibes')) return;
-    this.chosen = chosenNow();
+    this.settings = readSettings();
     this.changes.fire();
   });
 
@@ -28,22 +28,22 @@ export class Visibility implements vscode.Disposable {
   }
 
   get marks(): boolean {
-    return !this.hidden && this.chosen.marks;
+    return !this.hidden && this.settings.marks;
   }
 
   get byModel(): boolean {
-    return this.chosen.byModel;
+    return this.settings.byModel;
   }
 
   get lineText(): LineText {
-    return this.hidden ? 'off' : this.chosen.lineText;
+    return this.hidden ? 'off' : this.settings.lineText;
   }
 
   get statusBar(): boolean {
-    return this.chosen.statusBar;
+    return this.settings.statusBar;
   }
 
-  /** Hides marks and text at line ends, or shows them again. */
+  /** Hides or shows marks and line-end text. */
   toggle(): void {
     this.hidden = !this.hidden;
     this.changes.fire();
@@ -56,13 +56,13 @@ export class Visibility implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.watching.dispose();
+    this.settingsListener.dispose();
     this.changes.dispose();
   }
 }
 
-/** Returns the settings as they are: painting asks for them line by line. */
-function chosenNow(): Chosen {
+/** Reads the settings once: rendering uses them for every line. */
+function readSettings(): VisibilitySettings {
   const settings = vscode.workspace.getConfiguration('vibes');
   return {
     marks: settings.get('marks.enable', true),

@@ -1,4 +1,4 @@
-// Has the client's modules find each other, and what stands in for VS Code, where Node runs them as they are.
+// Module resolution for tests: `vscode` is the stub in vscode.ts, and relative imports get the suffix `.ts`.
 
 import { registerHooks } from 'node:module';
 

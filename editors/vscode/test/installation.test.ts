@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const install = () => installServer(Uri.file(own) as unknown as RealUri, '0.1.0', LOG);
 
-/** Puts a `python3` on the path whose environments have a Python that installs `release`, or fails when there is none. */
+/** Puts a fake `python3` on PATH whose environments install `release`, or fail without one. */
 async function python(release?: string): Promise<void> {
   const pip = release === undefined ? 'exit 1' : `echo ${release} >"$(dirname "$0")/vibes-lsp"`;
   const make = `mkdir -p "$3/bin" && printf '%s\\n' '#!/bin/sh' '${pip}' >"$3/bin/python" && chmod +x "$3/bin/python"`;
@@ -39,7 +39,7 @@ async function put(file: string, text: string): Promise<void> {
 const installed = async () => (await fs.readFile(path.join(own, 'bin/vibes-lsp'), 'utf8')).trim();
 const folders = async () => await fs.readdir(path.dirname(own));
 
-test('an installation takes the place of the one before', async () => {
+test('an installation replaces the previous one', async () => {
   await python('one');
   await install();
   await put(path.join(own, 'of-the-one-before'), '');
@@ -48,7 +48,7 @@ test('an installation takes the place of the one before', async () => {
   deepStrictEqual([await installed(), (await fs.readdir(own)).sort(), await folders()], ['two', ['bin'], ['server']]);
 });
 
-test('one that fails leaves the one before where it was', async () => {
+test('a failed installation keeps the previous one', async () => {
   await python('one');
   await install();
   await python();
@@ -58,7 +58,7 @@ test('one that fails leaves the one before where it was', async () => {
   }
 });
 
-test('one that was cut off is not taken for one that was there', async () => {
+test('an interrupted installation does not replace the backup', async () => {
   await python('one');
   await install();
   await fs.rename(own, `${own}.before`);
@@ -68,7 +68,7 @@ test('one that was cut off is not taken for one that was there', async () => {
   deepStrictEqual([await installed(), await folders()], ['one', ['server']]);
 });
 
-test('the first one leaves nothing when it fails', async () => {
+test('a failed first installation leaves nothing', async () => {
   await fs.mkdir(path.dirname(own), { recursive: true });
   await python();
   await rejects(install, /ended with 1/);

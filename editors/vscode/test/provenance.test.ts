@@ -1,11 +1,11 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import type { TextDocument } from 'vscode';
-import { KnownProvenance } from '../src/provenance.ts';
+import { ProvenanceCache } from '../src/provenance.ts';
 import type { Server } from '../src/server/server.ts';
 import { EventEmitter, events, Uri, window, type Document } from './vscode.ts';
 
-interface Question {
+interface PendingRequest {
   answer: (version: number) => Promise<void>;
   fail: (error: Error) => Promise<void>;
 }
@@ -13,36 +13,36 @@ interface Question {
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
 afterEach(() => mock.timers.reset());
 
-/** Returns what is known by a server of the test's own, the questions that wait for its answers, and the documents of which something is new. */
+/** Returns a cache with a fake server, its pending requests, and the documents that it reported as changed. */
 function started() {
   const changes = new EventEmitter<string>();
-  const questions: Question[] = [];
+  const requests: PendingRequest[] = [];
   const problems: string[] = [];
   const provenance = (uri: Uri) =>
     new Promise((resolve, reject) => {
-      questions.push({
+      requests.push({
         answer: (version) => settled(() => resolve({ uri: uri.toString(), version, placements: [], resultId: String(version) })),
         fail: (error) => settled(() => reject(error)),
       });
     });
   const server = {
-    life: 'running',
-    onDidChangeLife: new EventEmitter().event,
+    state: 'running',
+    onDidChangeState: new EventEmitter().event,
     onDidChangeProvenance: changes.event,
-    askForProblems: ({ uri }: Document) => problems.push(uri.toString()),
+    pullDiagnostics: ({ uri }: Document) => problems.push(uri.toString()),
     log: { debug: () => undefined },
     provenance,
   };
-  const known = new KnownProvenance(server as unknown as Server);
-  const news: string[] = [];
-  known.onDidChange(({ uri }) => news.push(uri.toString()));
-  const next = (): Question => {
-    const question = questions.shift();
-    if (question === undefined) throw new Error('nothing was asked');
-    return question;
+  const cache = new ProvenanceCache(server as unknown as Server);
+  const changed: string[] = [];
+  cache.onDidChange(({ uri }) => changed.push(uri.toString()));
+  const next = (): PendingRequest => {
+    const request = requests.shift();
+    if (request === undefined) throw new Error('nothing was asked');
+    return request;
   };
-  const version = (document: Document) => known.of(document as unknown as TextDocument)?.version;
-  return { known, changes, questions, problems, news, next, version };
+  const version = (document: Document) => cache.get(document as unknown as TextDocument)?.version;
+  return { cache, changes, requests, problems, changed, next, version };
 }
 
 async function settled(settle: () => void): Promise<void> {
@@ -70,29 +70,29 @@ function edit(document: Document): void {
 
 const refusal = (code: string) => Object.assign(new Error(code), { code: -32803, data: { code } });
 
-test('an answer about a document that was closed meanwhile is nothing to remember', async () => {
-  const { questions, next, news, version } = started();
+test('a response for a document that was closed meanwhile is dropped', async () => {
+  const { requests, next, changed, version } = started();
   close(opened());
   await next().answer(1);
   const again = opened();
   strictEqual(version(again), undefined);
-  strictEqual(questions.length, 1, 'it is asked about anew');
+  strictEqual(requests.length, 1, 'it is requested again');
   await next().answer(1);
   strictEqual(version(again), 1);
-  deepStrictEqual(news, ['file:///a.py']);
+  deepStrictEqual(changed, ['file:///a.py']);
 });
 
-test('an answer about an earlier text of a closed document asks no more', async () => {
-  const { questions, problems, next } = started();
+test('an outdated response for a closed document causes no further request', async () => {
+  const { requests, problems, next } = started();
   const document = opened();
   edit(document);
   close(document);
   await next().answer(1);
   mock.timers.tick(60_000);
-  deepStrictEqual([...questions, ...problems], []);
+  deepStrictEqual([...requests, ...problems], []);
 });
 
-test('an error about a document that was closed meanwhile leaves alone what is known of it since', async () => {
+test('an error for a closed document does not affect the reopened one', async () => {
   const { next, version } = started();
   close(opened());
   const first = next();
@@ -102,32 +102,32 @@ test('an error about a document that was closed meanwhile leaves alone what is k
   strictEqual(version(again), 1);
 });
 
-test('what is painted stays when a question fails, until the next one is answered', async () => {
-  const { known, next, news } = started();
+test('marks stay when a request fails, until the next response', async () => {
+  const { cache, next, changed } = started();
   const document = opened();
   await next().answer(1);
   edit(document);
   mock.timers.tick(1000);
   await next().fail(new Error('cancelled'));
-  strictEqual(known.isAwaited(document as unknown as TextDocument), true);
-  strictEqual(news.length, 1, 'nobody paints anew');
+  strictEqual(cache.isPending(document as unknown as TextDocument), true);
+  strictEqual(changed.length, 1, 'no change is reported');
   edit(document);
   mock.timers.tick(1000);
   await next().answer(3);
-  strictEqual(news.length, 2);
+  strictEqual(changed.length, 2);
 });
 
-test('what is painted goes when the server says that there is nothing', async () => {
+test('marks are removed when the server reports no placements', async () => {
   for (const code of ['audit-dir-not-found', 'unreadable-file']) {
-    const { known, changes, next, news } = started();
+    const { cache, changes, next, changed } = started();
     const document = opened();
     await next().answer(1);
     changes.fire('file:///a.py');
     await next().fail(refusal(code));
-    strictEqual(known.of(document as unknown as TextDocument), undefined);
-    strictEqual(known.isAwaited(document as unknown as TextDocument), false);
-    strictEqual(news.length, 2);
-    known.dispose();
+    strictEqual(cache.get(document as unknown as TextDocument), undefined);
+    strictEqual(cache.isPending(document as unknown as TextDocument), false);
+    strictEqual(changed.length, 2);
+    cache.dispose();
     close(document);
   }
 });

@@ -1,11 +1,11 @@
 import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import type { Waiting } from '../src/protocol.ts';
+import type { QueueEntry } from '../src/protocol.ts';
 import type { Server } from '../src/server/server.ts';
-import { isWaiting, ReviewTree } from '../src/views/reviewTree.ts';
+import { isQueueEntry, ReviewTree } from '../src/views/reviewTree.ts';
 import { disk, EventEmitter, Uri, views, Watcher } from './vscode.ts';
 
-interface Question {
+interface PendingRequest {
   answer: (...ids: string[]) => Promise<void>;
   fail: (message: string) => Promise<void>;
 }
@@ -19,46 +19,46 @@ beforeEach(() => {
 });
 afterEach(() => mock.timers.reset());
 
-const waiting = (uri: string, annotationId: string) =>
-  ({ uri, annotationId, filePath: 'a.py', band: null, score: null, storedScore: null, model: {}, review: null }) as unknown as Waiting;
+const entry = (uri: string, annotationId: string) =>
+  ({ uri, annotationId, filePath: 'a.py', band: null, score: null, storedScore: null, model: {}, review: null }) as unknown as QueueEntry;
 
-/** Returns a view and its server: both the test's own; what the view lists, by id; and the questions that wait for an answer. */
+/** Returns a tree with a fake view and server, the ids that it lists, and the pending requests. */
 function started() {
-  const told = new EventEmitter<string>();
+  const provenanceChanged = new EventEmitter<string>();
   const finished = new EventEmitter<undefined>();
-  const questions: Question[] = [];
+  const requests: PendingRequest[] = [];
   const run = (_command: string, { uri }: { uri: string }) =>
     new Promise((resolve, reject) => {
-      const placements = (ids: string[]) => ids.map((id) => waiting(`${uri}/a.py`, id));
-      questions.push({
+      const placements = (ids: string[]) => ids.map((id) => entry(`${uri}/a.py`, id));
+      requests.push({
         answer: (...ids) => settled(() => resolve({ placements: placements(ids), total: ids.length })),
         fail: (message) => settled(() => reject(new Error(message))),
       });
     });
   const server = {
-    life: 'running',
-    onDidChangeLife: new EventEmitter().event,
-    onDidChangeProvenance: told.event,
+    state: 'running',
+    onDidChangeState: new EventEmitter().event,
+    onDidChangeProvenance: provenanceChanged.event,
     onDidFinishReading: finished.event,
     log: { warn: () => undefined },
-    toWire: String,
+    toProtocolUri: String,
     run,
   };
   const tree = new ReviewTree(server as unknown as Server);
   const view = views.at(-1);
   if (view === undefined) throw new Error('there is no view');
-  const next = (): Question => {
-    const question = questions.shift();
-    if (question === undefined) throw new Error('nothing was asked');
-    return question;
+  const next = (): PendingRequest => {
+    const request = requests.shift();
+    if (request === undefined) throw new Error('nothing was asked');
+    return request;
   };
   const listed = () =>
-    tree.getChildren().flatMap((group) => tree.getChildren(group).map((each) => (isWaiting(each) ? each.annotationId : '')));
+    tree.getChildren().flatMap((group) => tree.getChildren(group).map((each) => (isQueueEntry(each) ? each.annotationId : '')));
   const show = (visible: boolean) => settled(() => view.show(visible));
-  return { tree, view, questions, next, listed, show, told, finished };
+  return { tree, view, requests, next, listed, show, provenanceChanged, finished };
 }
 
-/** Does something, and what comes of it at once. */
+/** Runs an action and its pending promises. */
 async function settled(act: () => void): Promise<void> {
   act();
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
@@ -66,7 +66,7 @@ async function settled(act: () => void): Promise<void> {
 
 const wait = () => settled(() => mock.timers.tick(1000));
 
-/** Has somebody record something in a trail. */
+/** Simulates a write to a trail. */
 const recorded = (trail: string) => {
   const isOf = ({ pattern }: Watcher) =>
     typeof pattern === 'string'
@@ -76,14 +76,14 @@ const recorded = (trail: string) => {
   return wait();
 };
 
-test('the same annotation in a copy of the trail is an entry of its own', () => {
+test('the same annotation in a copy of the trail is a separate entry', () => {
   const { tree } = started();
-  const [one, other] = ['file:///shop/a.py', 'file:///shop/worktree/a.py'].map((uri) => tree.getTreeItem(waiting(uri, '1')).id);
+  const [one, other] = ['file:///shop/a.py', 'file:///shop/worktree/a.py'].map((uri) => tree.getTreeItem(entry(uri, '1')).id);
   notStrictEqual(one, other);
 });
 
-test('what anybody records is listed when the view is seen, else once it is', async () => {
-  const { next, listed, questions, show } = started();
+test('new records are listed when the view is visible, else when it becomes visible', async () => {
+  const { next, listed, requests, show } = started();
   await show(true);
   await next().answer('1');
   deepStrictEqual(listed(), ['1']);
@@ -92,16 +92,16 @@ test('what anybody records is listed when the view is seen, else once it is', as
   deepStrictEqual(listed(), ['1', '2']);
   await show(false);
   await recorded('/shop/.ai-audit');
-  strictEqual(questions.length, 0);
+  strictEqual(requests.length, 0);
   await show(true);
   await next().answer('3');
   deepStrictEqual(listed(), ['3']);
   await show(false);
   await show(true);
-  strictEqual(questions.length, 0, 'nothing was recorded meanwhile');
+  strictEqual(requests.length, 0, 'nothing was recorded meanwhile');
 });
 
-test('what is recorded in a trail above the folder is listed, too', async () => {
+test('records of a trail above the folder are listed', async () => {
   disk.folders = [Uri.file('/above/shop')];
   disk.above = ['/above/.ai-audit'];
   const { next, listed, show } = started();
@@ -112,14 +112,14 @@ test('what is recorded in a trail above the folder is listed, too', async () => 
   deepStrictEqual(listed(), ['2']);
 });
 
-test('a question that failed is asked again when the trail is read, when something is told, and when the view is shown, not before', async () => {
-  const { next, listed, questions, show, told, finished, view } = started();
+test('a failed request is repeated after reading ends, after a change, and when the view is shown', async () => {
+  const { next, listed, requests, show, provenanceChanged, finished, view } = started();
   await show(true);
-  for (const again of [() => finished.fire(undefined), () => told.fire('file:///shop/b.py')]) {
+  for (const again of [() => finished.fire(undefined), () => provenanceChanged.fire('file:///shop/b.py')]) {
     await next().fail('still being read');
     match(view.message, /still being read/);
     await wait();
-    deepStrictEqual([listed(), questions.length], [[], 0]);
+    deepStrictEqual([listed(), requests.length], [[], 0]);
     again();
     await wait();
   }
@@ -128,20 +128,20 @@ test('a question that failed is asked again when the trail is read, when somethi
   await show(true);
   await next().answer('1');
   deepStrictEqual([listed(), view.message], [['1'], '']);
-  told.fire('file:///shop/b.py');
+  provenanceChanged.fire('file:///shop/b.py');
   await wait();
   await next().fail('busy');
-  deepStrictEqual(listed(), ['1'], 'what is listed stays');
+  deepStrictEqual(listed(), ['1'], 'the list stays');
 });
 
-test('an answer is never overtaken by one to an earlier question', async () => {
-  const { tree, next, listed, questions, show } = started();
+test('an older response never replaces a newer one', async () => {
+  const { tree, next, listed, requests, show } = started();
   await show(true);
   const first = next();
   let isFresh = false;
   void tree.refresh().then(() => (isFresh = true));
   await wait();
-  strictEqual(questions.length, 0, 'one question at a time');
+  strictEqual(requests.length, 0, 'one request at a time');
   await first.answer('old');
   strictEqual(isFresh, false);
   await next().answer('new');

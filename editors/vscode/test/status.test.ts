@@ -4,31 +4,31 @@ import type { Uri as RealUri } from 'vscode';
 import { createApi } from '../src/api.ts';
 import { Installer, watchServer } from '../src/server/status.ts';
 import type { Server } from '../src/server/server.ts';
-import { disk, EventEmitter, said, Uri } from './vscode.ts';
+import { disk, EventEmitter, messages, Uri } from './vscode.ts';
 
-/** A server that is nowhere to be found: each start says so. */
+/** A server whose program is missing. */
 class Missing {
-  life = 'stopped';
-  isAskedFor = false;
+  state = 'stopped';
+  isUserRequested = false;
   failure = 'vibes-lsp was not found';
   program = undefined;
-  own = Uri.file('/storage/server');
+  environment = Uri.file('/storage/server');
   log = { show: () => undefined, info: () => undefined };
-  readonly lives = new EventEmitter<string>();
-  readonly onDidChangeLife = this.lives.event;
+  readonly states = new EventEmitter<string>();
+  readonly onDidChangeState = this.states.event;
 
-  start(isAskedFor = true): Promise<void> {
-    this.isAskedFor = isAskedFor;
-    for (const life of ['starting', 'missing']) this.lives.fire((this.life = life));
+  start(isUserRequested = true): Promise<void> {
+    this.isUserRequested = isUserRequested;
+    for (const state of ['starting', 'missing']) this.states.fire((this.state = state));
     return Promise.resolve();
   }
 
-  startUnlessTried(): Promise<void> {
-    return this.life === 'stopped' ? this.start(false) : Promise.resolve();
+  startIfStopped(): Promise<void> {
+    return this.state === 'stopped' ? this.start(false) : Promise.resolve();
   }
 
-  async renew(replace: () => Promise<void>): Promise<void> {
-    this.life = 'stopped';
+  async replaceProgram(replace: () => Promise<void>): Promise<void> {
+    this.state = 'stopped';
     try {
       await replace();
     } finally {
@@ -40,7 +40,7 @@ class Missing {
     return Promise.reject(new Error(this.failure));
   }
 
-  toWire = String;
+  toProtocolUri = String;
 }
 
 const MAKER = { name: 'partner', version: '1' };
@@ -49,7 +49,7 @@ beforeEach(() => {
   disk.folders = [Uri.file('/shop')];
   disk.above = [];
   disk.files = [];
-  said.length = 0;
+  messages.length = 0;
 });
 afterEach(() => {
   process.env.PATH = PATH;
@@ -64,39 +64,39 @@ function started() {
   return { server, installer, record };
 }
 
-/** Returns what was said, once all is said. */
-async function heard(): Promise<string[]> {
+/** Returns the messages that were shown. */
+async function shownMessages(): Promise<string[]> {
   await new Promise(setImmediate);
-  return said.splice(0);
+  return messages.splice(0);
 }
 
-test('the server is offered once, however often other extensions need it, and whenever the user asks for something', async () => {
+test('the installation is offered once for other extensions, and for each user command', async () => {
   const { server, record } = started();
   for (const attempt of [1, 2, 3]) await rejects(record, /was not found/, `attempt ${attempt}`);
-  strictEqual((await heard()).length, 1);
+  strictEqual((await shownMessages()).length, 1);
   await server.start();
   await server.start();
-  strictEqual((await heard()).length, 2);
+  strictEqual((await shownMessages()).length, 2);
 });
 
-test('the offer speaks of a trail only where there is one', async () => {
+test('the offer mentions a trail only if there is one', async () => {
   for (const hasTrail of [false, true]) {
     disk.above = hasTrail ? ['/shop/.ai-audit'] : [];
     const { server } = started();
-    await server.startUnlessTried();
-    const [offer = ''] = await heard();
+    await server.startIfStopped();
+    const [offer = ''] = await shownMessages();
     match(offer, /vibes-lsp was not found\. Install it/);
     strictEqual(offer.includes('audit trail'), hasTrail);
   }
 });
 
-test('after an installation that came to nothing the server is tried again, before anybody reads why, and not offered', async () => {
+test('after a failed installation the server is started again, and not offered', async () => {
   process.env.PATH = '/nowhere';
   const { server, installer } = started();
-  const lives: string[] = [];
-  server.onDidChangeLife((life) => lives.push(life));
+  const states: string[] = [];
+  server.onDidChangeState((state) => states.push(state));
   void installer.install();
-  for (let turn = 0; turn < 100 && !lives.includes('missing'); turn++) await new Promise(setImmediate);
-  deepStrictEqual(lives, ['starting', 'missing']);
-  deepStrictEqual(await heard(), ['VIBES: the server was not installed: Python 3.11 or newer was not found on the path']);
+  for (let turn = 0; turn < 100 && !states.includes('missing'); turn++) await new Promise(setImmediate);
+  deepStrictEqual(states, ['starting', 'missing']);
+  deepStrictEqual(await shownMessages(), ['VIBES: the server was not installed: Python 3.11 or newer was not found on the path']);
 });

@@ -1,4 +1,4 @@
-// Stands in for VS Code: of its interface, what the tested modules use. A test fires the events, and reads what was asked and shown.
+// A stub of the VS Code API, with the parts that the tested modules use. Tests fire events and inspect requests and messages.
 
 type Listener<T> = (event: T) => unknown;
 
@@ -53,18 +53,17 @@ export interface Document {
   isClosed: boolean;
 }
 
-class Made {
+class StubObject {
   readonly parts: unknown[];
 
   constructor(...parts: unknown[]) {
     this.parts = parts;
   }
 }
-export { Made as Range, Made as ThemeColor, Made as ThemeIcon, Made as TreeItem };
+export { StubObject as Range, StubObject as ThemeColor, StubObject as ThemeIcon, StubObject as TreeItem };
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const FileType = { Directory: 2 };
 
-/** A pattern whose files all lie in one folder. */
 export class RelativePattern {
   constructor(
     readonly base: Uri | { uri: Uri },
@@ -72,7 +71,7 @@ export class RelativePattern {
   ) {}
 }
 
-/** Tells of files; `pattern` is what was asked for. */
+/** A file watcher whose events the test fires. */
 export class Watcher {
   static all: Watcher[] = [];
   readonly changed = new EventEmitter<Uri>();
@@ -89,7 +88,7 @@ export class Watcher {
   }
 }
 
-/** A view that is shown or hidden by the test. */
+/** A tree view that the test shows or hides. */
 export class View {
   visible = false;
   message = '';
@@ -107,7 +106,7 @@ export class View {
   }
 }
 
-/** All that a test may fire. */
+/** Events of the editor that tests fire. */
 export const events = {
   changed: new EventEmitter<{ document: Document; contentChanges: object[] }>(),
   closed: new EventEmitter<Document>(),
@@ -116,7 +115,7 @@ export const events = {
   configured: new EventEmitter<{ affectsConfiguration(section: string): boolean }>(),
 };
 
-/** What there is in the workspace: folders, those above them that are there, too, and the files that are looked for. */
+/** The workspace: its folders, other existing folders (`above`), and the results of `findFiles`. */
 export const disk = { folders: [] as Uri[], above: [] as string[], files: [] as Uri[] };
 
 export const workspace = {
@@ -140,10 +139,10 @@ export const workspace = {
 
 export const views: View[] = [];
 
-/** What was said to the user, who answers nothing. */
-export const said: string[] = [];
+/** Messages that were shown. The user never answers. */
+export const messages: string[] = [];
 const say = (message: string) => {
-  said.push(message);
+  messages.push(message);
   return new Promise<undefined>(() => undefined);
 };
 

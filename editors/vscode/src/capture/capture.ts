@@ -1,55 +1,55 @@
-// Off unless the user asks for it: records completions that are accepted with the key for it and that nobody tells of.
-// An extension sees neither other makers' completions nor the editor's commands. So the key's binding (package.json) runs the editor's
-// own command and then one of ours: what changed just before is what was accepted. Whose it was, and which model's, cannot be known.
+// Records inline completions that no extension reports, if the user enables it.
+// An extension sees neither the completions of other extensions nor the editor's commands. So the key binding (package.json) runs the
+// editor's accept command and then `vibes.ui.completionAccepted`: the last change before it is the completion. Tool and model are unknown.
 
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { Recorded } from '../protocol';
 import type { Server } from '../server/server';
-import { recognise, type Accepted, type Change } from './recognising';
+import { recognise, type Accepted, type Change } from './recognise';
 
-/** Milliseconds within which the maker of a completion may tell of it through our interface; then nothing is captured. */
-const GRACE = 1500;
+/** Milliseconds in which the completion's own extension may report it through the API. If it does, nothing is captured. */
+const REPORT_DELAY = 1500;
 const SETTING = 'capture.inlineCompletions';
-/** Marks records that no tool told of; the server knows it, too. */
+/** Marks a record that no tool reported; the server uses the same constant. */
 const CAPTURED = 'vibes:captured-low-confidence';
 const UNKNOWN = 'unknown';
 
 export class Capture implements vscode.Disposable {
-  private last: Change | undefined;
-  private watching: vscode.Disposable | undefined;
-  private readonly waiting = new Map<NodeJS.Timeout, string>();
-  private readonly parts: { dispose(): unknown }[];
+  private lastChange: Change | undefined;
+  private listeners: vscode.Disposable | undefined;
+  private readonly pending = new Map<NodeJS.Timeout, string>();
+  private readonly disposables: { dispose(): unknown }[];
 
   constructor(private readonly server: Server) {
-    this.parts = [
+    this.disposables = [
       vscode.commands.registerCommand('vibes.ui.completionAccepted', () => this.accepted()),
       vscode.commands.registerCommand('vibes.ui.toggleCapture', () => this.toggle()),
-      server.onDidChangeLife(() => this.follow()),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.follow()),
+      server.onDidChangeState(() => this.update()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.update()),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(`vibes.${SETTING}`)) void this.follow();
+        if (event.affectsConfiguration(`vibes.${SETTING}`)) void this.update();
       }),
     ];
-    void this.follow();
+    void this.update();
   }
 
-  /** Whether completions are captured now. */
+  /** Whether completions are being captured. */
   get isOn(): boolean {
-    return isWanted() && vscode.workspace.isTrusted && this.server.life === 'running';
+    return isEnabled() && vscode.workspace.isTrusted && this.server.state === 'running';
   }
 
-  /** Drops what may be captured in a document: an extension has just reported it. */
-  told(uri: vscode.Uri): void {
+  /** Drops the pending capture of a document, because an extension has reported the completion. */
+  discard(uri: vscode.Uri): void {
     const of = uri.toString();
-    if (this.last?.uri === of) this.last = undefined;
-    for (const [timer, waits] of this.waiting) if (waits === of) this.cancel(timer);
+    if (this.lastChange?.uri === of) this.lastChange = undefined;
+    for (const [timer, pendingUri] of this.pending) if (pendingUri === of) this.cancel(timer);
   }
 
   dispose(): void {
-    for (const timer of this.waiting.keys()) this.cancel(timer);
-    this.watching?.dispose();
-    vscode.Disposable.from(...this.parts).dispose();
+    for (const timer of this.pending.keys()) this.cancel(timer);
+    this.listeners?.dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
   private async toggle(): Promise<void> {
@@ -57,31 +57,31 @@ export class Capture implements vscode.Disposable {
       void vscode.window.showWarningMessage('VIBES: nothing is captured in an untrusted workspace.');
       return;
     }
-    await vscode.workspace.getConfiguration('vibes').update(SETTING, !isWanted(), vscode.ConfigurationTarget.Global);
-    await this.follow();
-    const message = isWanted() ? 'what Tab completes is recorded as “captured”' : 'completions are no longer captured';
+    await vscode.workspace.getConfiguration('vibes').update(SETTING, !isEnabled(), vscode.ConfigurationTarget.Global);
+    await this.update();
+    const message = isEnabled() ? 'what Tab completes is recorded as “captured”' : 'completions are no longer captured';
     void vscode.window.showInformationMessage(`VIBES: ${message}.`);
   }
 
-  /** Watches documents while it is on, and only then; the key's binding is there as long. */
-  private async follow(): Promise<void> {
+  /** Enables or disables the listeners and the key binding, as `isOn` requires. */
+  private async update(): Promise<void> {
     const isOn = this.isOn;
     if (isOn)
-      this.watching ??= vscode.Disposable.from(
-        vscode.workspace.onDidChangeTextDocument((event) => this.note(event)),
-        sign(),
+      this.listeners ??= vscode.Disposable.from(
+        vscode.workspace.onDidChangeTextDocument((event) => this.noteChange(event)),
+        statusItem(),
       );
     else {
-      this.watching?.dispose();
-      this.watching = undefined;
-      this.last = undefined;
+      this.listeners?.dispose();
+      this.listeners = undefined;
+      this.lastChange = undefined;
     }
     await vscode.commands.executeCommand('setContext', 'vibes.capturing', isOn);
   }
 
-  private note({ document, contentChanges, reason }: vscode.TextDocumentChangeEvent): void {
+  private noteChange({ document, contentChanges, reason }: vscode.TextDocumentChangeEvent): void {
     if (document.uri.scheme !== 'file' || contentChanges.length === 0) return;
-    this.last = {
+    this.lastChange = {
       uri: document.uri.toString(),
       version: document.version - 1,
       at: performance.now(),
@@ -95,20 +95,20 @@ export class Capture implements vscode.Disposable {
 
   private accepted(): void {
     const document = vscode.window.activeTextEditor?.document;
-    const found = document && recognise(this.last, document.uri.toString(), performance.now());
-    this.last = undefined;
+    const found = document && recognise(this.lastChange, document.uri.toString(), performance.now());
+    this.lastChange = undefined;
     if (document === undefined || found === undefined || !this.isOn) return;
-    const uri = this.server.toWire(document.uri);
+    const uri = this.server.toProtocolUri(document.uri);
     const timer = setTimeout(() => {
-      this.waiting.delete(timer);
+      this.pending.delete(timer);
       void this.record({ ...found, uri });
-    }, GRACE);
-    this.waiting.set(timer, found.uri);
+    }, REPORT_DELAY);
+    this.pending.set(timer, found.uri);
   }
 
   private async record(accepted: Accepted): Promise<void> {
     if (!this.isOn) return;
-    const tool = { ...toolOf(), extensions: [CAPTURED] };
+    const tool = { ...configuredTool(), extensions: [CAPTURED] };
     const model = { name: UNKNOWN, version: UNKNOWN };
     try {
       await this.server.run<Recorded>('vibes.recordInlineCompletion', { ...accepted, completionId: randomUUID(), tool, model });
@@ -119,12 +119,12 @@ export class Capture implements vscode.Disposable {
 
   private cancel(timer: NodeJS.Timeout): void {
     clearTimeout(timer);
-    this.waiting.delete(timer);
+    this.pending.delete(timer);
   }
 }
 
-/** Says in the language status, as long as it lasts, that completions are captured. */
-function sign(): vscode.LanguageStatusItem {
+/** Returns the language status item that is shown while capture is on. */
+function statusItem(): vscode.LanguageStatusItem {
   const item = vscode.languages.createLanguageStatusItem('vibes.capture', [{ scheme: 'file' }]);
   item.name = 'VIBES capture';
   item.text = 'completions are captured';
@@ -132,12 +132,12 @@ function sign(): vscode.LanguageStatusItem {
   return item;
 }
 
-function isWanted(): boolean {
+function isEnabled(): boolean {
   return vscode.workspace.getConfiguration('vibes').get(SETTING, false);
 }
 
-/** Returns the tool that the user named; of an extension that is installed, its name and version. */
-function toolOf(): { name: string; version: string } {
+/** Returns the tool of the setting `capture.tool`. The id of an installed extension becomes its name and version. */
+function configuredTool(): { name: string; version: string } {
   const named = vscode.workspace.getConfiguration('vibes').get('capture.tool', '').trim();
   const manifest = vscode.extensions.getExtension(named)?.packageJSON as { displayName?: string; version?: string } | undefined;
   return { name: manifest?.displayName ?? (named || UNKNOWN), version: manifest?.version ?? UNKNOWN };

@@ -1,8 +1,8 @@
-// Questions that recording commands ask; each throws `Cancelled` when the user turns away.
+// Input boxes and pick lists of the recording commands. Each throws `Cancelled` if the user dismisses it.
 
 import * as vscode from 'vscode';
 import { plain } from '../text';
-import { Cancelled } from './attempt';
+import { Cancelled } from './register';
 
 /** Asks for a line of text. */
 export async function ask(title: string, value = '', isOptional = false): Promise<string> {
@@ -10,22 +10,22 @@ export async function ask(title: string, value = '', isOptional = false): Promis
     title,
     value,
     ...(isOptional ? { placeHolder: 'optional' } : {}),
-    validateInput: (text) => (isOptional || text.trim() !== '' ? undefined : 'something is needed here'),
+    validateInput: (text) => (isOptional || text.trim() !== '' ? undefined : 'enter a value'),
   });
   if (answer === undefined) throw new Cancelled();
   return answer.trim();
 }
 
-/** Asks for one of some words. */
-export async function choose<Word extends string>(title: string, words: readonly Word[]): Promise<Word> {
-  const answer = await vscode.window.showQuickPick([...words], { title });
+/** Asks for one of several words. */
+export async function choose<Choice extends string>(title: string, choices: readonly Choice[]): Promise<Choice> {
+  const answer = await vscode.window.showQuickPick([...choices], { title });
   if (answer === undefined) throw new Cancelled();
-  return answer as Word;
+  return answer as Choice;
 }
 
-/** Asks for one of some things, each with a line that may come from a trail. */
-export async function pick<Value>(title: string, things: readonly (readonly [line: string, value: Value])[]): Promise<Value> {
-  const items = things.map(([line, value]) => ({ label: plain(line), value }));
+/** Asks for one of several values. Labels may contain untrusted text from a trail. */
+export async function pick<Value>(title: string, choices: readonly (readonly [line: string, value: Value])[]): Promise<Value> {
+  const items = choices.map(([line, value]) => ({ label: plain(line), value }));
   const answer = await vscode.window.showQuickPick(items, { title });
   if (answer === undefined) throw new Cancelled();
   return answer.value;

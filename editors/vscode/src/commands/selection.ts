@@ -1,4 +1,4 @@
-// What a command of an editor is about: the document and the selection, or the line of the cursor.
+// The document and lines that an editor command applies to.
 
 import * as vscode from 'vscode';
 import type { Range } from 'vscode-languageclient/node';
@@ -6,13 +6,13 @@ import type { Server } from '../server/server';
 
 export interface Selected {
   document: vscode.TextDocument;
-  /** Where to say it: URI, version and range, in the server's words. */
-  place: { uri: string; version: number; range: Range };
-  /** In words for people, 1-based. */
-  words: string;
+  /** The document and range as LSP parameters. */
+  location: { uri: string; version: number; range: Range };
+  /** The lines in words, 1-based. */
+  description: string;
 }
 
-/** Returns the selection of the active editor; whole lines, the cursor's when nothing is selected. Throws when no file is open. */
+/** Returns the selected lines of the active editor, else the cursor's line. Throws if no file is open. */
 export function selected(server: Server): Selected {
   const editor = vscode.window.activeTextEditor;
   if (editor?.document.uri.scheme !== 'file') throw new Error('open a file first');
@@ -21,12 +21,12 @@ export function selected(server: Server): Selected {
   const [from, to] = [selection.start.line + 1, last + 1];
   return {
     document,
-    place: { uri: server.toWire(document.uri), version: document.version, range: wholeLines(from, to) },
-    words: from === to ? `line ${from}` : `lines ${from} to ${to}`,
+    location: { uri: server.toProtocolUri(document.uri), version: document.version, range: wholeLines(from, to) },
+    description: from === to ? `line ${from}` : `lines ${from} to ${to}`,
   };
 }
 
-/** Returns 1-based lines, both inclusive, as the server takes them. */
+/** Converts 1-based inclusive lines to an LSP range. */
 export function wholeLines(from: number, to: number): Range {
   return { start: { line: from - 1, character: 0 }, end: { line: to, character: 0 } };
 }

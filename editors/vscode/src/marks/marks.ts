@@ -1,59 +1,62 @@
-// Marks in gutter and overview ruler: a shape on the first line of a range, a bar along its lines.
-// Solid marks are for what is verified; what is only claimed is hollow, and what was edited dashed.
+// Marks in the gutter and the overview ruler: a shape on the first line of a range, a bar along the others.
+// Verified lines have solid marks, claimed lines hollow ones, edited lines dashed ones.
 
 import * as vscode from 'vscode';
 import type { Placement, Provenance, Run } from '../protocol';
-import type { KnownProvenance } from '../provenance';
+import type { ProvenanceCache } from '../provenance';
 import type { Visibility } from '../visibility';
-import { BANDS, decorationOf, MODELS, type Look, type Part } from './shapes';
+import { BANDS, decorationOf, MODELS, type MarkStyle, type Part } from './shapes';
 
-/** Lines that one mark goes along, 1-based and inclusive. */
+/** The lines of one mark, 1-based and inclusive. */
 type Lines = Pick<Run, 'lineStart' | 'lineEnd'>;
 
 export class Marks implements vscode.Disposable {
-  private readonly types = new Map<Look, Record<Part, vscode.TextEditorDecorationType>>();
-  private readonly models = new Map<string, Look>();
-  /** The lines that each editor shows a type on; undefined where they have moved since. */
-  private readonly painted = new WeakMap<vscode.TextEditor, Map<vscode.TextEditorDecorationType, string | undefined>>();
-  private readonly parts: { dispose(): unknown }[];
+  private readonly types = new Map<MarkStyle, Record<Part, vscode.TextEditorDecorationType>>();
+  private readonly models = new Map<string, MarkStyle>();
+  /** The lines that show each decoration type, by editor; undefined after an edit has moved them. */
+  private readonly shown = new WeakMap<vscode.TextEditor, Map<vscode.TextEditorDecorationType, string | undefined>>();
+  private readonly disposables: { dispose(): unknown }[];
 
   constructor(
-    private readonly known: KnownProvenance,
+    private readonly cache: ProvenanceCache,
     private readonly visibility: Visibility,
   ) {
-    this.parts = [
-      known.onDidChange((document) => {
-        for (const editor of vscode.window.visibleTextEditors) if (editor.document === document) this.paint(editor);
+    this.disposables = [
+      cache.onDidChange((document) => {
+        for (const editor of vscode.window.visibleTextEditors) if (editor.document === document) this.show(editor);
       }),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (contentChanges.some(({ range, text }) => !range.isSingleLine || text.includes('\n'))) this.lose(document);
+        if (contentChanges.some(({ range, text }) => !range.isSingleLine || text.includes('\n'))) this.invalidate(document);
       }),
-      vscode.window.onDidChangeVisibleTextEditors(() => this.paintAll()),
-      visibility.onDidChange(() => this.paintAll()),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.showAll()),
+      visibility.onDidChange(() => this.showAll()),
     ];
   }
 
   dispose(): void {
     for (const of of this.types.values()) vscode.Disposable.from(...Object.values(of)).dispose();
-    vscode.Disposable.from(...this.parts).dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
-  private paintAll(): void {
-    for (const editor of vscode.window.visibleTextEditors) this.paint(editor);
+  private showAll(): void {
+    for (const editor of vscode.window.visibleTextEditors) this.show(editor);
   }
 
-  private paint(editor: vscode.TextEditor): void {
-    const known = this.known.of(editor.document);
-    if (known === undefined && this.visibility.marks && this.known.isAwaited(editor.document)) return; // what is painted moves with the text
-    const wanted = known !== undefined && this.visibility.marks ? this.runsOf(known) : new Map<vscode.TextEditorDecorationType, Lines[]>();
-    const painted = this.painted.get(editor) ?? new Map<vscode.TextEditorDecorationType, string | undefined>();
-    this.painted.set(editor, painted);
-    // What comes before what goes: a line that changes its mark is never without one.
-    for (const type of new Set([...wanted.keys(), ...painted.keys()])) {
-      const runs = wanted.get(type) ?? [];
+  private show(editor: vscode.TextEditor): void {
+    const provenance = this.cache.get(editor.document);
+    if (provenance === undefined && this.visibility.marks && this.cache.isPending(editor.document)) return; // decorations move with the text
+    const wantedLines =
+      provenance !== undefined && this.visibility.marks
+        ? this.linesByType(provenance)
+        : new Map<vscode.TextEditorDecorationType, Lines[]>();
+    const shown = this.shown.get(editor) ?? new Map<vscode.TextEditorDecorationType, string | undefined>();
+    this.shown.set(editor, shown);
+    // Add new marks before removing old ones, so that a line that changes its mark is never without one.
+    for (const type of new Set([...wantedLines.keys(), ...shown.keys()])) {
+      const runs = wantedLines.get(type) ?? [];
       const key = runs.map(({ lineStart, lineEnd }) => `${lineStart}-${lineEnd}`).join();
-      if (painted.has(type) && painted.get(type) === key) continue; // the way to the window is long
-      painted.set(type, key);
+      if (shown.has(type) && shown.get(type) === key) continue; // each call goes to the renderer process
+      shown.set(type, key);
       editor.setDecorations(
         type,
         runs.map(({ lineStart, lineEnd }) => new vscode.Range(lineStart - 1, 0, lineEnd - 1, 0)),
@@ -61,17 +64,17 @@ export class Marks implements vscode.Disposable {
     }
   }
 
-  private lose(document: vscode.TextDocument): void {
+  private invalidate(document: vscode.TextDocument): void {
     for (const editor of vscode.window.visibleTextEditors) {
       if (editor.document !== document) continue;
-      const painted = this.painted.get(editor);
-      for (const type of painted?.keys() ?? []) painted?.set(type, undefined);
+      const shown = this.shown.get(editor);
+      for (const type of shown?.keys() ?? []) shown?.set(type, undefined);
     }
   }
 
-  private runsOf(known: Provenance): Map<vscode.TextEditorDecorationType, Lines[]> {
+  private linesByType(provenance: Provenance): Map<vscode.TextEditorDecorationType, Lines[]> {
     const found = new Map<vscode.TextEditorDecorationType, Lines[]>();
-    for (const placement of known.placements) {
+    for (const placement of provenance.placements) {
       const types = this.typesOf(placement);
       for (const [part, lines] of partsOf(placement.runs)) {
         const type = types[part];
@@ -84,32 +87,32 @@ export class Marks implements vscode.Disposable {
   }
 
   private typesOf(placement: Placement): Record<Part, vscode.TextEditorDecorationType> {
-    const look = this.visibility.byModel ? this.lookOfModel(placement.model.name ?? '') : BANDS[placement.band ?? 'none'];
-    let types = this.types.get(look);
+    const style = this.visibility.byModel ? this.styleOfModel(placement.model.name ?? '') : BANDS[placement.band ?? 'none'];
+    let types = this.types.get(style);
     if (types === undefined) {
       types = {
-        first: decorationOf(look, 'first'),
-        firstClaimed: decorationOf(look, 'firstClaimed'),
-        ai: decorationOf(look, 'ai'),
-        claimed: decorationOf(look, 'claimed'),
-        edited: decorationOf(look, 'edited'),
+        first: decorationOf(style, 'first'),
+        firstClaimed: decorationOf(style, 'firstClaimed'),
+        ai: decorationOf(style, 'ai'),
+        claimed: decorationOf(style, 'claimed'),
+        edited: decorationOf(style, 'edited'),
       };
-      this.types.set(look, types);
+      this.types.set(style, types);
     }
     return types;
   }
 
-  private lookOfModel(name: string): Look {
-    let look = this.models.get(name);
-    if (look === undefined) {
-      look = MODELS[this.models.size % MODELS.length] ?? BANDS.none;
-      this.models.set(name, look);
+  private styleOfModel(name: string): MarkStyle {
+    let style = this.models.get(name);
+    if (style === undefined) {
+      style = MODELS[this.models.size % MODELS.length] ?? BANDS.none;
+      this.models.set(name, style);
     }
-    return look;
+    return style;
   }
 }
 
-/** Returns what is painted along the lines of a placement: its first line apart, and nothing along a person's. */
+/** Returns the mark parts of a placement. The first line has its own part; human lines have none. */
 export function partsOf(runs: readonly Run[]): [Part, Lines][] {
   const parts: [Part, Lines][] = [];
   for (const { lineStart, lineEnd, kind } of runs) {

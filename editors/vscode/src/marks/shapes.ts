@@ -1,11 +1,11 @@
-// How marks look: a shape and a colour together, so that neither eye nor theme needs to tell colours apart.
-// The colours are by Okabe and Ito, darkened for light themes to keep their contrast.
+// Shapes and colours of marks. Each band and model has its own shape, so that no one has to distinguish colours.
+// The colours are the Okabe-Ito palette, darkened for light themes to keep their contrast.
 
 import * as vscode from 'vscode';
 import type { Band } from '../protocol';
 
-export interface Look {
-  /** Contributed theme colour, for the overview ruler; absent where colours are not by band. */
+export interface MarkStyle {
+  /** Theme colour for the overview ruler; absent for models, which use `dark` and `light`. */
   theme?: string;
   dark: string;
   light: string;
@@ -16,14 +16,14 @@ export interface Look {
 const CIRCLE = '<circle cx="8" cy="8" r="3.5" fill="none" stroke="C" stroke-width="1.8"/>';
 const DISC = '<circle cx="8" cy="8" r="4" fill="C"/>';
 const TRIANGLE = '<path d="M8 3.5 12.5 12h-9z" fill="none" stroke="C" stroke-width="1.8" stroke-linejoin="round"/>';
-const FULL_TRIANGLE = '<path d="M8 3 13 12H3z" fill="C"/>';
+const FILLED_TRIANGLE = '<path d="M8 3 13 12H3z" fill="C"/>';
 const DIAMOND = '<path d="M8 2.5 13 8l-5 5.5L3 8z" fill="C"/>';
 const SQUARE = '<path d="M4.5 4.5h7v7h-7z" fill="none" stroke="C" stroke-width="1.8"/>';
 const OCTAGON =
   '<path d="M5.5 2h5L14 5.5v5L10.5 14h-5L2 10.5v-5z" fill="C"/><path d="M7.2 4.5h1.6V9H7.2zm0 5.5h1.6v1.6H7.2z" fill="#fff"/>';
 const DOT = '<circle cx="8" cy="8" r="3" fill="C"/>';
 
-export const BANDS: Record<Band | 'none', Look> = {
+export const BANDS: Record<Band | 'none', MarkStyle> = {
   low: { theme: 'vibes.band.low', dark: '#56b4e9', light: '#0072b2', shape: CIRCLE },
   medium: { theme: 'vibes.band.medium', dark: '#e69f00', light: '#a06a00', shape: TRIANGLE },
   high: { theme: 'vibes.band.high', dark: '#ff7a33', light: '#c24a00', shape: DIAMOND },
@@ -31,10 +31,10 @@ export const BANDS: Record<Band | 'none', Look> = {
   none: { theme: 'vibes.band.none', dark: '#9a9a9a', light: '#6b6b6b', shape: DOT },
 };
 
-/** Looks for models, given out in the order in which models are met. */
-export const MODELS: readonly Look[] = [
+/** Styles of models, assigned in order of appearance. */
+export const MODELS: readonly MarkStyle[] = [
   { dark: '#56b4e9', light: '#0072b2', shape: DISC },
-  { dark: '#e69f00', light: '#a06a00', shape: FULL_TRIANGLE },
+  { dark: '#e69f00', light: '#a06a00', shape: FILLED_TRIANGLE },
   { dark: '#2bc49a', light: '#00785a', shape: SQUARE },
   { dark: '#ff6db6', light: '#9e1f63', shape: DIAMOND },
   { dark: '#f0e442', light: '#7a7000', shape: CIRCLE },
@@ -42,36 +42,36 @@ export const MODELS: readonly Look[] = [
   { dark: '#b9a5ff', light: '#5b3fd0', shape: DOT },
 ];
 
-const BAR = '<path d="M7 0h2v16H7z" fill="C"/>'; // stretched to the height of a line, so that bars join
+const BAR = '<path d="M7 0h2v16H7z" fill="C"/>'; // stretched to the line height, so that bars join
 const DASHES = '<path d="M7 0h2v3H7zm0 5h2v3H7zm0 5h2v3H7zm0 5h2v1H7z" fill="C"/>';
 
 const HOLLOW = '<path d="M5.5 0h1v16h-1zm4 0h1v16h-1z" fill="C"/>';
 
 export type Part = 'first' | 'firstClaimed' | 'ai' | 'claimed' | 'edited';
 
-/** Returns what is drawn for one part of a mark; only what is verified is solid. */
-export function drawingOf({ shape }: Look, part: Part): string {
+/** Returns the SVG of one part of a mark. Only verified parts are solid. */
+export function drawingOf({ shape }: MarkStyle, part: Part): string {
   return { first: shape, firstClaimed: dashed(shape), ai: BAR, claimed: HOLLOW, edited: DASHES }[part];
 }
 
-/** Returns what paints one part of a mark in gutter and, unless it is only claimed, overview ruler. */
-export function decorationOf(look: Look, part: Part): vscode.TextEditorDecorationType {
+/** Returns the decoration type of one part. Claimed parts do not appear in the overview ruler. */
+export function decorationOf(style: MarkStyle, part: Part): vscode.TextEditorDecorationType {
   const fit = part === 'first' || part === 'firstClaimed' ? 'xMidYMid' : 'none';
   const isClaimed = part === 'claimed' || part === 'firstClaimed';
   const side = (colour: string) => ({
-    gutterIconPath: picture(drawingOf(look, part), colour, fit),
-    ...(isClaimed ? {} : { overviewRulerColor: look.theme === undefined ? colour : new vscode.ThemeColor(look.theme) }),
+    gutterIconPath: picture(drawingOf(style, part), colour, fit),
+    ...(isClaimed ? {} : { overviewRulerColor: style.theme === undefined ? colour : new vscode.ThemeColor(style.theme) }),
   });
   return vscode.window.createTextEditorDecorationType({
-    dark: side(look.dark),
-    light: side(look.light),
+    dark: side(style.dark),
+    light: side(style.light),
     gutterIconSize: '100% 100%',
     ...(isClaimed ? {} : { overviewRulerLane: vscode.OverviewRulerLane.Left }),
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
   });
 }
 
-/** Returns a shape with a dashed outline, and nothing in it but what is written there. */
+/** Returns a shape with a dashed outline and without a fill. */
 function dashed(shape: string): string {
   return shape
     .replace('fill="C"', 'fill="none" stroke="C" stroke-width="1.8"')

@@ -1,66 +1,66 @@
-// Installs the server into an environment of this extension's own: nothing of the user's is touched.
+// Installs the server into a virtual environment that belongs to this extension.
 
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { programIn, programsOf } from './location';
+import { serverPath, scriptsFolder } from './location';
 
 const WINDOWS = process.platform === 'win32';
 const PYTHONS: [string, ...string[]][] = WINDOWS ? [['py', '-3'], ['python']] : [['python3'], ['python']];
-const NEW_ENOUGH = 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else 1)';
+const VERSION_CHECK = 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else 1)';
 
 /**
- * Makes the environment anew and installs a release of the server into it; one that was there stays unless that succeeds. Rejects with what
- * went wrong, in words for people.
+ * Creates a fresh environment and installs a release of the server into it. On failure, restores the previous environment and rejects with
+ * a message for the user.
  */
-export async function installServer(own: vscode.Uri, version: string, log: vscode.LogOutputChannel): Promise<void> {
+export async function installServer(environment: vscode.Uri, version: string, log: vscode.LogOutputChannel): Promise<void> {
   const options = { location: vscode.ProgressLocation.Notification, title: 'VIBES: installing the server', cancellable: true };
   await vscode.window.withProgress(options, async (progress, token) => {
     const run = (command: string, ...args: string[]) => runLogged(command, args, log, token);
     progress.report({ message: 'looking for Python 3.11 or newer' });
-    const [python, ...flags] = await newEnough(run);
+    const [python, ...flags] = await findPython(run);
     progress.report({ message: 'creating an environment' });
-    await inPlaceOf(own, async () => {
-      await run(python, ...flags, '-m', 'venv', own.fsPath);
+    await replaceEnvironment(environment, async () => {
+      await run(python, ...flags, '-m', 'venv', environment.fsPath);
       progress.report({ message: `installing vibes-lsp ${version}` });
-      const inside = vscode.Uri.joinPath(programsOf(own), WINDOWS ? 'python.exe' : 'python').fsPath;
-      await run(inside, '-I', '-m', 'pip', 'install', '--disable-pip-version-check', `vibes-lsp~=${version}`);
+      const venvPython = vscode.Uri.joinPath(scriptsFolder(environment), WINDOWS ? 'python.exe' : 'python').fsPath;
+      await run(venvPython, '-I', '-m', 'pip', 'install', '--disable-pip-version-check', `vibes-lsp~=${version}`);
     });
   });
 }
 
-/** Makes an environment where one may be already, for it cannot be moved there later; the one before is aside meanwhile, and put back on failure. */
-async function inPlaceOf(own: vscode.Uri, make: () => Promise<void>): Promise<void> {
-  const aside = `${own.fsPath}.before`;
+/** Creates an environment in place, because environments cannot be moved. A previous one is kept as a backup and restored on failure. */
+async function replaceEnvironment(environment: vscode.Uri, make: () => Promise<void>): Promise<void> {
+  const backup = `${environment.fsPath}.before`;
   const remove = async (folder: string) => await fs.rm(folder, { recursive: true, force: true });
-  if (await isThere(programIn(own))) {
-    await remove(aside);
-    await fs.rename(own.fsPath, aside);
-  } else await remove(own.fsPath); // half of one, when an attempt was cut off: what was before it may still be aside
+  if (await exists(serverPath(environment))) {
+    await remove(backup);
+    await fs.rename(environment.fsPath, backup);
+  } else await remove(environment.fsPath); // an interrupted attempt leaves a partial environment, and perhaps a backup
   try {
     await make();
   } catch (error) {
-    await remove(own.fsPath);
-    if (await isThere(aside)) await fs.rename(aside, own.fsPath);
+    await remove(environment.fsPath);
+    if (await exists(backup)) await fs.rename(backup, environment.fsPath);
     throw error;
   }
-  await remove(aside).catch(() => undefined); // another window may run it still
+  await remove(backup).catch(() => undefined); // another window may still run it
 }
 
-async function isThere(place: string): Promise<boolean> {
+async function exists(place: string): Promise<boolean> {
   return await fs.access(place).then(
     () => true,
     () => false,
   );
 }
 
-async function newEnough(run: (command: string, ...args: string[]) => Promise<void>): Promise<[string, ...string[]]> {
+async function findPython(run: (command: string, ...args: string[]) => Promise<void>): Promise<[string, ...string[]]> {
   for (const [python, ...flags] of PYTHONS) {
     try {
-      await run(python, ...flags, '-I', '-c', NEW_ENOUGH);
+      await run(python, ...flags, '-I', '-c', VERSION_CHECK);
       return [python, ...flags];
     } catch {
-      continue; // not there, or too old
+      continue; // missing or too old
     }
   }
   throw new Error('Python 3.11 or newer was not found on the path');

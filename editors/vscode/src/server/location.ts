@@ -1,4 +1,4 @@
-// Which program the server is: the setting's, else the one beside the selected Python, on the path, or installed by us.
+// Finds the server's program: the setting, then the selected Python environment, then PATH, then this extension's own installation.
 
 import * as fs from 'node:fs/promises';
 import * as os from 'node:os';
@@ -11,11 +11,11 @@ const PROGRAM = WINDOWS ? 'vibes-lsp.exe' : 'vibes-lsp';
 export interface Program {
   command: string;
   args: string[];
-  /** How it was found, for people. */
+  /** How it was found; shown to the user. */
   origin: string;
 }
 
-/** What is used of the Python extension's interface, when that extension is there. */
+/** The part of the Python extension's API that is used here. */
 interface PythonApi {
   environments?: {
     getActiveEnvironmentPath(resource?: vscode.Uri): { path: string };
@@ -23,35 +23,35 @@ interface PythonApi {
   };
 }
 
-/** Returns what the settings say of the server's program, to be compared. */
-export function namedProgram(): string {
+/** Returns the settings of the server's program as a string, for comparison. */
+export function programSettings(): string {
   const settings = vscode.workspace.getConfiguration('vibes.server');
   return JSON.stringify([settings.get('path'), settings.get('arguments')]);
 }
 
-/** Returns the server's program; undefined when there is none. A program that is named but not there is an error. */
-export async function findProgram(own: vscode.Uri): Promise<Program | undefined> {
+/** Returns the server's program, or undefined if there is none. Throws if the setting names a missing or untrusted one. */
+export async function findProgram(environment: vscode.Uri): Promise<Program | undefined> {
   const settings = vscode.workspace.getConfiguration('vibes.server');
-  const named = settings.get<string>('path', '').trim();
-  if (named) {
-    const command = absolute(named);
+  const configured = settings.get<string>('path', '').trim();
+  if (configured) {
+    const command = absolute(configured);
     if (!(await isTrusted(command))) {
       throw new Error(`vibes.server.path names ${command}, which is in this untrusted workspace`);
     }
     if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is not a file`);
     return { command, args: settings.get<string[]>('arguments', []), origin: 'named by vibes.server.path' };
   }
-  return (await besidePython()) ?? (await onPath()) ?? (await installed(own));
+  return (await besidePython()) ?? (await onPath()) ?? (await installed(environment));
 }
 
-/** Returns the folder of an environment in which its programs are. */
-export function programsOf(environment: vscode.Uri): vscode.Uri {
+/** Returns the folder of an environment that contains its programs. */
+export function scriptsFolder(environment: vscode.Uri): vscode.Uri {
   return vscode.Uri.joinPath(environment, WINDOWS ? 'Scripts' : 'bin');
 }
 
-/** Returns the path that the server has in an environment. */
-export function programIn(environment: vscode.Uri): string {
-  return vscode.Uri.joinPath(programsOf(environment), PROGRAM).fsPath;
+/** Returns the server's path in an environment. */
+export function serverPath(environment: vscode.Uri): string {
+  return vscode.Uri.joinPath(scriptsFolder(environment), PROGRAM).fsPath;
 }
 
 async function besidePython(): Promise<Program | undefined> {
@@ -70,7 +70,7 @@ async function selectedPython(): Promise<string | undefined> {
     const resolved = chosen && (await environments?.resolveEnvironment(chosen));
     return resolved?.executable.uri?.fsPath ?? chosen?.path;
   } catch {
-    return undefined; // an error of the other extension: go on with the PATH
+    return undefined; // the Python extension failed: continue with PATH
   }
 }
 
@@ -82,8 +82,8 @@ async function onPath(): Promise<Program | undefined> {
   );
 }
 
-async function installed(own: vscode.Uri): Promise<Program | undefined> {
-  return await first([programIn(own)], 'installed by this extension');
+async function installed(environment: vscode.Uri): Promise<Program | undefined> {
+  return await first([serverPath(environment)], 'installed by this extension');
 }
 
 async function first(candidates: string[], origin: string): Promise<Program | undefined> {
@@ -91,32 +91,32 @@ async function first(candidates: string[], origin: string): Promise<Program | un
   return undefined;
 }
 
-function absolute(named: string): string {
-  const home = named.startsWith('~/') || named.startsWith('~\\') ? path.join(os.homedir(), named.slice(2)) : named;
+function absolute(configured: string): string {
+  const home = configured.startsWith('~/') || configured.startsWith('~\\') ? path.join(os.homedir(), configured.slice(2)) : configured;
   return path.resolve(vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? os.homedir(), home);
 }
 
-/** Whether a program may be started: in a workspace that is not trusted, none that is in it, whatever links lead there. */
+/** Whether a program may be started. An untrusted workspace must not run a program inside it, even through symbolic links. */
 async function isTrusted(program: string): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
-  const places = [program, path.join(await realPath(path.dirname(program)), path.basename(program)), await realPath(program)];
+  const locations = [program, path.join(await realPath(path.dirname(program)), path.basename(program)), await realPath(program)];
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   const roots = [...folders, ...(await Promise.all(folders.map(realPath)))];
-  return !places.some((place) => roots.some((root) => isInside(place, root)));
+  return !locations.some((location) => roots.some((root) => isInside(location, root)));
 }
 
-function isInside(place: string, root: string): boolean {
-  const relative = path.relative(root, place);
+function isInside(location: string, root: string): boolean {
+  const relative = path.relative(root, location);
   return relative.split(path.sep)[0] !== '..' && !path.isAbsolute(relative);
 }
 
-async function realPath(place: string): Promise<string> {
-  return await fs.realpath(place).catch(() => place);
+async function realPath(location: string): Promise<string> {
+  return await fs.realpath(location).catch(() => location);
 }
 
-async function isFile(place: string): Promise<boolean> {
+async function isFile(location: string): Promise<boolean> {
   try {
-    return (await fs.stat(place)).isFile();
+    return (await fs.stat(location)).isFile();
   } catch {
     return false;
   }

@@ -1,10 +1,10 @@
-// The server's own log, line by line, each at the level that it begins with.
+// Copies the server's log to the output channel.
 
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { LogOutputChannel } from 'vscode';
 
-/** Copies what the server writes beside the protocol to the log. */
+/** Logs each line of `input` at the level that starts it. */
 export function logLines(input: Readable, log: LogOutputChannel): void {
   createInterface({ input }).on('line', (line) => {
     const [level = '', rest = ''] = line.split(/ (.*)/s, 2);

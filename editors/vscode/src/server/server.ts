@@ -1,4 +1,4 @@
-// The server's life: found, started, asked, restarted, stopped. What it says is for others.
+// The server process: finds, starts, restarts and stops it, and sends requests.
 
 import * as vscode from 'vscode';
 import {
@@ -12,62 +12,62 @@ import {
   type ErrorHandler,
 } from 'vscode-languageclient/node';
 import { REJECT_WITH_NOTE, type Provenance, type ProvenanceDelta } from '../protocol';
-import { findProgram, namedProgram, type Program } from './location';
+import { findProgram, programSettings, type Program } from './location';
 import { logLines } from './logging';
-import { Typing } from './typing';
+import { ChangeBatcher } from './changeBatcher';
 
-export type Life = 'stopped' | 'starting' | 'running' | 'missing' | 'failed';
+export type ServerState = 'stopped' | 'starting' | 'running' | 'missing' | 'failed';
 
 export class Server implements vscode.Disposable {
-  life: Life = 'stopped';
+  state: ServerState = 'stopped';
   program: Program | undefined;
-  /** Why it does not run. */
+  /** Why the server is not running. */
   failure: string | undefined;
-  /** Whether it was the user who had it started last. */
-  isAskedFor = false;
+  /** Whether a user command caused the last start. */
+  isUserRequested = false;
 
   private client: LanguageClient | undefined;
-  /** What the settings named when it was started last. */
-  private named = '';
-  private readonly typing = new Typing((error) => this.log.debug(`a change was not sent: ${String(error)}`));
+  /** `programSettings()` at the last start. */
+  private startedSettings = '';
+  private readonly changeBatcher = new ChangeBatcher((error) => this.log.debug(`a change was not sent: ${String(error)}`));
   private lastStart: Promise<void> = Promise.resolve();
-  private readonly lives = new vscode.EventEmitter<Life>();
-  private readonly changes = new vscode.EventEmitter<string>();
-  private readonly readings = new vscode.EventEmitter<void>();
+  private readonly stateChanges = new vscode.EventEmitter<ServerState>();
+  private readonly provenanceChanges = new vscode.EventEmitter<string>();
+  private readonly readEnds = new vscode.EventEmitter<void>();
 
-  /** Fires when the server's life changes. */
-  readonly onDidChangeLife = this.lives.event;
-  /** Fires with the URI of a document about which earlier answers may be wrong now. */
-  readonly onDidChangeProvenance = this.changes.event;
-  /** Fires when the server has done what takes it long: it answers what it could not while it read a large trail. */
-  readonly onDidFinishReading = this.readings.event;
+  /** Fires when `state` changes. */
+  readonly onDidChangeState = this.stateChanges.event;
+  /** Fires with the URI of a document whose provenance may have changed. */
+  readonly onDidChangeProvenance = this.provenanceChanges.event;
+  /** Fires when long work of the server has ended. While it reads a large trail, it rejects some requests. */
+  readonly onDidFinishReading = this.readEnds.event;
 
-  private readonly watching = vscode.workspace.onDidChangeConfiguration((event) => {
-    if (!event.affectsConfiguration('vibes') || this.life !== 'running') return;
+  private readonly settingsListener = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (!event.affectsConfiguration('vibes') || this.state !== 'running') return;
     this.client
       ?.sendNotification(DidChangeConfigurationNotification.type, { settings: null })
-      .catch((error: unknown) => this.log.debug(`a change of settings was not sent: ${String(error)}`)); // it is being stopped, as a rule
+      .catch((error: unknown) => this.log.debug(`a change of settings was not sent: ${String(error)}`)); // usually because the server is stopping
   });
 
   constructor(
-    readonly own: vscode.Uri,
+    readonly environment: vscode.Uri,
     readonly log: vscode.LogOutputChannel,
   ) {}
 
-  /** The server's version, by its own account. */
+  /** Version that the server reports. */
   get version(): string | undefined {
     return this.client?.initializeResult?.serverInfo?.version;
   }
 
-  /** Starts the server unless it runs; never rejects, `life` says how it went. Starts come one after another. */
+  /** Starts the server unless it is running. Never rejects: check `state`. Starts and stops run one after another. */
   start(): Promise<void> {
     this.lastStart = this.lastStart.then(() => this.startNow(true));
     return this.lastStart;
   }
 
-  /** Starts the server unless that was tried: one that is missing or failed is tried again when the user asks for something. */
-  startUnlessTried(): Promise<void> {
-    this.lastStart = this.lastStart.then(() => (this.life === 'stopped' ? this.startNow() : undefined));
+  /** Starts the server if it is stopped. One that is missing or failed is started again only by a user command. */
+  startIfStopped(): Promise<void> {
+    this.lastStart = this.lastStart.then(() => (this.state === 'stopped' ? this.startNow() : undefined));
     return this.lastStart;
   }
 
@@ -76,18 +76,18 @@ export class Server implements vscode.Disposable {
     await this.start();
   }
 
-  /** Starts what the settings name now, if that is another program: VS Code tells of a setting once for each file that has it. */
-  async follow(): Promise<void> {
+  /** Restarts the server if the settings now name another program. VS Code reports one change several times, once for each settings file. */
+  async restartIfChanged(): Promise<void> {
     this.lastStart = this.lastStart.then(async () => {
-      if (this.life === 'stopped' || namedProgram() === this.named) return;
+      if (this.state === 'stopped' || programSettings() === this.startedSettings) return;
       await this.stopNow();
       await this.startNow();
     });
     await this.lastStart;
   }
 
-  /** Replaces the program: nothing starts it meanwhile, and it is started afterwards, however that went. Rejects with what went wrong. */
-  async renew(replace: () => Promise<void>): Promise<void> {
+  /** Stops the server, runs `replace`, and starts the server even if `replace` failed. Rejects with its error. */
+  async replaceProgram(replace: () => Promise<void>): Promise<void> {
     const renewed = this.lastStart.then(async () => {
       await this.stopNow();
       await replace();
@@ -102,75 +102,79 @@ export class Server implements vscode.Disposable {
     await this.lastStart;
   }
 
-  /** Resolves with whether the server runs, once a start that is under way has ended. */
+  /** Waits for pending starts and stops. Resolves to whether the server is running. */
   async ready(): Promise<boolean> {
     await this.lastStart;
-    return this.life === 'running';
+    return this.state === 'running';
   }
 
-  /** Asks where each annotation of a document is now; of what an earlier answer said, only what is other than then. */
+  /** Requests the placements of a document: all of them, or what has changed since `previousResultId`. */
   async provenance(uri: vscode.Uri, previousResultId?: string): Promise<Provenance | ProvenanceDelta> {
-    const params = { textDocument: { uri: this.toWire(uri) }, runs: true, ...(previousResultId === undefined ? {} : { previousResultId }) };
+    const params = {
+      textDocument: { uri: this.toProtocolUri(uri) },
+      runs: true,
+      ...(previousResultId === undefined ? {} : { previousResultId }),
+    };
     return await this.running().sendRequest<Provenance | ProvenanceDelta>('vibes/provenance', params);
   }
 
-  /** Asks for the problems of the visible documents, where the server is one to be asked. */
-  askForProblems(document: vscode.TextDocument): void {
+  /** Pulls diagnostics of the visible documents, if the server supports that. */
+  pullDiagnostics(document: vscode.TextDocument): void {
     const feature = this.client?.getFeature(DocumentDiagnosticRequest.method);
     feature?.getProvider(document)?.onDidChangeDiagnosticsEmitter.fire();
   }
 
-  /** Carries out one of the server's commands. */
+  /** Executes a command of the server. */
   async run<Result>(command: string, args: object): Promise<Result> {
     const params = { command, arguments: [args] };
     return (await this.running().sendRequest(ExecuteCommandRequest.type, params)) as Result;
   }
 
-  /** Returns a URI as the server knows it. */
-  toWire(uri: vscode.Uri): string {
+  /** Converts a URI to the form that the LSP client sends. */
+  toProtocolUri(uri: vscode.Uri): string {
     return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
   }
 
   async dispose(): Promise<void> {
     await this.stop();
-    this.typing.dispose();
-    this.watching.dispose();
-    this.lives.dispose();
-    this.changes.dispose();
-    this.readings.dispose();
+    this.changeBatcher.dispose();
+    this.settingsListener.dispose();
+    this.stateChanges.dispose();
+    this.provenanceChanges.dispose();
+    this.readEnds.dispose();
   }
 
   private running(): LanguageClient {
-    if (this.client === undefined || this.life !== 'running') throw new Error(this.failure ?? 'the VIBES server is not running');
+    if (this.client === undefined || this.state !== 'running') throw new Error(this.failure ?? 'the VIBES server is not running');
     return this.client;
   }
 
-  private async startNow(isAskedFor = false): Promise<void> {
+  private async startNow(isUserRequested = false): Promise<void> {
     if (this.client !== undefined) return;
-    this.isAskedFor = isAskedFor;
-    this.become('starting');
+    this.isUserRequested = isUserRequested;
+    this.setState('starting');
     try {
       this.program = undefined;
-      this.named = namedProgram();
-      this.program = await findProgram(this.own);
+      this.startedSettings = programSettings();
+      this.program = await findProgram(this.environment);
       if (this.program === undefined) {
-        this.become('missing', 'vibes-lsp was not found');
+        this.setState('missing', 'vibes-lsp was not found');
         return;
       }
       this.log.info(`starting ${this.program.command} (${this.program.origin})`);
       this.client = this.newClient(this.program);
       await this.client.start();
-      this.become('running');
+      this.setState('running');
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.log.error(reason);
       await this.stopNow();
-      this.become('failed', reason);
+      this.setState('failed', reason);
     }
   }
 
   private newClient(program: Program): LanguageClient {
-    let usual: ErrorHandler | undefined;
+    let defaultHandler: ErrorHandler | undefined;
     const client: LanguageClient = new LanguageClient(
       'vibes',
       'VIBES',
@@ -179,21 +183,21 @@ export class Server implements vscode.Disposable {
         documentSelector: [{ scheme: 'file' }],
         initializationOptions: vscode.workspace.getConfiguration('vibes'),
         errorHandler: {
-          error: (...what) => (usual ??= client.createDefaultErrorHandler()).error(...what),
-          // One that ended before it ran would do so again.
+          error: (...what) => (defaultHandler ??= client.createDefaultErrorHandler()).error(...what),
+          // A server that ends before it is running would end again.
           closed: () =>
-            this.life === 'running'
-              ? (usual ??= client.createDefaultErrorHandler()).closed()
+            this.state === 'running'
+              ? (defaultHandler ??= client.createDefaultErrorHandler()).closed()
               : { action: CloseAction.DoNotRestart, handled: true },
         },
         middleware: {
-          ...this.typing.middleware,
+          ...this.changeBatcher.middleware,
           handleWorkDoneProgress: (token, params, next) => {
             next(token, params);
-            if (params.kind === 'end') this.readings.fire();
+            if (params.kind === 'end') this.readEnds.fire();
           },
         },
-        diagnosticPullOptions: { onChange: false, onSave: true }, // after a pause: what is in the list of problems moves with the text meanwhile
+        diagnosticPullOptions: { onChange: false, onSave: true }, // `pullDiagnostics` pulls after a pause; until then diagnostics move with the text
         outputChannel: this.log,
         stdioOptions: { stdout: logLines, stderr: logLines },
         revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -201,19 +205,20 @@ export class Server implements vscode.Disposable {
     );
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE], resolvedLenses: true } }; // none waits for a scroll to be asked for
+        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE], resolvedLenses: true } }; // VS Code would resolve lenses only when they are scrolled into view
       },
       initialize: () => undefined,
       getState: () => ({ kind: 'static' }),
       clear: () => undefined,
     });
     client.onNotification('vibes/provenanceChanged', ({ uri }: { uri: string }) =>
-      this.changes.fire(client.protocol2CodeConverter.asUri(uri).toString()),
+      this.provenanceChanges.fire(client.protocol2CodeConverter.asUri(uri).toString()),
     );
     client.onDidChangeState(({ newState }) => {
       if (client !== this.client) return;
-      if (newState === State.Running) this.become('running');
-      else if (this.life === 'running') this.become(newState === State.Starting ? 'starting' : 'failed', 'the server ended; see the log');
+      if (newState === State.Running) this.setState('running');
+      else if (this.state === 'running')
+        this.setState(newState === State.Starting ? 'starting' : 'failed', 'the server ended; see the log');
     });
     return client;
   }
@@ -223,13 +228,13 @@ export class Server implements vscode.Disposable {
     this.client = undefined;
     if (client?.needsStop()) await client.stop().catch((error: unknown) => this.log.warn(String(error)));
     await client?.dispose().catch((error: unknown) => this.log.debug(String(error)));
-    this.become('stopped');
+    this.setState('stopped');
   }
 
-  private become(life: Life, failure?: string): void {
-    this.failure = life === 'running' ? undefined : failure;
-    if (life === this.life) return;
-    this.life = life;
-    this.lives.fire(life);
+  private setState(state: ServerState, failure?: string): void {
+    this.failure = state === 'running' ? undefined : failure;
+    if (state === this.state) return;
+    this.state = state;
+    this.stateChanges.fire(state);
   }
 }

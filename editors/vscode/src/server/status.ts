@@ -1,37 +1,37 @@
-// What the user is told about the server: a status item, whether it is too old, and an offer to install it.
+// The language status item of the server, a warning about its version, and the offer to install it.
 
 import * as vscode from 'vscode';
 import { findTrails } from '../trails';
 import { installServer } from './installation';
 import type { Server } from './server';
-import { misfit, OLDEST } from './version';
+import { incompatibility, OLDEST } from './version';
 
 export function watchServer(server: Server, installer: Installer): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem('vibes.server', [{ scheme: 'file' }]);
   item.name = 'VIBES';
   item.command = { command: 'vibes.ui.showLog', title: 'Show Log' };
   const show = () => {
-    tell(item, server);
-    void vscode.commands.executeCommand('setContext', 'vibes.running', server.life === 'running');
-    void vscode.commands.executeCommand('setContext', 'vibes.missing', server.life === 'missing');
-    if (server.life === 'running') void tick();
-    if (server.life === 'missing') void installer.offer();
-    if (server.life === 'failed' && server.program === undefined) void sayWhatIsWrong(server);
+    updateItem(item, server);
+    void vscode.commands.executeCommand('setContext', 'vibes.running', server.state === 'running');
+    void vscode.commands.executeCommand('setContext', 'vibes.missing', server.state === 'missing');
+    if (server.state === 'running') void completeWalkthroughStep();
+    if (server.state === 'missing') void installer.offer();
+    if (server.state === 'failed' && server.program === undefined) void reportWrongSetting(server);
   };
   show();
-  const tickOnceSeen = vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
-    if (server.life === 'running' && opened.some(({ input }) => input === undefined)) void tick(); // a walkthrough is a tab of no known kind
+  const walkthroughListener = vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
+    if (server.state === 'running' && opened.some(({ input }) => input === undefined)) void completeWalkthroughStep(); // a walkthrough tab has no typed input
   });
-  return vscode.Disposable.from(item, server.onDidChangeLife(show), tickOnceSeen, ...sayWhatIsRestricted());
+  return vscode.Disposable.from(item, server.onDidChangeState(show), walkthroughListener, ...showTrustStatus());
 }
 
-/** Ticks the walkthrough's first step: by a context that becomes true, since what was true when the walkthrough was read in ticks nothing. */
-async function tick(): Promise<void> {
-  for (const isSo of [true, false]) await vscode.commands.executeCommand('setContext', 'vibes.justFound', isSo);
+/** Completes the walkthrough's first step. VS Code completes a step when its context becomes true, not if it was true at load time. */
+async function completeWalkthroughStep(): Promise<void> {
+  for (const value of [true, false]) await vscode.commands.executeCommand('setContext', 'vibes.justFound', value);
 }
 
-/** Says, until the workspace is trusted, what it may not do. */
-function sayWhatIsRestricted(): { dispose(): unknown }[] {
+/** Shows a status item until the workspace is trusted. */
+function showTrustStatus(): { dispose(): unknown }[] {
   if (vscode.workspace.isTrusted) return [];
   const item = vscode.languages.createLanguageStatusItem('vibes.trust', [{ scheme: 'file' }]);
   item.name = 'VIBES trust';
@@ -41,34 +41,34 @@ function sayWhatIsRestricted(): { dispose(): unknown }[] {
   return [item, vscode.workspace.onDidGrantWorkspaceTrust(() => item.dispose())];
 }
 
-function tell(item: vscode.LanguageStatusItem, server: Server): void {
-  const wrong = server.life === 'running' ? misfit(server.version) : undefined;
-  item.busy = server.life === 'starting';
-  item.text = `vibes-lsp ${server.life === 'running' ? (server.version ?? '') : server.life}`;
-  item.detail = wrong ?? server.failure ?? server.program?.origin ?? '';
+function updateItem(item: vscode.LanguageStatusItem, server: Server): void {
+  const mismatch = server.state === 'running' ? incompatibility(server.version) : undefined;
+  item.busy = server.state === 'starting';
+  item.text = `vibes-lsp ${server.state === 'running' ? (server.version ?? '') : server.state}`;
+  item.detail = mismatch ?? server.failure ?? server.program?.origin ?? '';
   item.severity =
-    wrong !== undefined
+    mismatch !== undefined
       ? vscode.LanguageStatusSeverity.Warning
-      : server.life === 'failed' || server.life === 'missing'
+      : server.state === 'failed' || server.state === 'missing'
         ? vscode.LanguageStatusSeverity.Error
         : vscode.LanguageStatusSeverity.Information;
-  if (wrong !== undefined) void vscode.window.showWarningMessage(`VIBES: ${server.program?.command ?? 'the server'} ${wrong}.`);
+  if (mismatch !== undefined) void vscode.window.showWarningMessage(`VIBES: ${server.program?.command ?? 'the server'} ${mismatch}.`);
 }
 
-/** Tells of a setting that names no program; a program that does not start is the client library's to tell of. */
-async function sayWhatIsWrong(server: Server): Promise<void> {
+/** Reports a setting that names no program. The client library reports a program that does not start. */
+async function reportWrongSetting(server: Server): Promise<void> {
   const answer = await vscode.window.showErrorMessage(`VIBES: ${server.failure ?? 'the server was not found'}.`, 'Open Settings');
   if (answer) await vscode.commands.executeCommand('workbench.action.openSettings', 'vibes.server');
 }
 
-/** Offers to install the server: by itself once, and whenever the user asks for something that it is needed for. */
+/** Offers to install the server: once automatically, and whenever a user command needs it. */
 export class Installer {
   private isOffered = false;
 
   constructor(private readonly server: Server) {}
 
   async offer(): Promise<void> {
-    if (this.isOffered && !this.server.isAskedFor) return;
+    if (this.isOffered && !this.server.isUserRequested) return;
     this.isOffered = true;
     const hasTrail = (await findTrails()).length > 0;
     const elsewhere = vscode.workspace.isTrusted ? '' : ' outside this workspace, which is not trusted';
@@ -77,11 +77,11 @@ export class Installer {
     if ((await vscode.window.showInformationMessage(question, 'Install', 'Not now')) === 'Install') await this.install();
   }
 
-  /** Installs the server and starts it, or the one that was there; says what went wrong, and does not offer it again by itself. */
+  /** Installs and starts the server. On failure, shows the error and starts the previous server, if any. */
   async install(): Promise<void> {
     this.isOffered = true;
     try {
-      await this.server.renew(() => installServer(this.server.own, OLDEST, this.server.log));
+      await this.server.replaceProgram(() => installServer(this.server.environment, OLDEST, this.server.log));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const answer = await vscode.window.showErrorMessage(`VIBES: the server was not installed: ${reason}`, 'Show Log');

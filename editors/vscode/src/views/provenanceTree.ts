@@ -1,13 +1,13 @@
-// The provenance view: the record under the cursor, and the records along its edges.
+// The provenance view: the record at the cursor, and the records that its edges lead to.
 
 import * as vscode from 'vscode';
-import type { Members, Placement, Shown } from '../protocol';
-import type { KnownProvenance } from '../provenance';
+import type { Members, Placement, ShowResult } from '../protocol';
+import type { ProvenanceCache } from '../provenance';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 
-const PAUSE = 150;
-const LONGEST = 300;
+const UPDATE_DELAY = 150;
+const MAX_LENGTH = 300;
 
 interface Leaf {
   kind: 'leaf';
@@ -23,8 +23,8 @@ interface Branch {
 }
 type Node = Leaf | Branch;
 
-/** What an edge says, read from its source and from its target. */
-const WORDS: Record<string, [forwards: string, backwards: string]> = {
+/** Labels of an edge, seen from its source and from its target. */
+const EDGE_LABELS: Record<string, [forwards: string, backwards: string]> = {
   caused_by: ['caused by', 'caused'],
   informed_by: ['informed by', 'informed'],
   depends_on: ['depends on', 'is depended on by'],
@@ -39,36 +39,36 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
   private timer: NodeJS.Timeout | undefined;
   private readonly changes = new vscode.EventEmitter<undefined>();
   private readonly view: vscode.TreeView<Node>;
-  private readonly parts: { dispose(): unknown }[];
+  private readonly disposables: { dispose(): unknown }[];
 
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(
     private readonly server: Server,
-    private readonly known: KnownProvenance,
+    private readonly cache: ProvenanceCache,
   ) {
     this.view = vscode.window.createTreeView('vibes.provenance', { treeDataProvider: this });
-    this.parts = [
+    this.disposables = [
       this.view,
       this.changes,
-      vscode.window.onDidChangeTextEditorSelection(() => this.followSoon()),
-      vscode.window.onDidChangeActiveTextEditor(() => this.followSoon()),
-      known.onDidChange((document) => {
-        if (document === vscode.window.activeTextEditor?.document) this.follow(true);
+      vscode.window.onDidChangeTextEditorSelection(() => this.updateSoon()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.updateSoon()),
+      cache.onDidChange((document) => {
+        if (document === vscode.window.activeTextEditor?.document) this.update(true);
       }),
-      this.view.onDidChangeVisibility(() => this.follow(true)),
+      this.view.onDidChangeVisibility(() => this.update(true)),
     ];
   }
 
-  /** Brings the view up with what is under the cursor. */
+  /** Focuses the view on the record at the cursor. */
   async reveal(): Promise<void> {
     await vscode.commands.executeCommand('vibes.provenance.focus');
-    this.follow(true);
+    this.update(true);
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
     if (node !== undefined) return node.kind === 'leaf' ? [] : await node.children();
-    if (this.shown === undefined || this.server.life !== 'running') return [];
+    if (this.shown === undefined || this.server.state !== 'running') return [];
     return await this.rootsOf(this.shown);
   }
 
@@ -85,20 +85,20 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
 
   dispose(): void {
     clearTimeout(this.timer);
-    vscode.Disposable.from(...this.parts).dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
-  private followSoon(): void {
+  private updateSoon(): void {
     if (!this.view.visible) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.follow(false), PAUSE);
+    this.timer = setTimeout(() => this.update(false), UPDATE_DELAY);
   }
 
-  private follow(evenTheSame: boolean): void {
+  private update(isForced: boolean): void {
     const editor = vscode.window.activeTextEditor;
-    if (!this.view.visible || editor === undefined || this.known.isAwaited(editor.document)) return;
-    const found = this.known.at(editor.document, editor.selection.active.line);
-    if (!evenTheSame && found?.annotationId === this.shown?.annotationId) return;
+    if (!this.view.visible || editor === undefined || this.cache.isPending(editor.document)) return;
+    const found = this.cache.placementAt(editor.document, editor.selection.active.line);
+    if (!isForced && found?.annotationId === this.shown?.annotationId) return;
     this.shown = found;
     this.uri = editor.document.uri;
     this.changes.fire(undefined);
@@ -116,17 +116,17 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
     return shown === undefined ? leaves : [...leaves, ...this.edgesOf(shown), this.membersOf('Record', shown.record ?? {})];
   }
 
-  private edgesOf({ id, edges }: Shown): Node[] {
+  private edgesOf({ id, edges }: ShowResult): Node[] {
     const out = edges.out.map((edge) => this.edge(edge, 'target', 0));
     const into = edges.in.filter((edge) => edge.source_ref !== id).map((edge) => this.edge(edge, 'source', 1));
     return [...out, ...into];
   }
 
-  private edge(edge: Members, far: 'source' | 'target', direction: 0 | 1): Branch {
+  private edge(edge: Members, end: 'source' | 'target', direction: 0 | 1): Branch {
     const type = String(edge.edge_type);
-    const other = String(edge[`${far}_ref`]);
-    const kind = plain(edge[`${far}_type`], 20);
-    const name = WORDS[type]?.[direction] ?? plain(type, 40);
+    const other = String(edge[`${end}_ref`]);
+    const kind = plain(edge[`${end}_type`], 20);
+    const name = EDGE_LABELS[type]?.[direction] ?? plain(type, 40);
     const children = async () => {
       const shown = await this.show(other);
       const metadata = edge.metadata;
@@ -141,9 +141,9 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
     return { kind: 'branch', name, value: '', icon: 'list-flat', children: () => leavesOf(members) };
   }
 
-  private async show(id: string): Promise<Shown | undefined> {
+  private async show(id: string): Promise<ShowResult | undefined> {
     try {
-      return await this.server.run<Shown>('vibes.show', { id, uri: this.uri && this.server.toWire(this.uri) });
+      return await this.server.run<ShowResult>('vibes.show', { id, uri: this.uri && this.server.toProtocolUri(this.uri) });
     } catch (error) {
       this.server.log.debug(`nothing to show for ${plain(id)}: ${String(error)}`);
       return undefined;
@@ -158,7 +158,7 @@ function leavesOf(members: Members): Leaf[] {
 }
 
 function leaf(name: string, value: unknown): Leaf {
-  return { kind: 'leaf', name, value: plain(value, LONGEST) };
+  return { kind: 'leaf', name, value: plain(value, MAX_LENGTH) };
 }
 
 function reviewOf({ review }: Placement): string {

@@ -1,21 +1,21 @@
-// The review view: what waits for a person, the riskiest first, grouped by file, prompt or session.
+// The review view: unreviewed annotations, highest risk first, grouped by file, prompt or session.
 
 import * as vscode from 'vscode';
-import type { Band, Queue, Waiting } from '../protocol';
+import type { Band, Queue, QueueEntry } from '../protocol';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 import { findTrails, TrailWatch } from '../trails';
 
-const AT_MOST = 500;
-const PAUSE = 300;
+const QUEUE_LIMIT = 500;
+const REFRESH_DELAY = 300;
 const GROUPINGS = ['file', 'prompt', 'session'] as const;
 type Grouping = (typeof GROUPINGS)[number];
 
 interface Group {
   name: string;
-  waiting: Waiting[];
+  waiting: QueueEntry[];
 }
-type Node = Group | Waiting;
+type Node = Group | QueueEntry;
 
 const ICONS: Record<Band | 'none', vscode.ThemeIcon> = {
   low: new vscode.ThemeIcon('circle-outline', new vscode.ThemeColor('vibes.band.low')),
@@ -25,38 +25,38 @@ const ICONS: Record<Band | 'none', vscode.ThemeIcon> = {
   none: new vscode.ThemeIcon('circle-small-filled', new vscode.ThemeColor('vibes.band.none')),
 };
 
-/** Returns whether an argument of a command is an entry of this view. */
-export function isWaiting(node: unknown): node is Waiting {
+/** Whether a command argument is an entry of this view. */
+export function isQueueEntry(node: unknown): node is QueueEntry {
   return typeof node === 'object' && node !== null && 'annotationId' in node && 'uri' in node;
 }
 
 export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-  private queue: Waiting[] | undefined;
-  private isOld = true;
+  private queue: QueueEntry[] | undefined;
+  private isStale = true;
   private timer: NodeJS.Timeout | undefined;
-  private asking: Promise<void> | undefined;
+  private pendingRequest: Promise<void> | undefined;
   private readonly trails = new TrailWatch(() => this.refreshSoon());
   private readonly changes = new vscode.EventEmitter<undefined>();
   private readonly view: vscode.TreeView<Node>;
-  private readonly parts: { dispose(): unknown }[];
+  private readonly disposables: { dispose(): unknown }[];
 
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(private readonly server: Server) {
     this.view = vscode.window.createTreeView('vibes.review', { treeDataProvider: this, showCollapseAll: true });
-    this.parts = [
+    this.disposables = [
       this.view,
       this.changes,
       this.trails,
-      server.onDidChangeLife(() => this.refreshSoon()),
+      server.onDidChangeState(() => this.refreshSoon()),
       server.onDidFinishReading(() => this.refreshSoon()),
       server.onDidChangeProvenance((uri) => {
         const isEdited = vscode.workspace.textDocuments.some((each) => each.isDirty && each.uri.toString() === uri);
-        if (!isEdited) this.refreshSoon(); // the queue is about what is saved
+        if (!isEdited) this.refreshSoon(); // the queue covers saved text only
       }),
       vscode.workspace.onDidSaveTextDocument(() => this.refreshSoon()),
       this.view.onDidChangeVisibility(({ visible }) => {
-        if (visible && this.isOld) void this.refresh();
+        if (visible && this.isStale) void this.refresh();
       }),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('vibes.review.groupBy')) this.changes.fire(undefined);
@@ -64,11 +64,11 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     ];
   }
 
-  /** Asks the server again, when the view is to be seen, else once it will be. What is listed stays until the answer is there. */
+  /** Requests the queue if the view is visible, else when it becomes visible. The old entries stay until the response. */
   async refresh(): Promise<void> {
     clearTimeout(this.timer);
-    this.isOld = true;
-    if (this.view.visible) await (this.asking ??= this.askWhileOld());
+    this.isStale = true;
+    if (this.view.visible) await (this.pendingRequest ??= this.requestWhileStale());
   }
 
   async chooseGrouping(): Promise<void> {
@@ -77,10 +77,10 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 
   getChildren(node?: Node): Node[] {
-    if (node !== undefined) return isWaiting(node) ? [] : node.waiting;
+    if (node !== undefined) return isQueueEntry(node) ? [] : node.waiting;
     if (this.queue === undefined) return this.refreshSoon();
     const grouping = vscode.workspace.getConfiguration('vibes').get<Grouping>('review.groupBy', 'file');
-    const groups = new Map<string, Waiting[]>();
+    const groups = new Map<string, QueueEntry[]>();
     for (const each of this.queue) {
       const key = keyOf(each, grouping);
       groups.set(key, [...(groups.get(key) ?? []), each]);
@@ -89,49 +89,49 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    return isWaiting(node) ? itemOf(node) : groupOf(node);
+    return isQueueEntry(node) ? itemOf(node) : groupOf(node);
   }
 
   dispose(): void {
     clearTimeout(this.timer);
-    vscode.Disposable.from(...this.parts).dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
   private refreshSoon(): Node[] {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.refresh(), PAUSE);
+    this.timer = setTimeout(() => void this.refresh(), REFRESH_DELAY);
     return [];
   }
 
-  /** Asks one question at a time: what is new meanwhile is asked about afterwards, so that no answer is overtaken. */
-  private async askWhileOld(): Promise<void> {
+  /** Sends one request at a time and repeats it after changes, so that an older response never replaces a newer one. */
+  private async requestWhileStale(): Promise<void> {
     try {
-      for (let isAnswered = true; isAnswered && this.isOld && this.view.visible;) {
-        this.isOld = false;
-        isAnswered = await this.ask();
-        this.isOld ||= !isAnswered;
+      for (let isAnswered = true; isAnswered && this.isStale && this.view.visible;) {
+        this.isStale = false;
+        isAnswered = await this.request();
+        this.isStale ||= !isAnswered;
         this.changes.fire(undefined);
       }
     } finally {
-      this.asking = undefined;
+      this.pendingRequest = undefined;
     }
   }
 
-  /** Returns whether there was an answer. */
-  private async ask(): Promise<boolean> {
+  /** Updates the queue; returns whether the request succeeded. */
+  private async request(): Promise<boolean> {
     try {
       const roots = await findTrails();
       this.trails.include(roots);
-      if (this.server.life !== 'running') {
+      if (this.server.state !== 'running') {
         this.queue = [];
         this.view.message = '';
         return true;
       }
       const answers = await Promise.all(
-        roots.map((root) => this.server.run<Queue>('vibes.queue', { uri: this.server.toWire(root), limit: AT_MOST })),
+        roots.map((root) => this.server.run<Queue>('vibes.queue', { uri: this.server.toProtocolUri(root), limit: QUEUE_LIMIT })),
       );
       this.queue = answers.flatMap(({ placements }) => placements);
-      this.tellHowMany(
+      this.showCounts(
         this.queue,
         answers.reduce((sum, { total }) => sum + total, 0),
       );
@@ -144,7 +144,7 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     }
   }
 
-  private tellHowMany(queue: Waiting[], total: number): void {
+  private showCounts(queue: QueueEntry[], total: number): void {
     const risky = queue.filter(({ band }) => band === 'high' || band === 'critical').length;
     this.view.badge = risky > 0 ? { value: risky, tooltip: `${risky} unreviewed ranges of high or critical risk` } : undefined;
     const rest = total - queue.length;
@@ -153,12 +153,12 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 }
 
-function keyOf(waiting: Waiting, grouping: Grouping): string {
+function keyOf(waiting: QueueEntry, grouping: Grouping): string {
   if (grouping === 'file') return waiting.uri;
   return (grouping === 'prompt' ? waiting.promptHash : waiting.sessionId) ?? '';
 }
 
-function nameOf([first]: Waiting[], grouping: Grouping): string {
+function nameOf([first]: QueueEntry[], grouping: Grouping): string {
   if (grouping === 'file') return plain(first?.filePath, 200);
   if (grouping === 'prompt') return plain(first?.prompt ?? 'Without a prompt');
   return first?.sessionId === undefined ? 'Without a session' : `Session ${plain(first.sessionId, 12)}`;
@@ -172,7 +172,7 @@ function groupOf({ name, waiting }: Group): vscode.TreeItem {
   return item;
 }
 
-function itemOf(waiting: Waiting): vscode.TreeItem {
+function itemOf(waiting: QueueEntry): vscode.TreeItem {
   const where =
     waiting.functionName === undefined ? `Lines ${waiting.lineStart ?? '?'}-${waiting.lineEnd ?? '?'}` : plain(waiting.functionName, 60);
   const score = waiting.score ?? waiting.storedScore;
@@ -180,7 +180,7 @@ function itemOf(waiting: Waiting): vscode.TreeItem {
   const who = plain(waiting.model.name ?? 'unknown model', 40);
   const stale = waiting.review?.stale === true ? ' · changed since its review' : '';
   const item = new vscode.TreeItem(where);
-  item.id = `${waiting.uri}#${waiting.annotationId}`; // a copy of a trail in the workspace, as a worktree has one, has the same ids
+  item.id = `${waiting.uri}#${waiting.annotationId}`; // a copy of the trail in the workspace, such as a git worktree, has the same ids
   item.description = `${risk}${who}${stale}`;
   item.iconPath = ICONS[waiting.band ?? 'none'];
   item.contextValue = 'waiting';
@@ -190,7 +190,7 @@ function itemOf(waiting: Waiting): vscode.TreeItem {
   return item;
 }
 
-function selectionOf({ lineStart }: Waiting): vscode.Range {
+function selectionOf({ lineStart }: QueueEntry): vscode.Range {
   const line = (lineStart ?? 1) - 1;
   return new vscode.Range(line, 0, line, 0);
 }

@@ -1,22 +1,22 @@
-// Commands that people start: what goes wrong is said to them, once.
+// Registers user commands and shows their errors.
 
 import * as vscode from 'vscode';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 
-/** Thrown when the user turned away from a question: nothing more is to be said. */
+/** Thrown when the user dismisses a question. No error is shown. */
 export class Cancelled extends Error {}
 
-/** Registers a command; it starts the server first when that does not run, and says why when it cannot. */
-export function register(id: string, server: Server, carryOut: (argument: unknown) => Promise<void>): vscode.Disposable {
+/** Registers a command that needs the server. It starts the server if necessary, and shows an error if that fails. */
+export function register(id: string, server: Server, run: (argument: unknown) => Promise<void>): vscode.Disposable {
   return vscode.commands.registerCommand(id, async (argument: unknown) => {
     try {
       await server.start();
       if (!(await server.ready())) {
-        if (server.program === undefined) return; // the search has shown a message already
+        if (server.program === undefined) return; // a message was shown already
         throw new Error(server.failure ?? 'the server is not running');
       }
-      await carryOut(argument);
+      await run(argument);
     } catch (error) {
       if (error instanceof Cancelled) return;
       const reason = plain(error instanceof Error ? error.message : String(error), 400);
@@ -26,7 +26,7 @@ export function register(id: string, server: Server, carryOut: (argument: unknow
   });
 }
 
-/** Says in passing that something was done. */
-export function done(message: string): void {
+/** Shows a confirmation in the status bar for eight seconds. */
+export function showDone(message: string): void {
   vscode.window.setStatusBarMessage(`VIBES: ${message}`, 8000);
 }

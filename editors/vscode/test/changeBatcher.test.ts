@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { mock, test } from 'node:test';
-import { Typing } from '../src/server/typing.ts';
+import { ChangeBatcher } from '../src/server/changeBatcher.ts';
 
 const URI = 'file:///a.py';
 
@@ -9,24 +9,24 @@ function change(version: number, ...texts: string[]) {
   return { textDocument: { uri: URI, version }, contentChanges: texts.map((text) => ({ range, text })) };
 }
 
-/** Returns what takes messages, and those that went out: of changes, the version and the texts. */
+/** Returns a batcher and the messages that it sent: of a change, the version and the texts. */
 function started() {
   const sent: unknown[] = [];
-  const typing = new Typing((error) => sent.push(error));
+  const batcher = new ChangeBatcher((error) => sent.push(error));
   const next = (type: unknown, params: unknown) => {
     const { textDocument, contentChanges } = params as Partial<ReturnType<typeof change>>;
     sent.push(contentChanges === undefined ? type : [textDocument?.version, contentChanges.map(({ text }) => text).join('|')]);
     return Promise.resolve();
   };
-  const notify = (type: string, params: object = {}) => void typing.middleware.sendNotification?.(type, next, params);
-  const ask = (type: string) => void typing.middleware.sendRequest?.(type, {}, undefined, next);
-  return { typing, sent, notify, ask };
+  const notify = (type: string, params: object = {}) => void batcher.middleware.sendNotification?.(type, next, params);
+  const ask = (type: string) => void batcher.middleware.sendRequest?.(type, {}, undefined, next);
+  return { batcher, sent, notify, ask };
 }
 
 const type = (notify: (type: string, params: object) => void, ...changes: object[]) =>
   changes.forEach((each) => notify('textDocument/didChange', each));
 
-test('keys go together, before whatever comes next', () => {
+test('changes are sent together before the next message', () => {
   const { sent, notify, ask } = started();
   type(notify, change(2, 'a'), change(3, 'b'), change(4, 'c'));
   deepStrictEqual(sent, []);
@@ -37,7 +37,7 @@ test('keys go together, before whatever comes next', () => {
   deepStrictEqual(sent.slice(2), [[5, 'd'], 'textDocument/didSave']);
 });
 
-test('only changes of which each made a version go together', () => {
+test('only changes with consecutive versions are merged', () => {
   const { sent, notify, ask } = started();
   const other = { ...change(2, 'o'), textDocument: { uri: 'file:///b.py', version: 2 } };
   type(notify, change(2, 'a'), change(3, 'b', 'c'), change(4, 'd'), change(5, 'e'), change(7, 'f'), other);
@@ -45,10 +45,10 @@ test('only changes of which each made a version go together', () => {
   deepStrictEqual(sent, [[2, 'a'], [3, 'b|c'], [5, 'd|e'], [7, 'f'], [2, 'o'], 'textDocument/hover']);
 });
 
-test('problems are asked for once the keys are sent', async () => {
-  const { typing, sent, notify, ask } = started();
+test('diagnostics are pulled after pending changes are sent', async () => {
+  const { batcher, sent, notify, ask } = started();
   const pull = async () => {
-    await typing.middleware.provideDiagnostics?.({} as never, undefined, {} as never, () => void sent.push('pull'));
+    await batcher.middleware.provideDiagnostics?.({} as never, undefined, {} as never, () => void sent.push('pull'));
   };
   await pull();
   deepStrictEqual(sent, ['pull']);
@@ -61,13 +61,13 @@ test('problems are asked for once the keys are sent', async () => {
   deepStrictEqual(sent, ['pull', [2, 'a'], 'textDocument/hover', 'pull']);
 });
 
-test('a key that nothing follows goes by itself, and one that fails is told of', async () => {
+test('a change without a following message is sent after a delay, and an error is reported', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
-  const { typing, sent, notify } = started();
+  const { batcher, sent, notify } = started();
   type(notify, change(2, 'a'));
   mock.timers.tick(60_000);
   deepStrictEqual(sent, [[2, 'a']]);
-  void typing.middleware.sendNotification?.('textDocument/didChange', () => Promise.reject(new Error('closed')), change(3, 'b'));
+  void batcher.middleware.sendNotification?.('textDocument/didChange', () => Promise.reject(new Error('closed')), change(3, 'b'));
   mock.timers.tick(60_000);
   await Promise.resolve();
   await Promise.resolve();
