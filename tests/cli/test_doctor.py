@@ -122,7 +122,7 @@ def test_a_file_that_is_annotated(
     assert done.code == 0
     about, health, message, _ = done.json["steps"][-1].values()
     assert about.endswith("auth.py")
-    assert (health, message) == ("ok", "3 annotations, 0 of them superseded")
+    assert (health, message) == ("ok", "3 annotations")
 
 
 def test_a_file_is_relative_to_the_current_folder(
@@ -173,7 +173,7 @@ def test_a_file_that_no_record_names_and_one_that_moved(
     )
     assert moved.code == unnamed.code == 1
     assert moved.json["steps"][-1]["hint"] == "the log has annotations of src/auth.py"
-    assert unnamed.json["steps"][-1]["hint"] == "no record has a file of this name"
+    assert unnamed.json["steps"][-1]["hint"] == "the file does not exist; check its path"
 
 
 @pytest.mark.parametrize("file", ["../outside.py", "src/../../outside.py", "/outside.py"])

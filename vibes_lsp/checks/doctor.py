@@ -124,8 +124,8 @@ def _size(context: CheckContext, name: str) -> str:
         risk = config.risk_scoring is not None and config.risk_scoring.enabled
         return f"level {config.assurance_level}, PRISM {'on' if risk else 'off'}"
     if name == "manifest.json":
-        return f"{len(context.trail.manifest):,} context entries"
-    return f"{len(context.trail.log.columns):,} lines"
+        return pluralize(len(context.trail.manifest), "context entry", "context entries")
+    return pluralize(len(context.trail.log.columns), "line", "lines")
 
 
 def _git(context: CheckContext) -> Iterator[Step]:
@@ -190,7 +190,7 @@ def _annotations(context: CheckContext) -> Step:
             "annotations",
             Health.NOTE,
             "the log has no annotations yet",
-            "check that the hook of the recording tool runs",
+            "record an edit with `vibes record annotate`, or check that your tool records",
         )
     paths = context.trail.annotated_paths()
     foreign = foreign_paths(paths, context.directory.project)
@@ -233,9 +233,8 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     placeholders = sum(1 + len(each.duplicates) for each in shown if each.is_placeholder)
     history = sum(bool(each.lineage.superseded_by) for each in shown)
     if shown:
-        message = (
-            f"{pluralize(len(shown), 'annotation', 'annotations')}, {history:,} of them superseded"
-        )
+        message = pluralize(len(shown), "annotation", "annotations")
+        message += f", {history:,} of them superseded" if history else ""
         message += (
             f"; {pluralize(placeholders, 'record names', 'records name')} no real line"
             if placeholders
@@ -249,11 +248,12 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
         for each in context.trail.annotated_paths()
         if normal_path(each).rsplit("/", 1)[-1] == name
     ]
-    hint = (
-        f"the log has annotations of {', '.join(same_name[:3])}"
-        if same_name
-        else "no record has a file of this name"
-    )
+    if same_name:
+        hint = f"the log has annotations of {', '.join(same_name[:3])}"
+    elif file.exists():
+        hint = "record an edit of it with `vibes record annotate`, or check that your tool records"
+    else:
+        hint = "the file does not exist; check its path"
     yield Step(
         about,
         Health.PROBLEM if tracked else Health.NOTE,

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from vibes_lsp.cli.agents import refuse_agents
-from vibes_lsp.cli.options import audit_dir_option
+from vibes_lsp.cli.options import audit_dir_option, examples
 from vibes_lsp.cli.output import print_json, print_warning
 from vibes_lsp.cli.project import finish_recording
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
@@ -31,7 +31,7 @@ _HELP: Final = {
     "decision": "Record a decision between options.",
     "delegation": "Record that a session hands work to another.",
     "edge": "Record an edge between two records or entries.",
-    "review": "Record a verdict on annotations: a person's, or an AI's.",
+    "review": "Record a verdict on annotations.",
     "reanchor": "Correct the lines of an annotation.",
     "mark-lost": "Record that an annotation's lines are gone.",
 }
@@ -40,7 +40,7 @@ MAX_REQUEST: Final = 128 << 20
 """Largest request, in bytes: room for the text of the largest source file, escaped."""
 
 
-@click.group("record")
+@click.group("record", epilog=examples("vibes record annotate --input edit.json"))
 def command() -> None:
     """Record what an AI did.
 
@@ -49,7 +49,9 @@ def command() -> None:
 
 
 def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
-    @click.command(name, help=_HELP[name])
+    members = ", ".join(field.alias or each for each, field in kind.model_fields.items())
+
+    @click.command(name, help=f"{_HELP[name]}\n\nMembers of the object: {members}.")
     @click.option(
         "--input",
         "source",

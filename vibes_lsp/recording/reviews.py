@@ -255,7 +255,8 @@ class _Selection:
             if place.is_reviewable and place.start <= last and first <= place.end
         }
         if not touched:
-            raise WrongArgument("range", f"no annotation is on lines {first} to {last} of {path}")
+            lines = f"line {first}" if first == last else f"lines {first} to {last}"
+            raise WrongArgument("range", f"no annotation is on {lines} of {path}")
         return touched
 
     def _by_id(self, identifier: str) -> tuple[str, str]:
