@@ -82,6 +82,7 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, run_vibes:
             ["init", "--assurance-level", "total"],
             "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'.",
         ),
+        (["init", "missing"], "Invalid value for '[FOLDER]': Directory 'missing' does not exist."),
         (["init", "--extensions", "py"], "invalid extension 'py': expected a list such as .py,.ts"),
     ],
 )

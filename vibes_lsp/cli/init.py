@@ -35,7 +35,7 @@ from vibes_lsp.store.initialise import initialise
 )
 @click.argument(
     "folder",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
     default=Path(),
     help="Folder of the project.  [default: current folder]",
 )
