@@ -21,6 +21,8 @@ from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import (
+    CONTEXT_MEMBERS,
+    REMAP_ACTIONS,
     Action,
     AssuranceLevel,
     ContextType,
@@ -153,11 +155,7 @@ def _of_files(annotations: int, files: int) -> str:
 
 
 _REFERENCES: Final = {
-    "environment_hash": ContextType.ENVIRONMENT,
-    "command_hash": ContextType.COMMAND,
-    "prompt_hash": ContextType.PROMPT,
-    "reasoning_hash": ContextType.REASONING,
-    "decision_hash": ContextType.DECISION,
+    **CONTEXT_MEMBERS,
     "parent_environment_hash": ContextType.ENVIRONMENT,
     "child_environment_hash": ContextType.ENVIRONMENT,
 }
@@ -252,9 +250,6 @@ class ReferenceChecks:
                 return True  # an unknown type has its own finding
 
 
-_REBASED = (Action.REBASE_REMAP, Action.REBASE_ORPHAN)
-
-
 def check_causes(context: CheckContext) -> Iterator[Finding]:
     """Yield one finding about all edits without a cause; lineage members share edges (R7)."""
     caused = _sources(context, EdgeType.CAUSED_BY)
@@ -274,7 +269,7 @@ def check_remaps(context: CheckContext) -> Iterator[Finding]:
     tied = _sources(context, EdgeType.SUPERSEDES)
     for lineage in context.lineages:
         for member in lineage.members:
-            if member.text("action") in _REBASED and id_key(member.id) not in tied:
+            if member.text("action") in REMAP_ACTIONS and id_key(member.id) not in tied:
                 message = f"the {member.text('action')} record has no supersedes edge"
                 weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
                 yield Finding(

@@ -14,11 +14,10 @@ from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
 from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
 
-_HASHES = ("environment_hash", "prompt_hash", "command_hash", "reasoning_hash", "decision_hash")
 _MAX_TEXT = 2000
 _MAX_NAME = 40
 
@@ -47,7 +46,7 @@ def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
     if isinstance(members, dict):
         _print_members(members, "  ")
         _print_reasoning(trail, members, "  ")
-        for name in _HASHES:
+        for name in CONTEXT_MEMBERS:
             _print_context(trail, name, members)
     edges = result["edges"]
     if isinstance(edges, dict):

@@ -22,10 +22,9 @@ from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.index.reviews import Review
-from vibes_lsp.model.vocabulary import Action, NodeType, ReviewerKind, Verdict
+from vibes_lsp.model.vocabulary import REMAP_ACTIONS, NodeType, ReviewerKind, Verdict
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 
-_REBASED = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _MAX_PARENTS = 100
 
 
@@ -156,7 +155,7 @@ class Reviewers:
     def _writers(self, diff: TrailDiff, placement: Placement) -> Iterator[Contributors]:
         """Yield the contributors of the records of an edit and of its lines in this branch."""
         lineage = placement.lineage
-        edits = [member for member in lineage.members if member.text("action") not in _REBASED]
+        edits = [member for member in lineage.members if member.text("action") not in REMAP_ACTIONS]
         for member in edits:
             if diff.is_new(member):
                 yield from diff.contributors_of_record(member)

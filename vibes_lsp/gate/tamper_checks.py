@@ -30,9 +30,8 @@ from vibes_lsp.index.records import LogRecord, recorded_lines
 from vibes_lsp.model.canonical_json import same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, RISK_MEMBERS, IdVariant, explain_annotation_id
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
 
-_REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _MUTABLE: Final = frozenset(
     {
         "annotation_id",
@@ -108,7 +107,7 @@ class TamperChecks:
     def _original_record(self, lineage: Lineage) -> LogRecord:
         """Return the record that says how an edit was made: the one in the base, else the first."""
         edits = [
-            member for member in lineage.members if member.text("action") not in _REBASED
+            member for member in lineage.members if member.text("action") not in REMAP_ACTIONS
         ] or list(lineage.members)
         before = [member for member in edits if not self.diff.is_new(member)]
         return min(before or edits, key=lambda member: member.line)
@@ -118,7 +117,7 @@ class TamperChecks:
         for member in lineage.members:
             if member is root or not self.diff.is_new(member):
                 continue
-            if member.text("action") not in _REBASED or not same_value(
+            if member.text("action") not in REMAP_ACTIONS or not same_value(
                 known, _fixed_members(member)
             ):
                 yield member
@@ -132,7 +131,7 @@ class TamperChecks:
         remaps = [
             member
             for member in lineage.members
-            if self.diff.is_new(member) and member.text("action") in _REBASED
+            if self.diff.is_new(member) and member.text("action") in REMAP_ACTIONS
         ]
         if not remaps:
             return None

@@ -18,7 +18,13 @@ from vibes_lsp.index.records import Edge, LogRecord, recorded_range
 from vibes_lsp.model.canonical_json import canonical_json, same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.members import Members, integer
-from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
+from vibes_lsp.model.vocabulary import (
+    CONTEXT_MEMBERS,
+    REMAP_ACTIONS,
+    Action,
+    RecordType,
+    SupersedesReason,
+)
 
 NearestCommit = Callable[[Sequence[str]], str | None]
 """Returns the nearest ancestor of HEAD among commits; None if there is none or git fails."""
@@ -26,17 +32,9 @@ NearestCommit = Callable[[Sequence[str]], str | None]
 _SAME_EDIT_REASONS: Final = frozenset(
     {SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN}
 )
-_REMAP_ACTIONS: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _SUMMARY_MEMBERS: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
 _IRRELEVANT_MEMBERS: Final = frozenset(
     {"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"}
-)
-_ENTRY_MEMBERS: Final = (
-    "environment_hash",
-    "prompt_hash",
-    "command_hash",
-    "reasoning_hash",
-    "decision_hash",
 )
 _REMAPPED_MEMBERS: Final = frozenset(
     {"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS}
@@ -96,7 +94,7 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         """What the AI did: the first action that is not a remap."""
         for member in self.members:
             action = member.text("action")
-            if action and action not in _REMAP_ACTIONS:
+            if action and action not in REMAP_ACTIONS:
                 return action
         return ""
 
@@ -108,7 +106,9 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def entry_keys(self) -> tuple[str, ...]:
         """The keys of the context entries that the current record names (RFC 7.3)."""
-        return tuple(key for name in _ENTRY_MEMBERS if (key := self.current.text(name)) is not None)
+        return tuple(
+            key for name in CONTEXT_MEMBERS if (key := self.current.text(name)) is not None
+        )
 
     @cached_property
     def may_be_placeholder(self) -> bool:
@@ -186,7 +186,7 @@ def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
         return True
     if edge.reason == SupersedesReason.COVERS:
         return False
-    return newer.text("action") in _REMAP_ACTIONS or _same_edit(newer, older)
+    return newer.text("action") in REMAP_ACTIONS or _same_edit(newer, older)
 
 
 def _same_edit(newer: LogRecord, older: LogRecord) -> bool:

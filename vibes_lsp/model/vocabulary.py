@@ -27,6 +27,16 @@ class ContextType(StrEnum):
     DECISION = "decision"
 
 
+CONTEXT_MEMBERS: Final = {
+    "environment_hash": ContextType.ENVIRONMENT,
+    "prompt_hash": ContextType.PROMPT,
+    "command_hash": ContextType.COMMAND,
+    "reasoning_hash": ContextType.REASONING,
+    "decision_hash": ContextType.DECISION,
+}
+"""The members of an annotation that name entries, and the type of each entry (RFC 7.3)."""
+
+
 class AssuranceLevel(StrEnum):
     """How much metadata is captured (RFC 3)."""
 
@@ -44,6 +54,10 @@ class Action(StrEnum):
     REVIEW = "review"
     REBASE_REMAP = "rebase_remap"
     REBASE_ORPHAN = "rebase_orphan"
+
+
+REMAP_ACTIONS: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
+"""Actions of records that say where an earlier edit is in another commit (RFC 7.3.1)."""
 
 
 class SessionEvent(StrEnum):

@@ -15,6 +15,7 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import (
+    CONTEXT_MEMBERS,
     Action,
     EdgeType,
     NodeType,
@@ -26,9 +27,6 @@ from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured
 from vibes_lsp.recording.context import Draft, Node
 from vibes_lsp.recording.results import Result
 
-_ENTRY_MEMBERS: Final = frozenset(
-    {"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"}
-)
 _MEASURED_MEMBERS: Final = (
     "assurance_level",
     "anchor_context",
@@ -67,7 +65,10 @@ def is_inline_completion(
         records: The annotation, followed by its edges.
         lines: The lines of the annotation; None for any.
     """
-    if action not in (Action.CREATE, Action.MODIFY) or not contexts.hashes.keys() <= _ENTRY_MEMBERS:
+    if (
+        action not in (Action.CREATE, Action.MODIFY)
+        or not contexts.hashes.keys() <= CONTEXT_MEMBERS.keys()
+    ):
         return False
     if not records or not all(
         is_custom_signal(each.signal) and 0 <= each.value <= 1 for each in contexts.signals
