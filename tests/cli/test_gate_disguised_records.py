@@ -328,16 +328,6 @@ def test_an_added_record_cannot_turn_code_of_the_base_into_a_review(
     assert [item["decision"] for item in found["items"]] == ["block"]
 
 
-def test_a_backdated_commit_contradicts_no_record(
-    project: GateProject, run_vibes: RunVibes
-) -> None:
-    project.file("a.py")
-    project.repository.commit("Code", date="2020-01-01T00:00:00+00:00")
-    project.write()
-    project.commit()
-    assert decisions(project.gate_json(run_vibes)) == BLOCKED
-
-
 def test_restored_code_in_a_backdated_commit_is_gated(
     project: GateProject, run_vibes: RunVibes
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.server.project import STORY, Project
+from tests.server.project import EDITED, STORY, Project
 from tests.trails import Repository
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from tests.cli.run_vibes import RunVibes
 
 LINES = STORY.splitlines(keepends=True)
-EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace(
-    "seen.hexdigest()", "seen.hexdigest().lower()"
-)
-"""The story with a line put into lines 4 to 7, and another one changed."""
 
 
 @pytest.fixture

@@ -24,6 +24,10 @@ def same(one: bytes, other: bytes) -> bool:
     return left == right
 """
 """A file whose functions, on lines 4-7 and 10-13, cannot be mistaken for each other."""
+EDITED: Final = STORY.replace('    """Return', '    # what for?\n    """Return').replace(
+    "seen.hexdigest()", "seen.hexdigest().lower()"
+)
+"""The story with a line put into lines 4 to 7, and another one changed."""
 AS_RECORDED: Final = {"enabled": True, "algorithm": "our-own"}
 """PRISM with an algorithm that nobody here knows: scores show as they were recorded, and none is computed (R27)."""
 MOSTLY_CRITICAL: Final = {

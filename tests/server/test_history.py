@@ -8,16 +8,12 @@ import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor
-from tests.server.project import STORY, Project
+from tests.server.project import EDITED, STORY, Project
 from tests.trails import Repository
 
 COMMITTED = "2026-02-03T11:00:00+00:00"
 """After the first records of a trail."""
 LINES = STORY.splitlines(keepends=True)
-EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace(
-    "seen.hexdigest()", "seen.hexdigest().lower()"
-)
-"""The story with a line put into lines 4 to 7, and another one changed."""
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from vibes_lsp.index.lineage import NearestCommit
+
 FIRST, SECOND, THIRD = "a1" * 20, "b2" * 20, "c3" * 20
 
 
@@ -167,11 +169,19 @@ def test_an_orphan_record_of_another_tool_is_never_current(writer: TrailWriter) 
     assert lineage.current.id == committed
 
 
-def test_a_remap_after_an_orphan_is_current(writer: TrailWriter) -> None:
+@pytest.mark.parametrize(
+    "nearest",
+    [None, lambda commits: FIRST if FIRST in commits else None],
+    ids=["no-history", "first-is-nearest"],
+)
+def test_a_remap_after_an_orphan_is_current(
+    writer: TrailWriter, nearest: NearestCommit | None
+) -> None:
+    """It also replaces what the orphan replaced, even in the commit nearest to HEAD."""
     committed = writer.line("a.py", 1, 2, commit=FIRST)
     orphan = writer.remap(committed, commit=SECOND, reason="orphan", action="rebase_orphan")
     again = writer.remap(orphan, commit=THIRD, reason="rewrite")
-    (lineage,) = read_trail(writer.root).lineages()
+    (lineage,) = read_trail(writer.root, nearest).lineages()
     assert lineage.current.id == again
 
 
@@ -270,15 +280,3 @@ def test_a_lineage_that_moved_to_another_file_is_only_there(writer: TrailWriter)
     assert current_ids(trail.lineages_in("new.py")) == [new]
     assert trail.lineages_in("old.py") == []
     assert trail.lineages() == trail.lineages_in("new.py")
-
-
-def test_a_remap_after_an_orphan_also_replaces_what_the_orphan_did(
-    writer: TrailWriter,
-) -> None:
-    committed = writer.line("a.py", 1, 2, commit=FIRST)
-    orphan = writer.remap(committed, commit=SECOND, reason="orphan", action="rebase_orphan")
-    again = writer.remap(orphan, commit=THIRD, reason="rewrite")
-    (lineage,) = read_trail(
-        writer.root, nearest=lambda commits: FIRST if FIRST in commits else None
-    ).lineages()
-    assert lineage.current.id == again
