@@ -176,13 +176,21 @@ def test_an_unchanged_unmistakable_range_is_sure(
 def test_little_text_moves_only_with_an_unmistakable_neighbour(
     story: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
+    """The neighbour may be ambiguous itself.
+
+    That it must be sure would cost 32 of 32,671 sure claims on eight repositories, without
+    history, and prevent no wrong one.
+    """
     before, now, ranges = story
     offsets: set[int] = set()
     doubtful: set[int] = set()
     for each, located in zip(ranges, locate(ranges, Text(content_of(now))), strict=True):
-        if located.state == State.MOVED and located.sure and located.start is not None:
+        if located.state == State.MOVED and located.start is not None:
             was = {line.text for line in before[each.start - 1 : each.end] if len(line.text) > 3}
-            (offsets if len(was) >= 3 else doubtful).add(located.start - each.start)
+            if len(was) >= 3:
+                offsets.add(located.start - each.start)
+            elif located.sure:
+                doubtful.add(located.start - each.start)
     assert doubtful <= offsets
 
 
