@@ -332,7 +332,7 @@ class HookedGitSequences(GitSequences):
 
 
 _SETTINGS: Final = settings(
-    max_examples=500 if IS_NIGHTLY else 6,
+    max_examples=60 if IS_NIGHTLY else 6,
     stateful_step_count=50 if IS_NIGHTLY else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
