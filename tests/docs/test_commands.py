@@ -29,10 +29,11 @@ RUN_ELSEWHERE = {
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
-    "sh": "tests/docs/test_recording.py, test_reviewing.py; tests/packaging/test_package.py",
+    "sh": "tests/docs/test_recording.py, test_reviewing.py, test_agents.py; tests/packaging",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",
+    "javascript": "tests/docs/test_agents.py",
 }
 NOT_RUN = {
     "": "a diagram or a listing, nothing to run",
@@ -83,7 +84,11 @@ def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
     assert kinds <= {"console", "json", *RUN_BY_PAGE, *NOT_RUN}
 
 
-@pytest.mark.parametrize(("page", "snippet"), _blocks("json"))
+SETTINGS = [each for each in _blocks("json") if each[0] != "agents.md"]
+"""The other page's configurations of agents are in `test_agents.py`."""
+
+
+@pytest.mark.parametrize(("page", "snippet"), SETTINGS)
 def test_documented_settings_are_the_defaults(page: str, snippet: str) -> None:
     assert page == "server.md"
     assert read_settings(json.loads(snippet)) == Settings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,11 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
-from vibes_lsp.cli.project import audit_directory, finish_recording
+from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
 from vibes_lsp.errors import VibesError, report
 from vibes_lsp.maintenance.backfill import Backfilled, backfill
 from vibes_lsp.maintenance.remap import Remapped, remap
 from vibes_lsp.model.vocabulary import RecordType
-from vibes_lsp.recording import Recorder
 from vibes_lsp.recording import as_json as result_as_json
 
 
@@ -38,7 +38,7 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     if pre_commit:
         _prepare_commit(audit_dir)
         return
-    recorder = Recorder(audit_directory(audit_dir))
+    recorder = open_recorder(audit_directory(audit_dir))
     result = backfill(recorder, dry_run=dry_run)
     if not dry_run:
         finish_recording(recorder)
@@ -50,9 +50,12 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
 def _prepare_commit(audit_dir: Path | None) -> None:
     """Update and stage the audit trail; problems are warnings, so that the commit goes on."""
     try:
+        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
-        prepared = prepare_commit(Path.cwd(), os.environ, audit_dir)
+        prepared = prepare_commit(
+            Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, wait=True)
+        )
         for each in prepared:
             for problem in each.problems:
                 print_warning(
@@ -74,7 +77,7 @@ def remap_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
 
     Finds the new commit of each annotation whose commit is no longer in the history of HEAD.
     """
-    recorder = Recorder(audit_directory(audit_dir))
+    recorder = open_recorder(audit_directory(audit_dir))
     result = remap(recorder, dry_run=dry_run)
     if not dry_run:
         finish_recording(recorder)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vibes_lsp.cli.output import print_warning, progress
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.files import file_signature
@@ -124,6 +125,24 @@ def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProjec
     )
     trail = open_trail(found)
     return OpenProject(trail, load_config(trail.directory))
+
+
+def open_recorder(directory: AuditDir) -> Recorder:
+    """Return a recorder; agents' events that wait are recorded first.
+
+    If that fails, it is a warning: they go on waiting.
+    """
+    # Imported late: commands that only show something start without it.
+    from vibes_lsp.recording import Recorder as Opened  # noqa: PLC0415
+
+    if has_waiting_events(str(directory.waiting_events)):
+        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+
+        try:
+            fold_events(directory)
+        except VibesError as error:
+            print_warning(f"agents' events are not recorded yet: {error.message}")
+    return Opened(directory)
 
 
 def finish_recording(recorder: Recorder, *, wait: bool = True) -> None:

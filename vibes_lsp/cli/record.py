@@ -11,11 +11,11 @@ import click
 from vibes_lsp.cli.agents import refuse_agents
 from vibes_lsp.cli.options import audit_dir_option, examples
 from vibes_lsp.cli.output import print_json, print_warning
-from vibes_lsp.cli.project import finish_recording
+from vibes_lsp.cli.project import finish_recording, open_recorder
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
-from vibes_lsp.recording import Recorder, RecordReview, Request
+from vibes_lsp.recording import RecordReview, Request
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import read_file
@@ -64,7 +64,7 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
         request = parse(kind, _members(source))
         if isinstance(request, RecordReview) and request.reviewer_kind == "human":
             refuse_agents()
-        recorder = Recorder(_directory(audit_dir, request))
+        recorder = open_recorder(_directory(audit_dir, request))
         print_json(recorder.execute_json(request))
         finish_recording(recorder, wait=False)
         if recorder.warning is not None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
@@ -22,6 +23,9 @@ _logger = logging.getLogger(__name__)
 
 FLUSH_PAUSE: Final = 2.0
 """Seconds without a record and without a change of any document, after which a trail is flushed."""
+
+EVENTS_PAUSE: Final = 0.1
+"""Seconds after an agent's event before it is recorded, with those that follow at once."""
 
 REFRESH_PAUSE: Final = 0.02
 """Seconds after a record before the client is told to refresh.
@@ -127,6 +131,7 @@ class BackgroundFlush:
         self._server = server
         self._flushes = Debouncer(self._flush, FLUSH_PAUSE)
         self._refreshes = Debouncer(self._refresh, REFRESH_PAUSE)
+        self._events = Debouncer(self._fold_events, EVENTS_PAUSE)
         self._running: set[str] = set()
 
     def schedule(self, project: Project) -> None:
@@ -143,10 +148,17 @@ class BackgroundFlush:
         self._flushes.postpone()
 
     def schedule_pending(self, uri: str) -> None:
-        """Flush completions that another program left pending in a document's project."""
+        """Record what other programs left in a document's project: completions and events."""
         found = self._server.projects.owner(uri)
+        self.schedule_events()
         if found is not None and found[0].pending:
             self.schedule(found[0])
+
+    def schedule_events(self) -> None:
+        """Record the events of agents that wait in any project."""
+        for project in self._server.projects.all():
+            if has_waiting_events(str(project.directory.waiting_events)):
+                self._events.schedule(str(project.directory.path))
 
     async def flush_document(self, uri: str) -> None:
         """Record the pending completions of a document that was saved or closed."""
@@ -165,6 +177,7 @@ class BackgroundFlush:
         """Flush everything, and wait for it."""
         self._flushes.stop()
         self._refreshes.stop()
+        self._events.stop()
         for project in self._server.projects.all():
             try:
                 project.close()
@@ -179,10 +192,17 @@ class BackgroundFlush:
     async def _refresh(self, _key: str) -> None:
         await refresh_outdated(self._server)
 
+    async def _fold_events(self, key: str) -> None:
+        project = self._project(key)
+        if project is not None and not project.is_loading:
+            await self._run(project, partial(_fold_events, project))
+
+    def _project(self, key: str) -> Project | None:
+        projects = self._server.projects.all()
+        return next((each for each in projects if str(each.directory.path) == key), None)
+
     async def _flush(self, key: str) -> None:
-        project = next(
-            (each for each in self._server.projects.all() if str(each.directory.path) == key), None
-        )
+        project = self._project(key)
         if project is None or project.is_loading:
             return
         is_pending = (
@@ -214,6 +234,19 @@ class BackgroundFlush:
 def open_texts(projects: Projects, project: Project) -> dict[str, str]:
     """Return the open documents of a project as they are now, by path relative to it."""
     return {path: document.content for path, document in projects.opened_in(project)}
+
+
+def _fold_events(project: Project) -> bool:
+    """Record the events of agents that wait; return False, as nothing is pending after it.
+
+    Raises:
+        VibesError: It cannot be written.
+    """
+    # Imported late: a server that only reads starts without it.
+    from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+
+    fold_events(project.directory)
+    return False
 
 
 def _flush(project: Project, texts: Mapping[str, str]) -> bool:

@@ -53,7 +53,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         feature.register(server)
     shown = show.register(server)
     recording.register(server, flush.schedule)
-    _register_workspace(server, watchers, shown)
+    _register_workspace(server, flush, watchers, shown)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
@@ -69,7 +69,9 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     return server
 
 
-def _register_workspace(server: Server, watchers: FileWatchers, shown: ShownDocuments) -> None:
+def _register_workspace(
+    server: Server, flush: BackgroundFlush, watchers: FileWatchers, shown: ShownDocuments
+) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
         ls.use_settings(read_settings(params.initialization_options))
@@ -109,6 +111,7 @@ def _register_workspace(server: Server, watchers: FileWatchers, shown: ShownDocu
     async def did_change_watched_files(
         ls: Server, _params: types.DidChangeWatchedFilesParams
     ) -> None:
+        flush.schedule_events()
         await refresh_outdated(ls)
 
 

@@ -48,6 +48,7 @@ def prepare_commit(
     audit_dir: Path | None = None,
     *,
     now: Callable[[], datetime] = utc_now,
+    prepare: Callable[[AuditDir], object] = lambda _directory: None,
 ) -> list[PreparedTrail]:
     """Update and stage the trails of a commit.
 
@@ -60,6 +61,7 @@ def prepare_commit(
         environment: The hook's environment.
         audit_dir: Only this trail.
         now: The clock.
+        prepare: Called for each trail before anything else is written to it.
 
     Raises:
         HistoryUnavailable: Git fails.
@@ -71,7 +73,7 @@ def prepare_commit(
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
     own = [directory for directory in named if is_inside(directory.path, index.repository.root)]
     return [
-        _prepare(directory, index, now, by_framework="PRE_COMMIT" in environment)
+        _prepare(directory, index, now, prepare, by_framework="PRE_COMMIT" in environment)
         for directory in own
     ]
 
@@ -92,7 +94,12 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
 
 
 def _prepare(
-    directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], *, by_framework: bool
+    directory: AuditDir,
+    index: CommitIndex,
+    now: Callable[[], datetime],
+    prepare: Callable[[AuditDir], object],
+    *,
+    by_framework: bool,
 ) -> PreparedTrail:
     """Fold, backfill and stage one trail, and collect what fails.
 
@@ -105,6 +112,7 @@ def _prepare(
     try:
         if by_framework and (is_truncated(directory) or not index.differs_from_head(directory.log)):
             return PreparedTrail(directory)
+        prepare(directory)
         with Recorder(directory, now=now) as recorder:
             backfilled = _backfill(recorder, index)
     except VibesError as error:

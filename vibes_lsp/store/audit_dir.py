@@ -66,6 +66,11 @@ class AuditDir:
         return self.spool / "held"
 
     @property
+    def waiting_events(self) -> Path:
+        """The folder of agents' events that are not recorded yet."""
+        return self.spool / "events"
+
+    @property
     def gitignore(self) -> Path:
         """Keeps derived files out of git (RFC 4.2, R13)."""
         return self.path / ".gitignore"

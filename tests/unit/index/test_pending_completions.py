@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.unit.recording.projects import new_project
-from tests.unit.recording.request_builders import with_members
 from tests.unit.recording.test_inline_completions import ORIGIN, PUT
 from vibes_lsp.index.pending_completions import PendingCompletions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def with_members(found: dict[str, Any], **members: Any) -> dict[str, Any]:
+    """Return the content of a file with changed members of its annotation."""
+    record, *edges = found["records"]
+    return {**found, "records": [{**record, **members}, *edges]}
 
 
 def test_files_in_another_format_are_ignored(tmp_path: Path) -> None:

@@ -95,9 +95,3 @@ def edge_request(
 
 def _lines(lines: tuple[int, int] | None) -> dict[str, Any]:
     return {} if lines is None else {"line_start": lines[0], "line_end": lines[1]}
-
-
-def with_members(found: dict[str, Any], **members: Any) -> dict[str, Any]:
-    """Return the content of a pending completion with changed members of its annotation."""
-    record, *edges = found["records"]
-    return {**found, "records": [{**record, **members}, *edges]}

@@ -18,7 +18,6 @@ from tests.unit.recording.projects import (
     new_project,
     session_origin,
 )
-from tests.unit.recording.request_builders import with_members
 from tests.unit.recording.test_inline_completions import ORIGIN, PUT, WITH_HALF
 from vibes_lsp.recording import Origin, Recorder, RiskSignal
 
@@ -34,6 +33,12 @@ def held(project: Project) -> Path:
     project.recorder.execute(replace(PUT, final=False).request(ORIGIN))
     [file] = (project.root / ".ai-audit/spool/held").iterdir()
     return file
+
+
+def first(found: dict[str, Any], **members: Any) -> dict[str, Any]:
+    """Return what is held with other members of its annotation."""
+    record, *edges = found["records"]
+    return {**found, "records": [{**record, **members}, *edges]}
 
 
 def another(found: dict[str, Any], **members: Any) -> dict[str, Any]:
@@ -52,15 +57,15 @@ SPOILT: dict[str, Callable[[dict[str, Any]], Any]] = {
         ],
     },
     "no edge": lambda found: {**found, "records": found["records"][:1]},
-    "another id": lambda found: with_members(found, annotation_id="0" * 64),
-    "another type": lambda found: with_members(found, type="function"),
-    "another action": lambda found: {**with_members(found, action="review"), "action": "review"},
-    "another file": lambda found: with_members(found, file_path="b.py"),
-    "a file elsewhere": lambda found: {**with_members(found, file_path=SECRET), "path": SECRET},
-    "other lines": lambda found: with_members(found, line_start=1),
+    "another id": lambda found: first(found, annotation_id="0" * 64),
+    "another type": lambda found: first(found, type="function"),
+    "another action": lambda found: {**first(found, action="review"), "action": "review"},
+    "another file": lambda found: first(found, file_path="b.py"),
+    "a file elsewhere": lambda found: {**first(found, file_path=SECRET), "path": SECRET},
+    "other lines": lambda found: first(found, line_start=1),
     "lines that are none": lambda found: {**found, "lines": [0, "x"]},
-    "a commit": lambda found: with_members(found, commit_hash="a" * 40),
-    "another member": lambda found: with_members(found, more=1),
+    "a commit": lambda found: first(found, commit_hash="a" * 40),
+    "another member": lambda found: first(found, more=1),
     "another time": lambda found: {**found, "timestamp": "tomorrow"},
     "another session": lambda found: {
         **found,

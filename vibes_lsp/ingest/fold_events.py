@@ -1,0 +1,253 @@
+"""Record the agents' events that wait in the spool: in order, and each once.
+
+What waits is untrusted like the content of a commit. A payload becomes an event or nothing, and an
+event can become only a session of that agent with its prompts, commands, reads and annotations:
+never a review, and never a part of another tool's session. Files that git tracks are ignored.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import (
+    AuditDirNotFound,
+    MalformedJson,
+    RefusedWrite,
+    UnreadableFile,
+    UnsupportedVersion,
+    VibesError,
+)
+from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
+from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
+from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, has_waiting_events
+from vibes_lsp.ingest.payloads import read_event
+from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.recording.paths import is_bookkeeping, project_path
+from vibes_lsp.recording.recorder import Recorder, utc_now
+from vibes_lsp.recording.spool import RETENTION_SECONDS
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.store.files import make_ignored_folder, read_file, temporary_files
+from vibes_lsp.store.locks import FileLock
+
+_logger = logging.getLogger(__name__)
+
+_NAME: Final = re.compile(r"(\d{20})-\d+-[0-9a-f]+\.json")
+_LOCK: Final = "events.lock"
+_MAX_BATCH: Final = 1_000
+_MAX_BATCH_BYTES: Final = 64 << 20
+"""How many events, and bytes, are read before they are recorded."""
+_ABANDONED_SECONDS: Final = 3600
+_RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
+"""Older events are dropped: whether they were recorded is not remembered any longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingEvent:
+    """An event in the spool.
+
+    Attributes:
+        path: Its file.
+        moment: When it was received.
+        event: What happened; None for nothing to record.
+    """
+
+    path: Path
+    moment: datetime
+    event: AgentEvent | None
+
+
+def fold_events(
+    directory: AuditDir, *, wait: bool = False, now: Callable[[], datetime] = utc_now
+) -> int:
+    """Record the events that wait; return how many were processed.
+
+    Args:
+        directory: The trail.
+        wait: Whether to wait for another program that does the same, or leave it to that one.
+        now: The clock.
+
+    Raises:
+        VibesError: The trail cannot be read or written; what is not recorded goes on waiting.
+    """
+    if not has_waiting_events(str(directory.waiting_events)):
+        return 0
+    make_ignored_folder(directory.spool)
+    lock = FileLock(directory.spool / _LOCK)
+    handle = lock.acquire() if wait else lock.try_acquire()
+    if handle is None:
+        return 0
+    with handle:
+        return _fold(directory, now)
+
+
+def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
+    done: set[Path] = set()
+    clock = _Clock(now)
+    recorder = Recorder(directory, now=clock.now)
+    events = EventRecorder(recorder)
+    try:
+        while batch := _read_batch(directory, now(), done):
+            edited = _resolve(directory, batch)
+            for waiting in batch:
+                clock.moment = waiting.moment
+                if waiting.event is not None:
+                    _record(events, waiting.event, waiting.path.stem, edited.get(waiting.path, ()))
+                with suppress(OSError):
+                    waiting.path.unlink(missing_ok=True)
+                done.add(waiting.path)
+    finally:
+        _remove_abandoned(directory, now())
+        clock.moment = None
+        recorder.finish(wait=False)
+    return len(done)
+
+
+def _remove_abandoned(directory: AuditDir, present: datetime) -> None:
+    """Remove the temporary files of hooks that were killed while they wrote."""
+    for path in temporary_files(directory.waiting_events):
+        with suppress(OSError):
+            if present.timestamp() - path.stat().st_mtime > _ABANDONED_SECONDS:
+                path.unlink(missing_ok=True)
+
+
+class _Clock:
+    """The time for records: when an event was received, not when it is recorded."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self.moment: datetime | None = None
+
+    def now(self) -> datetime:
+        present = self._now()
+        return present if self.moment is None else min(self.moment, present)
+
+
+def _record(
+    events: EventRecorder, event: AgentEvent, name: str, edited: Sequence[EditedFile]
+) -> None:
+    """Record one event; one that cannot be recorded is dropped.
+
+    Raises:
+        VibesError: The trail cannot be read or written.
+    """
+    try:
+        events.record(event, edited, fallback_identity=name)
+    except (RefusedWrite, UnreadableFile, UnsupportedVersion):
+        raise
+    except VibesError as error:
+        _logger.info("an event of %s is not recorded: %s", event.agent.value, error.code)
+    except Exception as error:  # noqa: BLE001  # it must not block the events behind it
+        _logger.info("an event of %s is not recorded: %s", event.agent.value, type(error).__name__)
+
+
+def _waiting_files(directory: AuditDir) -> Iterator[Path]:
+    """Yield the files of waiting events, in no order."""
+    folder = directory.waiting_events
+    try:
+        if folder.is_symlink():
+            return
+        yield from (path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    except OSError:  # there is no such folder yet
+        return
+
+
+def _read_batch(
+    directory: AuditDir, present: datetime, done: Collection[Path]
+) -> list[WaitingEvent]:
+    """Return the first waiting events that are not done, in the order of their receipt."""
+    paths = sorted(path for path in _waiting_files(directory) if path not in done)[:_MAX_BATCH]
+    if paths and is_tracked(directory.waiting_events):
+        paths = [path for path in paths if not is_tracked(path)]
+    batch: list[WaitingEvent] = []
+    size = 0
+    for path in paths:
+        try:
+            size += path.stat().st_size
+        except OSError:
+            continue
+        if batch and size > _MAX_BATCH_BYTES:
+            break
+        batch.append(_read_waiting(directory, path, present))
+    return _without_repeats(batch)
+
+
+def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
+    """Return a batch in which each event that was reported several times is there once."""
+    known: set[tuple[str, str, str]] = set()
+    kept: list[WaitingEvent] = []
+    for waiting in batch:
+        event = waiting.event
+        key = None if event is None else (event.agent.value, event.session.id, event.identity)
+        is_repeated = key is not None and key[2] != "" and key in known
+        kept.append(WaitingEvent(waiting.path, waiting.moment, None) if is_repeated else waiting)
+        if key is not None:
+            known.add(key)
+    return kept
+
+
+def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> WaitingEvent:
+    seconds = int(path.name[:20]) / 1e9
+    moment = datetime.fromtimestamp(min(seconds, present.timestamp()), UTC)
+    if present - moment > _RETENTION:
+        return WaitingEvent(path, moment, None)
+    try:
+        data = read_file(path, limit=MAX_PAYLOAD)
+        event = None if data is None else read_event(parse_object(data))
+    except (MalformedJson, UnreadableFile, ValueError):
+        event = None
+    if event is not None and not _owns(directory, Path(event.folder)):
+        event = None
+    return WaitingEvent(path, moment, event)
+
+
+def _owns(directory: AuditDir, folder: Path) -> bool:
+    """Return whether a trail is the nearest one to a folder."""
+    try:
+        return find_audit_dir(folder).path.resolve() == directory.path.resolve()
+    except (AuditDirNotFound, OSError, RuntimeError, ValueError):
+        return False
+
+
+def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[Path, list[EditedFile]]:
+    """Find the lines of all edits of a batch, those of one file together."""
+    by_file: dict[str, list[tuple[Path, FileEdit]]] = {}
+    for waiting in batch:
+        if waiting.event is not None and isinstance(waiting.event.action, FilesEdited):
+            for edit in waiting.event.action.edits:
+                relative = _project_file(directory, edit.path)
+                if relative is not None:
+                    by_file.setdefault(relative, []).append((waiting.path, edit))
+    edited: dict[Path, list[EditedFile]] = {}
+    for relative, edits in by_file.items():
+        found = _resolve_file(directory, relative, [edit for _, edit in edits])
+        for (path, edit), resolved in zip(edits, found, strict=True):
+            edited.setdefault(path, []).append(EditedFile(relative, edit, resolved))
+    return edited
+
+
+def _resolve_file(
+    directory: AuditDir, relative: str, edits: Sequence[FileEdit]
+) -> list[ResolvedEdit | None]:
+    try:
+        saved = read_source(directory.project, relative).content
+    except UnreadableFile:
+        saved = None
+    return resolve_edits(edits, saved)
+
+
+def _project_file(directory: AuditDir, path: str) -> str | None:
+    """Return an edited file relative to the project; None if this trail does not own it."""
+    relative = project_path(directory.project, path)
+    if relative is None or is_bookkeeping(directory.project, relative):
+        return None
+    return relative if _owns(directory, (directory.project / relative).parent) else None

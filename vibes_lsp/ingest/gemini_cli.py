@@ -1,0 +1,131 @@
+"""Hook payloads of Gemini CLI (tried with 0.61.0) and of Qwen Code, its fork (0.24.4). Pure.
+
+Gemini CLI marks no subagent: what one does is recorded in the session. Qwen Code sends an event
+`UserPromptSubmit` before each request to the model; those of a person have `submitted_prompt`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from vibes_lsp.ingest.events import (
+    Action,
+    Agent,
+    AgentEvent,
+    CommandRun,
+    FileEdit,
+    FilesEdited,
+    FilesRead,
+    PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
+)
+from vibes_lsp.ingest.patches import read_unified_diff
+from vibes_lsp.ingest.payload_members import (
+    absolute_path,
+    exit_code,
+    inner,
+    new_event,
+    replacement,
+    subagent_key,
+)
+from vibes_lsp.model.members import Members, integer, mapping, text
+
+_EXIT_CODE: Final = re.compile(r"^Exit Code: (\d+)$", re.MULTILINE)
+_FINISHED: Final = re.compile(r"^Process Group PGID: ", re.MULTILINE)
+
+
+def read_event(payload: Members) -> AgentEvent | None:
+    """Return what happened in Gemini CLI; None for nothing to record."""
+    action = _action(payload, text(payload, "prompt"))
+    return None if action is None else _event(Agent.GEMINI_CLI, payload, action)
+
+
+def read_qwen_event(payload: Members) -> AgentEvent | None:
+    """Return what happened in Qwen Code; None for nothing to record."""
+    action = _action(payload, text(payload, "submitted_prompt"))
+    return None if action is None else _event(Agent.QWEN_CODE, payload, action)
+
+
+def _event(agent: Agent, payload: Members, action: Action) -> AgentEvent | None:
+    session = subagent_key(
+        text(payload, "session_id") or "", text(payload, "agent_id"), text(payload, "agent_type")
+    )
+    return new_event(
+        agent,
+        payload,
+        session,
+        action,
+        moment=text(payload, "timestamp"),
+        call_id=text(payload, "tool_call_id"),
+        model=text(payload, "model"),
+        content=payload.get("tool_input") or text(payload, "prompt"),
+    )
+
+
+def _action(payload: Members, prompt: str | None) -> Action | None:
+    match text(payload, "hook_event_name"):
+        case "SessionStart" | "SubagentStart":
+            return SessionStarted()
+        case "SessionEnd" | "SubagentStop":
+            return SessionEnded()
+        case "BeforeAgent" | "UserPromptSubmit":
+            return PromptSubmitted(prompt) if prompt else None
+        case "AfterTool" | "PostToolUse" | "PostToolUseFailure":
+            return _tool_use(payload)
+    return None
+
+
+def _tool_use(payload: Members) -> Action | None:
+    folder, members = text(payload, "cwd") or "", mapping(payload, "tool_input")
+    response = mapping(payload, "tool_response")
+    has_failed = "error" in payload or response.get("error") is not None
+    match text(payload, "tool_name"):
+        case "run_shell_command":
+            return _command(payload, members, response)
+        case "read_file" if not has_failed:
+            path = text(members, "file_path") or text(members, "absolute_path")
+            return FilesRead((absolute_path(folder, path),)) if path else None
+        case "write_file" | "replace" | "edit" if not has_failed:
+            edit = _edit(folder, members, inner(response, "returnDisplay"))
+            return FilesEdited((edit,)) if edit is not None else None
+    return None
+
+
+def _command(payload: Members, members: Members, response: Members) -> Action | None:
+    command = text(members, "command")
+    if not command:
+        return None
+    told = text(payload, "error") or text(response, "llmContent") or ""
+    code = exit_code(_EXIT_CODE, told)
+    # Gemini CLI leaves out an exit code of 0, and says what else ended a command.
+    is_success = "error" not in payload and _FINISHED.search(told) and "\nSignal: " not in told
+    if code is None and is_success and members.get("is_background") is not True:
+        code = 0
+    return CommandRun(command, code, text(response, "returnDisplay") or text(payload, "error"))
+
+
+def _edit(folder: str, members: Members, display: Members) -> FileEdit | None:
+    path = text(display, "filePath") or text(members, "file_path")
+    if not path:
+        return None
+    edit = replacement(
+        folder, {**members, "file_path": path}, ("file_path", "old_string", "new_string")
+    ) or FileEdit(absolute_path(folder, path))
+    replaces_all = members.get("allow_multiple") is True or members.get("replace_all") is True
+    before, after = text(display, "originalContent"), text(display, "newContent")
+    diff = text(display, "fileDiff") or ""
+    statistics = mapping(display, "diffStat")
+    by_person = any(integer(statistics, f"user_{name}_lines") for name in ("added", "removed"))
+    is_new = display.get("isNewFile") is True or "\n@@ -0,0 " in diff
+    return replace(
+        edit,
+        replace_all=replaces_all,
+        before=before,
+        after=after if after is not None else text(members, "content"),
+        creates=is_new and not before,
+        hunks=read_unified_diff(diff),
+        changed_by_person=by_person,
+    )

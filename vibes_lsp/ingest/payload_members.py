@@ -1,0 +1,157 @@
+"""What the payloads of several agents have in common: ids, paths, exit codes. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Final
+
+from vibes_lsp.ingest.events import (
+    UNKNOWN,
+    Action,
+    Agent,
+    AgentEvent,
+    FileEdit,
+    FilesEdited,
+    SessionKey,
+)
+from vibes_lsp.ingest.patches import read_patch
+from vibes_lsp.model.canonical_json import canonical_json
+from vibes_lsp.model.members import JsonValue, Members, mapping, text
+from vibes_lsp.model.paths import PathKind, path_kind
+
+_MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.:/@+ \[\]-]{0,99}", re.ASCII)
+_VERSION: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,49}", re.ASCII)
+_NO_MODELS: Final = frozenset({"", UNKNOWN, "default", "<synthetic>"})
+
+
+def new_event(
+    agent: Agent,
+    payload: Members,
+    session: SessionKey,
+    action: Action,
+    *,
+    moment: str | None = None,
+    call_id: str | None = None,
+    model: str | None = None,
+    content: JsonValue = None,
+) -> AgentEvent | None:
+    """Return an event with the members that the payloads of most agents have.
+
+    Args:
+        agent: The agent.
+        payload: The payload.
+        session: The session.
+        action: What happened.
+        moment: When, as the payload says it.
+        call_id: The tool call.
+        model: The model, where the payload names it.
+        content: What makes this event different from others at the same time.
+    """
+    folder = text(payload, "cwd")
+    if not folder or path_kind(folder) != PathKind.ABSOLUTE:
+        return None
+    turn = text(payload, "prompt_id") or text(payload, "turn_id")
+    what: JsonValue = [type(action).__name__, call_id or moment, turn, content]
+    is_known = call_id or moment or turn
+    identity = hashlib.sha256(canonical_json(what)).hexdigest() if is_known else ""
+    return AgentEvent(
+        agent,
+        session,
+        identity,
+        folder,
+        action,
+        model=checked_model(model),
+        transcript=text(payload, "transcript_path"),
+        call_id=call_id,
+        moment=moment,
+    )
+
+
+def checked_model(name: str | None) -> str | None:
+    """Return a model's name; None for a text that cannot be one."""
+    if name is None or name in _NO_MODELS or not _MODEL_NAME.fullmatch(name):
+        return None
+    return name
+
+
+def checked_version(version: str | None) -> str | None:
+    """Return a program's version; None for a text that cannot be one."""
+    return version if version is not None and _VERSION.fullmatch(version) else None
+
+
+def subagent_key(session: str, agent_id: str | None, agent_type: str | None) -> SessionKey:
+    """Return the session of a subagent that shares the session id of its parent."""
+    if not agent_id:
+        return SessionKey(session)
+    return SessionKey(f"{session}/{agent_id}", session, agent_type or None)
+
+
+def absolute_path(folder: str, path: str) -> str:
+    """Return a path absolute, links and `..` as they are."""
+    if path_kind(path) == PathKind.ABSOLUTE:
+        return path
+    kind = PureWindowsPath if "\\" in folder else PurePosixPath
+    return str(kind(folder) / path)
+
+
+def patched_files(folder: str | None, patch: str) -> FilesEdited:
+    """Return the edits of an `apply_patch` patch."""
+    return FilesEdited(
+        tuple(
+            replace(edit, path=absolute_path(folder or "", edit.path)) for edit in read_patch(patch)
+        )
+    )
+
+
+def replacement(
+    folder: str | None, members: Members, names: Iterable[str], *, replace_all: str | None = None
+) -> FileEdit | None:
+    """Return the edit of a tool that replaces a text.
+
+    Args:
+        folder: The current folder.
+        members: The tool's input.
+        names: The names of the members for path, old and new text.
+        replace_all: The name of the member that replaces all occurrences.
+    """
+    path, old, new = (text(members, name) for name in names)
+    if not path or old is None or new is None:
+        return None
+    return FileEdit(
+        absolute_path(folder or "", path),
+        old=old,
+        new=new,
+        replace_all=replace_all is not None and members.get(replace_all) is True,
+    )
+
+
+def exit_code(pattern: re.Pattern[str], output: str | None) -> int | None:
+    """Return the exit code in the last match of a pattern in an output."""
+    found = [each[1] for each in pattern.finditer(output or "")]
+    return int(found[-1]) if found and len(found[-1]) < 12 else None
+
+
+def milliseconds(value: JsonValue) -> str | None:
+    """Return a time in milliseconds since 1970, or as ISO 8601, as one text."""
+    try:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value)
+            when = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+            return str(round(when.timestamp() * 1000))
+    except (OverflowError, ValueError):
+        pass
+    return None
+
+
+def inner(members: Members, *names: str) -> Members:
+    """Return the object at a path of names, else an empty one."""
+    for name in names:
+        members = mapping(members, name)
+    return members

@@ -1,0 +1,273 @@
+"""Record one event of an agent with the use cases of `recording`.
+
+A session of the trail belongs to one agent, and its id follows from the agent's name and its own
+id. One that is resumed after its end is another session of the trail.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from vibes_lsp.index.records import LoggedSession
+from vibes_lsp.ingest.edited_lines import ResolvedEdit
+from vibes_lsp.ingest.events import (
+    UNKNOWN,
+    Agent,
+    AgentEvent,
+    CommandRun,
+    FileEdit,
+    FilesEdited,
+    FilesRead,
+    PromptSubmitted,
+    SessionEnded,
+    SessionKey,
+    SessionStarted,
+)
+from vibes_lsp.ingest.transcripts import Transcripts
+from vibes_lsp.model.members import text
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    EndSession,
+    Model,
+    Prompt,
+    PromptType,
+    RecordAnnotation,
+    RecordCommand,
+    RecordDelegation,
+    RecordPrompt,
+    RecordRead,
+    Session,
+    Tool,
+    WrongArgument,
+)
+from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.sessions import add_start, record_delegation
+
+_NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
+_MAX_EXIT_CODE: Final = 2**32
+UNRESOLVED: Final = "the edited lines are unknown"
+"""What is recorded of an edit whose lines are not certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditedFile:
+    """An edit of a file of the project.
+
+    Attributes:
+        path: The file, relative to the project.
+        edit: The edit.
+        resolved: Its lines; None where they are not certain.
+    """
+
+    path: str
+    edit: FileEdit
+    resolved: ResolvedEdit | None
+
+
+class EventRecorder:
+    """Records events of agents on one trail.
+
+    Args:
+        recorder: The recorder; its clock gives the time of each event.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._transcripts = Transcripts()
+        self._versions: dict[tuple[Agent, str], str] = {}
+
+    def record(
+        self, event: AgentEvent, edited: Sequence[EditedFile], *, fallback_identity: str
+    ) -> None:
+        """Record an event; again, it changes nothing.
+
+        Args:
+            event: The event.
+            edited: The files of the project that it edited.
+            fallback_identity: The event's own file name; it identifies an event that has no
+                identity.
+
+        Raises:
+            VibesError: It cannot be recorded.
+        """
+        identity = f"hook {event.session.id} {event.identity or fallback_identity}"
+        if event.version is not None:
+            self._versions[event.agent, event.session.id] = event.version
+        if self._is_repeated(f"{event.agent.value} {identity}", fallback_identity):
+            return
+        if isinstance(event.action, FilesEdited):
+            for number, each in enumerate(edited):
+                self._edit(event, each, f"{identity} {number}")
+        else:
+            self._record(event, identity)
+
+    def _record(self, event: AgentEvent, identity: str) -> None:
+        match event.action:
+            case SessionStarted():
+                if event.model is not None:  # else the first event that may know it starts it
+                    self._session(event, resumes=event.session.parent is None)
+            case SessionEnded():
+                self._end(event)
+            case PromptSubmitted(text=asked):
+                session, _ = self._session(event, resumes=True)
+                prompt = Prompt(asked, PromptType.USER_INSTRUCTION)
+                self._recorder.execute(
+                    RecordPrompt(
+                        session_id=session, prompt=prompt, request_id=f"{session} {identity}"
+                    )
+                )
+            case CommandRun(command, code, output):
+                known = code if code is not None and abs(code) <= _MAX_EXIT_CODE else None
+                run = Command(command, CommandType.SHELL, known, output, event.folder)
+                self._command(event, run, identity)
+            case FilesRead(paths):
+                session, _ = self._session(event)
+                self._recorder.execute(
+                    RecordRead(session_id=session, files=paths, request_id=f"{session} {identity}")
+                )
+
+    def _is_repeated(self, identity: str, name: str) -> bool:
+        """Return whether an event was reported before, in another file of the spool."""
+        first = self._recorder.write_derived(
+            Session,
+            lambda context: (Draft(context.timestamp), Session(name, "")),
+            request_id=identity,
+        )
+        return first.session_id != name
+
+    def _edit(self, event: AgentEvent, file: EditedFile, identity: str) -> None:
+        if file.edit.deletes:
+            deletion = Command(f"delete {file.path}", CommandType.FILE_DELETE)
+            self._command(event, deletion, identity)
+        elif file.resolved is None:
+            unresolved = Command(
+                f"edit {file.path}", CommandType.FILE_WRITE, output_summary=UNRESOLVED
+            )
+            self._command(event, unresolved, identity)
+        else:
+            session, origin = self._session(event)
+            for number, lines in enumerate(file.resolved.ranges):
+                self._recorder.execute(
+                    RecordAnnotation(
+                        file=file.path,
+                        line_start=lines.start,
+                        line_end=lines.end,
+                        action=lines.action.value,  # type: ignore[arg-type]  # create or modify
+                        text=file.resolved.after,
+                        session_id=session,
+                        request_id=f"{session} {identity} {number}",
+                        **origin,
+                    )
+                )
+
+    def _command(self, event: AgentEvent, command: Command, identity: str) -> None:
+        session, _ = self._session(event)
+        self._recorder.execute(
+            RecordCommand(session_id=session, command=command, request_id=f"{session} {identity}")
+        )
+
+    def _end(self, event: AgentEvent) -> None:
+        found: list[str] = []
+
+        def look(context: RecordingContext) -> tuple[Draft, Session]:
+            session = _find_session(context, event.agent, event.session.id)[1]
+            if session is not None and session.is_open:
+                found.append(session.id)
+            return Draft(context.timestamp), Session("", "")
+
+        self._recorder.write_derived(Session, look)
+        for session in found:
+            self._recorder.execute(EndSession(session_id=session))
+
+    def _session(self, event: AgentEvent, *, resumes: bool = False) -> tuple[str, dict[str, Any]]:
+        """Return an event's session, started if it was not, and its own tool and model if needed.
+
+        Args:
+            event: The event.
+            resumes: Whether it starts a session again that has ended.
+        """
+        use = None if event.model is not None else self._transcripts.find(event)
+        name = event.model or (None if use is None else use.model)
+        known = self._versions.get((event.agent, event.session.id))
+        version = known or (None if use is None else use.version) or UNKNOWN
+        tool, model = Tool(event.agent.value, version), Model(name or UNKNOWN, UNKNOWN)
+        if event.session.parent is not None:
+            parent, unknown = SessionKey(event.session.parent), Model(UNKNOWN, UNKNOWN)
+            self._start(parent, event.agent, tool, unknown, resumes=False)
+        session, recorded_model = self._start(
+            event.session, event.agent, tool, model, resumes=resumes
+        )
+        origin = {"tool": tool, "model": model} if name not in (None, recorded_model) else {}
+        return session, origin
+
+    def _start(
+        self, key: SessionKey, agent: Agent, tool: Tool, model: Model, *, resumes: bool
+    ) -> tuple[str, str]:
+        """Return a session of the trail, started if it was not, and the name of its model."""
+        models: list[str] = []
+
+        def decide(context: RecordingContext) -> tuple[Draft, Session]:
+            number, known = _find_session(context, agent, key.id)
+            if known is not None and (known.is_open or not resumes):
+                models.append(_model_of(context, known, agent))
+                return Draft(context.timestamp), Session(known.id, "")
+            models.append(model.name)
+            identifier = session_id(agent, key.id, number + (known is not None))
+            if key.parent is None:
+                draft = Draft(context.timestamp)
+                environment = Entries(context).environment(tool, model)
+                add_start(draft, context, identifier, environment)
+                return draft, Session(identifier, environment)
+            _, parent = _find_session(context, agent, key.parent)
+            request = RecordDelegation(
+                parent_session_id=key.parent if parent is None else parent.id,
+                child_session_id=identifier,
+                tool=tool,
+                model=model,
+                agent_type=key.agent_type,
+            )
+            draft, _ = record_delegation(context, request)
+            return draft, Session(identifier, "")
+
+        session = self._recorder.write_derived(Session, decide).session_id
+        return session, models[-1]
+
+
+def session_id(agent: Agent, identifier: str, number: int) -> str:
+    """Return the id of an agent's session in the trail.
+
+    Args:
+        agent: The agent.
+        identifier: The agent's own id of it.
+        number: 1, and one more each time that it is resumed after its end.
+    """
+    return str(uuid.uuid5(_NAMESPACE, f"{agent.value} {identifier} {number}"))
+
+
+def _find_session(
+    context: RecordingContext, agent: Agent, identifier: str
+) -> tuple[int, LoggedSession | None]:
+    """Return the latest session of the trail for an agent's session, and its number."""
+    number, found = 1, None
+    while (later := context.trail.log.session(session_id(agent, identifier, number))) is not None:
+        found = later
+        number += 1
+    return max(number - 1, 1), found
+
+
+def _model_of(context: RecordingContext, session: LoggedSession, agent: Agent) -> str:
+    """Return the model of a session.
+
+    Raises:
+        WrongArgument: It is a session of another tool.
+    """
+    environment = context.entry_of(context.environment_of(session)) or {}
+    if text(environment, "tool_name") != agent.value:
+        raise WrongArgument("session_id", f"session {session.id!r} is not one of {agent.value}")
+    return text(environment, "model_name") or UNKNOWN
