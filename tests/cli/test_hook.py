@@ -165,6 +165,19 @@ def test_deeply_nested_input_is_dropped(project: Project) -> None:
     assert project.records() == []
 
 
+def test_a_fault_does_not_block_the_events_behind_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_payload: object) -> None:
+        raise RuntimeError
+
+    for prompt in ("first", "second"):
+        store(project, payload(project.root, "UserPromptSubmit", prompt=prompt))
+    monkeypatch.setattr("vibes_lsp.ingest.fold_events.read_event", fail)
+    assert fold_events(project.recorder.directory) == 2
+    assert waiting(project) == []
+
+
 def test_nothing_happens_without_a_trail(tmp_path: Path) -> None:
     run_hook(encoded(payload(tmp_path, "UserPromptSubmit", prompt="x")), tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -203,7 +203,10 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
     try:
         data = read_file(path, limit=MAX_PAYLOAD)
         event = None if data is None else read_event(parse_object(data))
-    except (MalformedJson, UnreadableFile, ValueError):
+    except (MalformedJson, UnreadableFile):
+        event = None
+    except Exception as error:  # noqa: BLE001  # it must not block the events behind it
+        _logger.info("an agent's event is not read: %s", type(error).__name__)
         event = None
     if event is not None and not _owns(directory, Path(event.folder)):
         event = None
@@ -242,7 +245,11 @@ def _resolve_file(
         saved = read_source(directory.project, relative).content
     except UnreadableFile:
         saved = None
-    return resolve_edits(edits, saved)
+    try:
+        return resolve_edits(edits, saved)
+    except Exception as error:  # noqa: BLE001  # it must not block the events behind it
+        _logger.info("an agent's edits are unresolved: %s", type(error).__name__)
+        return [None] * len(edits)
 
 
 def _project_file(directory: AuditDir, path: str) -> str | None:

@@ -105,7 +105,7 @@ def damaged(rng: random.Random, payload: dict[str, Any]) -> dict[str, Any]:
             elif isinstance(holder[key], str) and rng.random() < 0.4:
                 holder[key] = holder[key][: rng.randint(0, len(holder[key]))]
             else:
-                holder[key] = rng.choice(WRONG)
+                holder[key] = copy.deepcopy(rng.choice(WRONG))
             break
     return found
 
