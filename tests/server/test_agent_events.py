@@ -60,3 +60,15 @@ async def test_an_event_is_shown_when_a_file_is_opened(editor: Editor, project: 
     uri = editor.open(file)
     assert await shown(editor, uri) == [(1, 2, "exact")]
     assert not stored.exists()
+
+
+async def test_an_event_is_shown_when_the_editor_loads_the_changed_file(
+    editor: Editor, project: Project
+) -> None:
+    project.line("a.py", 1, 1)
+    uri = await editor.open_known(project.file("b.py", "b = 1\n"))
+    project.file("b.py", "b = 1\nc = 2\n")
+    stored = store_edit(project.root)
+    editor.insert(uri, 1, "c = 2\n")
+    assert await shown(editor, uri) == [(1, 2, "exact")]
+    assert not stored.exists()

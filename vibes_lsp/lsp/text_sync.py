@@ -26,7 +26,7 @@ def register(  # noqa: C901  # a list of handlers
     server: Server, flush: BackgroundFlush, watchers: FileWatchers
 ) -> Debouncer:
     """Follow the client's documents; return what locates them again after a pause in typing."""
-    relocations = Debouncer(partial(_relocate, server), TYPING_PAUSE)
+    relocations = Debouncer(partial(_relocate, server, flush), TYPING_PAUSE)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
@@ -49,6 +49,7 @@ def register(  # noqa: C901  # a list of handlers
     async def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         uri = params.text_document.uri
         await flush.flush_document(uri)
+        flush.schedule_events()
         await diagnostics.push(ls, uri)
         found = ls.projects.owner(uri)
         if found is not None:
@@ -88,7 +89,7 @@ async def _look_up_history(ls: Server, uri: str) -> None:
         await look_up_history(ls, found[0])
 
 
-async def _relocate(ls: Server, uri: str) -> None:
+async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
     """In the pause after typing: locate annotations in a thread, and publish changes."""
     ls.documents.set_typing(uri, now=False)
     ls.projects.owner(uri)  # reads the disk, as no answer did while the user typed
@@ -97,6 +98,7 @@ async def _relocate(ls: Server, uri: str) -> None:
     if tracker is not None and (request := tracker.locate_request()) is not None:
         found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, request.locate)
         is_outdated = tracker is ls.projects.tracker(uri) and tracker.accept(request, found)
+    flush.schedule_events()  # the change may be that of an agent
     await (refresh_documents(ls, [uri]) if is_outdated else diagnostics.push(ls, uri))
 
 
