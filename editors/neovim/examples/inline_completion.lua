@@ -1,4 +1,4 @@
--- Records what Neovim's own inline completion (0.12) puts in, whichever server it comes from. Call `accept` from a mapping:
+-- Records accepted completions of `vim.lsp.inline_completion` (Neovim 0.12), from any server. Call `accept` from a mapping:
 --
 --   vim.keymap.set('i', '<Tab>', function()
 --     return require('inline_completion').accept() and '' or '<Tab>'
@@ -8,7 +8,7 @@ local M = {}
 
 local accepted = 0
 
--- What the server of the completion says of itself; it does not say which model answered.
+-- The completion server is the tool. It does not report its model.
 local function origin(client)
   local info = client.server_info or {}
   local tool = { name = info.name or client.name, version = info.version or 'unknown' }
@@ -27,7 +27,7 @@ local function record(item)
   local bufnr = vim.api.nvim_get_current_buf()
   local vibes = vim.lsp.get_clients({ bufnr = bufnr, name = 'vibes_lsp' })[1]
   local client = vim.lsp.get_client_by_id(item.client_id)
-  if vibes and client and type(item.insert_text) == 'string' then -- a snippet is text only after it was expanded
+  if vibes and client and type(item.insert_text) == 'string' then -- snippets have no plain text before expansion
     accepted = accepted + 1
     local tool, model = origin(client)
     require('vibes').record_inline_completion(bufnr, {
@@ -41,7 +41,7 @@ local function record(item)
   return item
 end
 
---- Accepts the completion that is shown, and records it; returns whether there is one.
+--- Accepts and records the current completion; returns whether there is one.
 ---@return boolean
 function M.accept()
   return vim.lsp.inline_completion.get({ on_accept = record })

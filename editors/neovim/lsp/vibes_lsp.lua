@@ -1,2 +1,2 @@
--- The server's configuration, where Neovim 0.11 and newer look for it: `vim.lsp.enable('vibes_lsp')`.
+-- The client configuration for `vim.lsp.enable('vibes_lsp')` (Neovim 0.11 and newer).
 return require('vibes.server').config()

@@ -53,7 +53,7 @@ def test_what_was_asked_and_what_is_known_opens_in_a_window(
     assert editor.lua("return { vim.wo.wrap, vim.wo.scrollbind }") == [True, False]
     editor.go_to(1)
     editor.command("Vibes prompt")
-    editor.terminal.shows("nothing is recorded of this line")
+    editor.terminal.shows("nothing is recorded for this line")
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])

@@ -22,7 +22,7 @@ def test_everything_is_in_the_help_file(open_neovim: Open, tmp_path: Path) -> No
         assert f":Vibes-{name}" in tags
         assert f"Vibes {name}" in page
     for name in editor.lua(
-        "local names = vim.tbl_keys(require('vibes.config').kinds) return names"
+        "local names = vim.tbl_keys(require('vibes.config').types) return names"
     ):
         assert f"vibes-option-{name}" in tags
         assert f"`{name}`" in page or f"  {name} = " in page

@@ -1,4 +1,4 @@
--- Starts the server where there is an audit trail, and lets the other parts follow its coming and going.
+-- Starts the server for files with an audit trail, and connects the other modules when it attaches.
 
 local M = {}
 
@@ -14,14 +14,14 @@ local function is_ours(client_id)
   return client ~= nil and client.name == require('vibes.server').name
 end
 
---- Attaches the server to files that a trail is about, those that are open now and those to come.
+--- Attaches the server to open and future files below a folder with a trail.
 function M.start()
   local group = vim.api.nvim_create_augroup('vibes', {})
-  vim.api.nvim_create_autocmd('VimLeavePre', { -- before Neovim's own, which stops the servers
+  vim.api.nvim_create_autocmd('VimLeavePre', { -- runs before Neovim's own autocommand stops the servers
     group = group,
     callback = function()
       if package.loaded['vibes.authors'] then
-        require('vibes.authors').leave()
+        require('vibes.authors').end_sessions()
       end
     end,
   })
@@ -37,7 +37,7 @@ function M.start()
     group = group,
     callback = function(event)
       if is_ours(event.data.client_id) then
-        require('vibes.provenance').forget(event.buf)
+        require('vibes.provenance').detach(event.buf)
       end
     end,
   })

@@ -1,16 +1,16 @@
--- What the user chose: `vim.g.vibes`, or `require('vibes').setup()`; else the defaults.
+-- The options: `vim.g.vibes` or `require('vibes').setup()`, else the defaults.
 
 local M = {}
 
 ---@class vibes.Options
 ---@field cmd string[] Program and arguments of the server.
----@field settings table The server's settings, as docs/server.md has them.
----@field signs boolean Whether lines have signs.
----@field sign_text table<string, string> One or two cells for each band, and for the lines below the first.
----@field line_text 'off'|'line'|'all' Text at the end of the cursor's line, of every range's first line, or none.
----@field code_lens boolean Whether lenses are shown.
----@field tool? { name: string, version: string } What `:Vibes record` says wrote it; asked for when absent.
----@field model? { name: string, version: string }
+---@field settings table Settings of the server; see docs/server.md.
+---@field signs boolean Whether to show signs.
+---@field sign_text table<string, string> Texts of one or two cells; see `:help vibes-option-sign_text`.
+---@field line_text 'off'|'line'|'all' Text at line ends: none, the cursor's line, or the first line of every range.
+---@field code_lens boolean Whether to show lenses.
+---@field tool? { name: string, version: string } Tool for `:Vibes record`; default: ask.
+---@field model? { name: string, version: string } Model for `:Vibes record`; default: ask.
 local defaults = {
   cmd = { 'vibes-lsp' },
   settings = {},
@@ -29,8 +29,8 @@ local defaults = {
   code_lens = false,
 }
 
--- What each option must be.
-M.kinds = {
+-- Type of each option.
+M.types = {
   cmd = 'table',
   settings = 'table',
   signs = 'boolean',
@@ -43,17 +43,17 @@ M.kinds = {
 
 local line_texts = { 'off', 'line', 'all' }
 
---- Returns what is wrong with options, one sentence each.
+--- Returns the errors in options, one message each.
 ---@param given table
 ---@return string[]
 function M.problems(given)
   local found = {}
   for name, value in pairs(given) do
-    local kind = M.kinds[name]
-    if kind == nil then
-      table.insert(found, ('there is no option %q'):format(tostring(name)))
-    elseif type(value) ~= kind then
-      table.insert(found, ('%s must be a %s, not a %s'):format(name, kind, type(value)))
+    local expected = M.types[name]
+    if expected == nil then
+      table.insert(found, ('unknown option %q'):format(tostring(name)))
+    elseif type(value) ~= expected then
+      table.insert(found, ('%s must be a %s, not a %s'):format(name, expected, type(value)))
     end
   end
   if type(given.line_text) == 'string' and not vim.tbl_contains(line_texts, given.line_text) then
@@ -63,28 +63,28 @@ function M.problems(given)
   return found
 end
 
---- Takes options over; those that are wrong are left out and told of.
+--- Sets options. Invalid ones are ignored with a warning.
 ---@param given? table
-function M.choose(given)
+function M.set(given)
   given = given or {}
   M.given = given
   local problems = M.problems(given)
   if #problems > 0 then
     vim.notify('vibes: ' .. table.concat(problems, '; '), vim.log.levels.WARN)
   end
-  local right = {}
+  local valid = {}
   for name, value in pairs(given) do
     if #M.problems({ [name] = value }) == 0 then
-      right[name] = value
+      valid[name] = value
     end
   end
-  M.options = vim.tbl_deep_extend('force', defaults, right)
+  M.options = vim.tbl_deep_extend('force', defaults, valid)
 end
 
 M.options = vim.deepcopy(defaults)
 M.given = vim.g.vibes
 if type(M.given) == 'table' then
-  M.choose(M.given)
+  M.set(M.given)
 end
 
 return M

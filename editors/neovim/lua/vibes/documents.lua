@@ -1,4 +1,4 @@
--- The server's own texts (prompt, history, changes), shown in buffers that are no files: no modeline is obeyed, nothing is run.
+-- Shows `vibes:` documents of the server (prompt, history, changes) in scratch buffers. They are untrusted: modelines are off.
 
 local M = {}
 
@@ -12,7 +12,7 @@ local function scratch(lines)
   return bufnr
 end
 
--- Shows Markdown as such, as hovers are; as it is where there is no parser. What others wrote stands in code spans and blocks.
+-- Highlights Markdown, if its parser is available. The server puts untrusted text into code spans and blocks.
 local function render(window)
   if pcall(vim.treesitter.start, vim.api.nvim_win_get_buf(window), 'markdown') then
     vim.wo[window][0].conceallevel = 2
@@ -20,13 +20,13 @@ local function render(window)
   end
 end
 
-local function closes(bufnr, ...)
+local function close_on(bufnr, ...)
   for _, key in ipairs({ ... }) do
     vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true, desc = 'Close' })
   end
 end
 
-local function rows(lines, width)
+local function row_count(lines, width)
   local count = 0
   for _, line in ipairs(lines) do
     count = count + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
@@ -34,7 +34,7 @@ local function rows(lines, width)
   return count
 end
 
--- Shows lines in a window over the others; `q` and Escape close it.
+-- Shows lines in a floating window; `q` and Escape close it.
 local function float(title, lines)
   local bufnr = scratch(lines)
   local widest = #title
@@ -42,7 +42,7 @@ local function float(title, lines)
     widest = math.max(widest, vim.fn.strdisplaywidth(line))
   end
   local width = math.max(1, math.min(widest, 100, vim.o.columns - 4))
-  local height = math.max(1, math.min(rows(lines, width), vim.o.lines - 6))
+  local height = math.max(1, math.min(row_count(lines, width), vim.o.lines - 6))
   local window = vim.api.nvim_open_win(bufnr, true, {
     relative = 'editor',
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
@@ -55,23 +55,23 @@ local function float(title, lines)
   })
   vim.wo[window].wrap = true
   render(window)
-  closes(bufnr, 'q', '<Esc>')
+  close_on(bufnr, 'q', '<Esc>')
 end
 
---- Shows lines in a window beside the current one, and goes there; `q` closes it.
+--- Opens lines in a window beside the current one and enters it; `q` closes it.
 ---@param title string
 ---@param lines string[]
 ---@return integer bufnr
-function M.beside(title, lines)
+function M.open_beside(title, lines)
   local bufnr = scratch(lines)
   vim.cmd('leftabove vertical split')
   vim.api.nvim_win_set_buf(0, bufnr)
   vim.wo[0][0].statusline = title
-  closes(bufnr, 'q')
+  close_on(bufnr, 'q')
   return bufnr
 end
 
---- Opens a document that a server has and no disk.
+--- Opens a `vibes:` document of a server.
 ---@param client_id integer
 ---@param uri string
 function M.open(client_id, uri)
@@ -87,7 +87,7 @@ function M.open(client_id, uri)
     local name = uri:match('([%w-]+)%.md$') or 'text'
     local lines = vim.split(vim.trim(result.text), '\n', { plain = true })
     if name == 'changes' then
-      M.beside('VIBES changes', lines)
+      M.open_beside('VIBES changes', lines)
       render(0)
     else
       float('VIBES ' .. name, lines)

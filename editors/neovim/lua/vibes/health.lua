@@ -1,4 +1,4 @@
--- `:checkhealth vibes`: why nothing shows.
+-- `:checkhealth vibes`: checks Neovim, the options, the server and the buffer.
 
 local M = {}
 
@@ -45,7 +45,7 @@ end
 
 local function check_buffer()
   local server = require('vibes.server')
-  local before = vim.fn.bufnr('#') -- the report is a buffer itself
+  local before = vim.fn.bufnr('#') -- the current buffer is the report
   local bufnr = before > 0 and before or vim.api.nvim_get_current_buf()
   local root = server.root(bufnr)
   local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ':~:.')

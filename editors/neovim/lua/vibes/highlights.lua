@@ -1,4 +1,4 @@
--- Highlight groups; text beside a mark says the same as its colour.
+-- Highlight groups of bands. Sign texts show the band too, so that colour is not the only cue.
 
 local M = {}
 
@@ -11,14 +11,14 @@ local links = {
   VibesText = 'Comment',
 }
 
---- Links the groups that are not defined already.
+--- Links the groups that are not defined yet.
 function M.define()
   for group, link in pairs(links) do
     vim.api.nvim_set_hl(0, group, { link = link, default = true })
   end
 end
 
---- Returns the group of a band.
+--- Returns the highlight group of a band.
 ---@param band? string
 ---@return string
 function M.of(band)

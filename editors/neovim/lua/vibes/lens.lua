@@ -1,13 +1,13 @@
--- Lenses: Neovim's own, asked for where the user wants them.
+-- Shows Neovim's code lenses if the option `code_lens` is set.
 
 local config = require('vibes.config')
 local server = require('vibes.server')
 
 local M = {}
 
-local follows_by_itself = vim.lsp.codelens.enable ~= nil -- 0.12 and newer
+local has_auto_refresh = vim.lsp.codelens.enable ~= nil -- 0.12 and newer
 
--- A lens shows where both its client and its buffer may have some.
+-- Neovim shows lenses only if they are enabled for both the client and the buffer.
 local function enable(bufnr, client)
   vim.lsp.codelens.enable(true, { client_id = client.id })
   if not vim.lsp.codelens.is_enabled({ bufnr = bufnr }) then
@@ -15,14 +15,14 @@ local function enable(bufnr, client)
   end
 end
 
---- Shows the lenses of a buffer as they are now, if the user wants any.
+--- Refreshes the lenses of a buffer, if the option is set.
 ---@param bufnr integer
 function M.refresh(bufnr)
   local client = config.options.code_lens and server.client(bufnr)
   if not client then
     return
   end
-  if follows_by_itself then
+  if has_auto_refresh then
     enable(bufnr, client)
   else
     vim.lsp.codelens.refresh({ bufnr = bufnr })
@@ -30,15 +30,15 @@ function M.refresh(bufnr)
 end
 
 local function hide(bufnr, client)
-  if follows_by_itself then
-    vim.lsp.codelens.enable(false, { client_id = client.id }) -- other servers' lenses stay
+  if has_auto_refresh then
+    vim.lsp.codelens.enable(false, { client_id = client.id }) -- keep the lenses of other servers
   else
     vim.lsp.codelens.clear(client.id, bufnr)
   end
 end
 
---- Shows or hides the lenses of every buffer that the server is attached to, as the option says now.
-function M.switch()
+--- Shows or hides the lenses of all attached buffers, as the option requires.
+function M.apply_option()
   for _, client in ipairs(vim.lsp.get_clients({ name = server.name })) do
     for bufnr in pairs(client.attached_buffers) do
       if config.options.code_lens then
@@ -50,7 +50,7 @@ function M.switch()
   end
 end
 
-if not follows_by_itself then
+if not has_auto_refresh then
   require('vibes.provenance').listen(M.refresh)
 end
 

@@ -1,65 +1,66 @@
--- What the server last said about each attached buffer; asked again only when it says so, or after an edit.
+-- The latest `vibes/provenance` response for each attached buffer.
+-- It is requested again after an edit, and when the server reports a change.
 
 local server = require('vibes.server')
 
 local M = {}
 
--- Milliseconds without an edit after which the server is asked again; marks move with the text meanwhile.
-local pause = 200
+-- Milliseconds between the last edit and the next request; marks move with the text meanwhile.
+local request_delay = 200
 
----@type table<integer, { known?: table, tick?: integer, timer: uv.uv_timer_t }>
+---@type table<integer, { response?: table, tick?: integer, timer: uv.uv_timer_t }>
 local buffers = {}
 local listeners = {}
 
-local function tell(bufnr)
+local function notify_listeners(bufnr)
   for _, listener in ipairs(listeners) do
     listener(bufnr)
   end
 end
 
-local ask
+local request
 
-local function ask_soon(bufnr)
+local function request_soon(bufnr)
   buffers[bufnr].timer:start(
-    pause,
+    request_delay,
     0,
     vim.schedule_wrap(function()
-      ask(bufnr)
+      request(bufnr)
     end)
   )
 end
 
-function ask(bufnr)
+function request(bufnr)
   if not buffers[bufnr] or not vim.api.nvim_buf_is_loaded(bufnr) then
     return
   end
   local tick = vim.api.nvim_buf_get_changedtick(bufnr)
   local params = { textDocument = { uri = vim.uri_from_bufnr(bufnr) }, lines = true }
-  server.request(bufnr, 'vibes/provenance', params, function(err, answer)
+  server.request(bufnr, 'vibes/provenance', params, function(err, response)
     local state = buffers[bufnr]
     if not state or not vim.api.nvim_buf_is_loaded(bufnr) then
       return
     end
     if not err and vim.api.nvim_buf_get_changedtick(bufnr) ~= tick then
-      ask_soon(bufnr)
+      request_soon(bufnr)
       return
     end
-    state.known, state.tick = not err and answer or nil, tick
-    tell(bufnr)
+    state.response, state.tick = not err and response or nil, tick
+    notify_listeners(bufnr)
   end)
 end
 
---- Has a function called with the buffer whenever there is something new about one.
+--- Calls a function with the buffer whenever its placements change.
 ---@param listener fun(bufnr: integer)
 function M.listen(listener)
   table.insert(listeners, listener)
 end
 
---- Follows a buffer that the server is attached to.
+--- Requests placements of an attached buffer, now and after each edit.
 ---@param bufnr integer
 function M.attach(bufnr)
   if buffers[bufnr] then
-    ask(bufnr)
+    request(bufnr)
     return
   end
   buffers[bufnr] = { timer = assert(vim.uv.new_timer()) }
@@ -68,81 +69,81 @@ function M.attach(bufnr)
       if not buffers[bufnr] then
         return true
       end
-      ask_soon(bufnr)
+      request_soon(bufnr)
     end,
     on_reload = function()
       if buffers[bufnr] then
-        ask_soon(bufnr)
+        request_soon(bufnr)
       end
     end,
     on_detach = function()
-      M.forget(bufnr)
+      M.detach(bufnr)
     end,
   })
-  ask(bufnr)
+  request(bufnr)
 end
 
---- Drops the placements of a buffer that the server has left.
+--- Drops the placements of a buffer that the server has detached from.
 ---@param bufnr integer
-function M.forget(bufnr)
+function M.detach(bufnr)
   local state = buffers[bufnr]
   if state then
     buffers[bufnr] = nil
     state.timer:stop()
     state.timer:close()
     vim.schedule(function()
-      tell(bufnr)
+      notify_listeners(bufnr)
     end)
   end
 end
 
---- Takes note that answers about a document may be others now.
+--- Requests the placements of a document again.
 ---@param uri string
-function M.changed(uri)
+function M.refresh(uri)
   for bufnr in pairs(buffers) do
     if vim.api.nvim_buf_is_loaded(bufnr) and vim.uri_from_bufnr(bufnr) == uri then
-      ask(bufnr)
+      request(bufnr)
     end
   end
 end
 
---- Returns what is known of a buffer, maybe of its text before the last edits; nil while the server has yet to answer.
+--- Returns the latest response for a buffer, perhaps for an earlier text; nil until the server has answered.
 ---@param bufnr integer
 ---@return table?
-function M.of(bufnr)
-  return buffers[bufnr] and buffers[bufnr].known
+function M.get(bufnr)
+  return buffers[bufnr] and buffers[bufnr].response
 end
 
---- Whether what is known is about the text as it is now.
+--- Whether the response is for the current text.
 ---@param bufnr integer
 ---@return boolean
 function M.is_fresh(bufnr)
   local state = buffers[bufnr]
-  return state ~= nil and state.known ~= nil and state.tick == vim.api.nvim_buf_get_changedtick(bufnr)
+  return state ~= nil and state.response ~= nil and state.tick == vim.api.nvim_buf_get_changedtick(bufnr)
 end
 
 --- Returns the placements of a buffer, by id.
 ---@param bufnr integer
 ---@return table<string, table>
 function M.by_id(bufnr)
-  local found = {}
-  for _, placement in ipairs((M.of(bufnr) or { placements = {} }).placements) do
-    found[placement.annotationId] = placement
+  local placements = {}
+  for _, placement in ipairs((M.get(bufnr) or { placements = {} }).placements) do
+    placements[placement.annotationId] = placement
   end
-  return found
+  return placements
 end
 
 --- Whether a placement has unreviewed high or critical risk.
 ---@param placement table
 ---@return boolean
-function M.is_pressing(placement)
+function M.is_urgent(placement)
   return placement.waits and (placement.band == 'high' or placement.band == 'critical')
 end
 
---- Whether a member of an answer is there: JSON's null is not Lua's.
+--- Whether a JSON value is neither absent nor null (`vim.NIL`).
 ---@param value any
 ---@return boolean
-function M.is(value)
+function M.is_present(value)
   return value ~= nil and value ~= vim.NIL
 end
 

@@ -1,27 +1,27 @@
--- Questions to the user, one after the other: who asks reads on as if they were answered at once. One that is not answered ends it all.
+-- Questions to the user, as coroutines: code that asks reads sequentially. If the user dismisses a question, the rest does not run.
 
 local M = {}
 
 local function answer(ask)
-  local asking = assert(coroutine.running())
+  local thread = assert(coroutine.running())
   ask(function(given)
     if given ~= nil then
-      vim.schedule(function() -- the default dialogs answer before they return
-        vim.cmd.redraw() -- and leave what they asked on the screen, in the way of the next
-        assert(coroutine.resume(asking, given))
+      vim.schedule(function() -- the default dialogs call back before they return
+        vim.cmd.redraw() -- and leave their text on the screen
+        assert(coroutine.resume(thread, given))
       end)
     end
   end)
   return coroutine.yield()
 end
 
---- Runs a function that may ask.
+--- Runs a function that may call `ask` and `choose`.
 ---@param fn fun()
 function M.run(fn)
   assert(coroutine.resume(coroutine.create(fn)))
 end
 
---- Returns a text.
+--- Asks for a text.
 ---@param question string
 ---@param default? string
 ---@return string
@@ -31,7 +31,7 @@ function M.ask(question, default)
   end)
 end
 
---- Returns one of some texts.
+--- Asks for one of several texts.
 ---@param question string
 ---@param choices string[]
 ---@return string

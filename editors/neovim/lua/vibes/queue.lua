@@ -1,4 +1,4 @@
--- What waits for a review in the whole project, the riskiest first, as a quickfix list.
+-- The review queue of the project as a quickfix list, highest risk first.
 
 local plain = require('vibes.text').plain
 local provenance = require('vibes.provenance')
@@ -6,19 +6,19 @@ local server = require('vibes.server')
 
 local M = {}
 
-local kinds = { critical = 'E', high = 'W', medium = 'I', low = 'N' }
-local shown -- id of the list that we made last
+local quickfix_types = { critical = 'E', high = 'W', medium = 'I', low = 'N' }
+local list_id -- id of the last list that this module created
 
 local function entry(placement)
-  local band = provenance.is(placement.band) and placement.band or 'no score'
-  local score = provenance.is(placement.score) and ('%.2f '):format(placement.score) or ''
-  local prompt = provenance.is(placement.prompt) and (' · “%s”'):format(plain(placement.prompt, 70)) or ''
+  local band = provenance.is_present(placement.band) and placement.band or 'no score'
+  local score = provenance.is_present(placement.score) and ('%.2f '):format(placement.score) or ''
+  local prompt = provenance.is_present(placement.prompt) and (' · “%s”'):format(plain(placement.prompt, 70)) or ''
   return {
     filename = vim.uri_to_fname(placement.uri),
     lnum = placement.lineStart,
     end_lnum = placement.lineEnd,
     col = 1,
-    type = kinds[band],
+    type = quickfix_types[band],
     text = ('%s%s · %s · %s%s'):format(
       score,
       band,
@@ -29,37 +29,37 @@ local function entry(placement)
   }
 end
 
-local function fill(answer, action, what)
+local function fill(answer, action, properties)
   local items = vim.tbl_map(entry, answer.placements)
   local riskiest = #items < answer.total and ('the riskiest %d of '):format(#items) or ''
   local title = ('VIBES: %s%d to review'):format(riskiest, answer.total)
-  vim.fn.setqflist({}, action, vim.tbl_extend('error', what, { title = title, items = items }))
+  vim.fn.setqflist({}, action, vim.tbl_extend('error', properties, { title = title, items = items }))
 end
 
 --- Opens the list.
----@param bufnr integer a buffer of the project, else that of the first folder is taken
+---@param bufnr integer selects the project; without an attached server, the first one
 function M.open(bufnr)
-  server.attempt(bufnr, 'vibes.queue', { uri = server.uri(bufnr) }, function(answer)
+  server.run_or_notify(bufnr, 'vibes.queue', { uri = server.uri(bufnr) }, function(answer)
     if #answer.placements == 0 then
       vim.notify('vibes: nothing to review')
       return
     end
     fill(answer, ' ', {})
-    shown = vim.fn.getqflist({ id = 0 }).id
+    list_id = vim.fn.getqflist({ id = 0 }).id
     vim.cmd('botright copen')
   end)
 end
 
---- Refreshes the list if it is the open one.
+--- Refreshes the list if it is open.
 ---@param bufnr integer
-function M.renew(bufnr)
+function M.refresh(bufnr)
   local current = vim.fn.getqflist({ id = 0, winid = 0 })
-  if shown == nil or current.id ~= shown or current.winid == 0 then
+  if list_id == nil or current.id ~= list_id or current.winid == 0 then
     return
   end
   server.run(bufnr, 'vibes.queue', { uri = server.uri(bufnr) }, function(err, answer)
     if not err then
-      fill(answer, 'r', { id = shown })
+      fill(answer, 'r', { id = list_id })
     end
   end)
 end

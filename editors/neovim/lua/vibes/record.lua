@@ -1,4 +1,4 @@
--- Hands over to the server what an AI did in a buffer.
+-- Sends the recording commands of the Lua API to the server.
 
 local server = require('vibes.server')
 
@@ -6,8 +6,8 @@ local M = {}
 
 local function send(bufnr, command, argument, callback)
   bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
-  local whole = vim.tbl_extend('keep', { uri = vim.uri_from_bufnr(bufnr) }, argument)
-  server.run(bufnr, command, whole, callback or function(err)
+  local params = vim.tbl_extend('keep', { uri = vim.uri_from_bufnr(bufnr) }, argument)
+  server.run(bufnr, command, params, callback or function(err)
     if err then
       vim.notify('vibes: nothing was recorded: ' .. require('vibes.text').plain(err, 400), vim.log.levels.ERROR)
     end

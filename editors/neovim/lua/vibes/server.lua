@@ -1,11 +1,11 @@
--- The server: how it is configured and started, and how it is asked. It runs only where there is an audit trail.
+-- Configures and starts the server, and sends requests. It runs only for files below a folder with an audit trail.
 
 local M = { name = 'vibes_lsp' }
 
-local is_newer = vim.fn.has('nvim-0.11') == 1
-local longest_wait = 1000 -- milliseconds
+local is_nvim_011 = vim.fn.has('nvim-0.11') == 1
+local sync_timeout = 1000 -- milliseconds
 
---- Returns the project that owns a buffer's file: the nearest folder above it that has a trail.
+--- Returns the project folder of a buffer: the nearest one above its file with a trail.
 ---@param bufnr integer
 ---@return string?
 function M.root(bufnr)
@@ -21,7 +21,7 @@ end
 local function handlers()
   return {
     ['vibes/provenanceChanged'] = function(_, params)
-      require('vibes.provenance').changed(params.uri)
+      require('vibes.provenance').refresh(params.uri)
     end,
     ['window/showDocument'] = function(err, params, context, config)
       if params.uri:match('^vibes:/') then
@@ -33,12 +33,12 @@ local function handlers()
   }
 end
 
---- Returns the configuration of the client, for `vim.lsp.config` and `vim.lsp.start`.
+--- Returns the client configuration for `vim.lsp.config` and `vim.lsp.start`.
 ---@return table
 function M.config()
   local options = require('vibes.config').options
   local settings = next(options.settings) and options.settings or vim.empty_dict()
-  local ours = {
+  local capabilities = {
     workspace = { textDocumentContent = { dynamicRegistration = true } },
     experimental = { vibes = { commands = { 'vibes.ui.rejectWithNote' }, resolvedLenses = true } },
   }
@@ -50,7 +50,7 @@ function M.config()
         on_dir(root)
       end
     end,
-    capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), ours),
+    capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), capabilities),
     init_options = settings,
     settings = { vibes = settings },
     handlers = handlers(),
@@ -62,7 +62,7 @@ function M.config()
   }
 end
 
---- Starts the server for a buffer, where Neovim has no configurations of its own (0.10).
+--- Starts the server for a buffer on Neovim 0.10, which has no `vim.lsp.enable`.
 ---@param bufnr integer
 function M.start(bufnr)
   local root = M.root(bufnr)
@@ -72,34 +72,34 @@ function M.start(bufnr)
   end
 end
 
---- Returns the client that a buffer is attached to.
+--- Returns the client of a buffer.
 ---@param bufnr integer
 ---@return vim.lsp.Client?
 function M.client(bufnr)
   return vim.lsp.get_clients({ bufnr = bufnr, name = M.name })[1]
 end
 
---- Returns the client that questions about no file go to.
+--- Returns the client of a buffer, else any client of this server.
 ---@param bufnr integer
 ---@return vim.lsp.Client?
-function M.any(bufnr)
+function M.any_client(bufnr)
   return M.client(bufnr) or vim.lsp.get_clients({ name = M.name })[1]
 end
 
---- Returns how the server knows a buffer; nil for one that it does not, such as a list or a help page.
+--- Returns the URI of a buffer; nil if the server is not attached to it, as for a help page.
 ---@param bufnr integer
 ---@return string?
 function M.uri(bufnr)
   return M.client(bufnr) and vim.uri_from_bufnr(bufnr)
 end
 
---- Asks the server; the callback gets a message for people, or the result.
+--- Sends a request. The callback gets an error message or the result.
 ---@param bufnr integer
 ---@param method string
 ---@param params table
 ---@param callback fun(err?: string, result?: any)
 function M.request(bufnr, method, params, callback)
-  local client = M.any(bufnr)
+  local client = M.any_client(bufnr)
   if not client then
     callback('no server runs: see :checkhealth vibes')
     return
@@ -107,14 +107,14 @@ function M.request(bufnr, method, params, callback)
   local function answered(err, result)
     callback(err and (err.message or vim.inspect(err)) or nil, result)
   end
-  if is_newer then
+  if is_nvim_011 then
     client:request(method, params, answered, bufnr)
   else
     client.request(method, params, answered, bufnr)
   end
 end
 
---- Runs a command of the server.
+--- Executes a command of the server.
 ---@param bufnr integer
 ---@param command string
 ---@param argument table
@@ -123,25 +123,25 @@ function M.run(bufnr, command, argument, callback)
   M.request(bufnr, 'workspace/executeCommand', { command = command, arguments = { argument } }, callback)
 end
 
---- Runs a command of the server and waits for it, a second at most; the result is dropped.
+--- Executes a command of the server and waits at most one second. Ignores the result.
 ---@param client vim.lsp.Client
 ---@param command string
 ---@param argument table
-function M.run_now(client, command, argument)
+function M.run_sync(client, command, argument)
   local method, params = 'workspace/executeCommand', { command = command, arguments = { argument } }
-  if is_newer then
-    client:request_sync(method, params, longest_wait)
+  if is_nvim_011 then
+    client:request_sync(method, params, sync_timeout)
   else
-    client.request_sync(method, params, longest_wait)
+    client.request_sync(method, params, sync_timeout)
   end
 end
 
---- Runs a command of the server; when it fails, the user is told, and the callback is not called.
+--- Executes a command of the server. On failure, shows the error and does not call back.
 ---@param bufnr integer
 ---@param command string
 ---@param argument table
 ---@param callback fun(result: any)
-function M.attempt(bufnr, command, argument, callback)
+function M.run_or_notify(bufnr, command, argument, callback)
   M.run(bufnr, command, argument, function(err, result)
     if err then
       vim.notify('vibes: ' .. require('vibes.text').plain(err, 400), vim.log.levels.ERROR)

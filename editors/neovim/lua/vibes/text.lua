@@ -1,9 +1,9 @@
--- Text from a trail is untrusted: it is always shown as one line of plain text.
+-- Text from a trail is untrusted: it is shown as one line of plain text.
 
 local M = {}
 
--- Code points that nobody can see, or that turn the direction of writing, as the server has them: first and last of each run.
-local unseen = {
+-- Ranges of invisible and bidirectional code points, the same as the server's.
+local invisible = {
   { 0x00, 0x1f },
   { 0x7f, 0x9f },
   { 0xad, 0xad },
@@ -26,8 +26,8 @@ local unseen = {
   { 0xe0000, 0xe0fff },
 }
 
-local function is_unseen(code)
-  for _, run in ipairs(unseen) do
+local function is_invisible(code)
+  for _, run in ipairs(invisible) do
     if code <= run[2] then
       return code >= run[1]
     end
@@ -44,13 +44,13 @@ function M.plain(value, limit)
     return ''
   end
   limit = limit or 120
-  local head = value:sub(1, 64 * limit):gsub('%z', '\\u0000') -- with a NUL in it, Vim's functions take a text for a blob
+  local head = value:sub(1, 64 * limit):gsub('%z', '\\u0000') -- Vim's string functions take text with a NUL for a blob
   local text = vim.trim(vim.fn.strcharpart(head, 0, 8 * limit):gsub('%s+', ' '))
-  local seen = {}
+  local escaped = {}
   for _, code in ipairs(vim.fn.str2list(text)) do
-    table.insert(seen, is_unseen(code) and ('\\u%04x'):format(code) or vim.fn.nr2char(code))
+    table.insert(escaped, is_invisible(code) and ('\\u%04x'):format(code) or vim.fn.nr2char(code))
   end
-  local line = table.concat(seen)
+  local line = table.concat(escaped)
   if vim.fn.strchars(line) <= limit then
     return line
   end

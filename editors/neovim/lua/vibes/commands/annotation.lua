@@ -1,35 +1,35 @@
--- Commands of the server that are about the annotation at the cursor.
+-- Runs server commands for the annotation at the cursor.
 
 local provenance = require('vibes.provenance')
 local server = require('vibes.server')
 
 local M = {}
 
---- Returns the placement at the cursor; where there is none, the user is told why.
----@param place table
+--- Returns the placement at the cursor. Without one, shows the reason.
+---@param target table
 ---@return table?
-function M.at(place)
-  local placement = require('vibes.marks').at(place.bufnr, place.first - 1)
+function M.placement_at(target)
+  local placement = require('vibes.marks').placement_at(target.bufnr, target.first - 1)
   if placement then
     return placement
   end
-  local why = 'nothing is recorded of this line'
-  if not server.root(place.bufnr) then
+  local why = 'nothing is recorded for this line'
+  if not server.root(target.bufnr) then
     why = 'there is no trail above this file: see :checkhealth vibes'
-  elseif not provenance.of(place.bufnr) then
+  elseif not provenance.get(target.bufnr) then
     why = 'the server has not answered yet; if it does not, see :checkhealth vibes'
   end
   vim.notify('vibes: ' .. why)
 end
 
---- Runs one, if an AI wrote the line.
+--- Runs a command for the placement at the cursor, if there is one.
 ---@param command string
----@param place table
-function M.run(command, place)
-  local placement = M.at(place)
+---@param target table
+function M.run(command, target)
+  local placement = M.placement_at(target)
   if placement then
-    local argument = { uri = vim.uri_from_bufnr(place.bufnr), annotationId = placement.annotationId }
-    server.attempt(place.bufnr, command, argument, function() end)
+    local argument = { uri = vim.uri_from_bufnr(target.bufnr), annotationId = placement.annotationId }
+    server.run_or_notify(target.bufnr, command, argument, function() end)
   end
 end
 

@@ -1,4 +1,4 @@
--- Who wrote each line, in a window beside it that scrolls along.
+-- `:Vibes blame`: the author of each line, in a window that scrolls with the source.
 
 local annotation = require('vibes.commands.annotation')
 local documents = require('vibes.documents')
@@ -9,10 +9,10 @@ local provenance = require('vibes.provenance')
 local M = {}
 
 local width = 36
-local beside = {} -- the windows that are open, by those that they stand beside
--- Each line stands beside its own only where every line takes one row.
+local blame_windows = {} -- blame window by source window
+-- Lines align only if every line takes exactly one row.
 local source_options = { scrollbind = true, wrap = false, foldenable = false }
-local own_options = {
+local blame_options = {
   scrollbind = true,
   wrap = false,
   foldenable = false,
@@ -22,13 +22,13 @@ local own_options = {
   winfixwidth = true,
 }
 
-local function said(placement)
-  local band = provenance.is(placement.band) and placement.band or ''
+local function author_text(placement)
+  local band = provenance.is_present(placement.band) and placement.band or ''
   return plain(('%s %s'):format(plain(placement.model.name, width - 10), band), width)
 end
 
--- Sets options of a window; returns what they were.
-local function set(window, options)
+-- Sets window options; returns their previous values.
+local function set_options(window, options)
   local before = {}
   for option, value in pairs(options) do
     before[option] = vim.api.nvim_get_option_value(option, { scope = 'local', win = window })
@@ -37,41 +37,41 @@ local function set(window, options)
   return before
 end
 
-function M.run(_, place)
+function M.run(_, target)
   local source = vim.api.nvim_get_current_win()
-  if beside[source] then
-    vim.api.nvim_win_close(beside[source], true)
+  if blame_windows[source] then
+    vim.api.nvim_win_close(blame_windows[source], true)
     return
   end
-  if not provenance.of(place.bufnr) then
-    annotation.at(place) -- says why
+  if not provenance.get(target.bufnr) then
+    annotation.placement_at(target) -- shows the reason
     return
   end
   local lines = {}
-  for row = 0, vim.api.nvim_buf_line_count(place.bufnr) - 1 do
-    local owner = marks.owner(place.bufnr, row)
-    table.insert(lines, owner and said(owner) or '')
+  for row = 0, vim.api.nvim_buf_line_count(target.bufnr) - 1 do
+    local owner = marks.owner(target.bufnr, row)
+    table.insert(lines, owner and author_text(owner) or '')
   end
   local view = vim.fn.winsaveview()
-  local shown = documents.beside('VIBES blame', lines)
+  local shown = documents.open_beside('VIBES blame', lines)
   local window = vim.api.nvim_get_current_win()
-  beside[source] = window
+  blame_windows[source] = window
   vim.api.nvim_win_set_width(window, width)
-  set(window, own_options)
+  set_options(window, blame_options)
   local has_bar = vim.wo[source].winbar ~= ''
   vim.wo[window].winbar = has_bar and 'VIBES blame' or ''
   vim.fn.winrestview({ topline = view.topline, lnum = view.lnum })
   vim.api.nvim_set_current_win(source)
-  local before = set(source, source_options)
+  local before = set_options(source, source_options)
   vim.fn.winrestview(view)
   vim.cmd.syncbind()
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = shown,
     once = true,
     callback = function()
-      beside[source] = nil
+      blame_windows[source] = nil
       if vim.api.nvim_win_is_valid(source) then
-        set(source, before)
+        set_options(source, before)
       end
     end,
   })

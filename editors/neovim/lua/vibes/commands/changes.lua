@@ -1,11 +1,11 @@
--- The AI's lines of a change: `:Vibes changes [REVISION]`.
+-- `:Vibes changes [REVISION]`: the AI lines of a change.
 
 local M = {}
 
-function M.run(words, place)
+function M.run(words, target)
   local server = require('vibes.server')
-  local argument = { uri = server.uri(place.bufnr), base = words[1], show = true }
-  server.attempt(place.bufnr, 'vibes.changes', argument, function() end)
+  local argument = { uri = server.uri(target.bufnr), base = words[1], show = true }
+  server.run_or_notify(target.bufnr, 'vibes.changes', argument, function() end)
 end
 
 return M

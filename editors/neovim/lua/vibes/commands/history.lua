@@ -1,9 +1,9 @@
--- All that is known of the edit at the cursor: its records, its reviews, others on its lines.
+-- `:Vibes history`: records, reviews and earlier annotations of the lines at the cursor.
 
 local M = {}
 
-function M.run(_, place)
-  require('vibes.commands.annotation').run('vibes.showHistory', place)
+function M.run(_, target)
+  require('vibes.commands.annotation').run('vibes.showHistory', target)
 end
 
 return M

@@ -1,9 +1,9 @@
--- What was asked of the AI that wrote the line under the cursor.
+-- `:Vibes prompt`: the prompt of the line under the cursor.
 
 local M = {}
 
-function M.run(_, place)
-  require('vibes.commands.annotation').run('vibes.showPrompt', place)
+function M.run(_, target)
+  require('vibes.commands.annotation').run('vibes.showPrompt', target)
 end
 
 return M

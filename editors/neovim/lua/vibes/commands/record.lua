@@ -1,6 +1,6 @@
--- Records what an AI did: `:[range]Vibes record create|modify|delete|function|decision|command|read|delegation|relation ...`.
+-- `:[range]Vibes record create|modify|delete|function|decision|command|read|delegation|relation ...`: records what an AI did.
 
-local annotation_at = require('vibes.commands.annotation').at
+local placement_at = require('vibes.commands.annotation').placement_at
 local authors = require('vibes.authors')
 local plain = require('vibes.text').plain
 local questions = require('vibes.questions')
@@ -10,82 +10,82 @@ local M = {
   words = { 'create', 'modify', 'delete', 'function', 'decision', 'command', 'read', 'delegation', 'relation' },
 }
 
-local most_options = 9
+local max_options = 9
 local relations = { 'depends_on', 'informed_by', 'caused_by', 'supersedes' }
-local ends = { record = 'annotation', entry = 'context', session = 'session' } -- kinds of what is found by an id
+local node_types = { record = 'annotation', entry = 'context', session = 'session' } -- node type by the `kind` of a `vibes.show` result
 
 local function prompt(words)
   local text = table.concat(words, ' ')
   return text ~= '' and { text = text, type = 'user_instruction' } or nil
 end
 
-local function lines(place)
-  return { start = { line = place.first - 1, character = 0 }, ['end'] = { line = place.last, character = 0 } }
+local function lines(target)
+  return { start = { line = target.first - 1, character = 0 }, ['end'] = { line = target.last, character = 0 } }
 end
 
-local function tell(result)
+local function notify_result(result)
   if result.untracked then
     vim.notify('vibes: not a tracked file, nothing was recorded', vim.log.levels.WARN)
     return
   end
-  local said = { 'vibes: recorded' }
+  local messages = { 'vibes: recorded' }
   for _, what in ipairs({ 'withheld', 'leftOut' }) do
     local names = table.concat(result[what] or {}, ', ')
     if names ~= '' then
-      table.insert(said, ('not recorded: %s'):format(plain(names, 100)))
+      table.insert(messages, ('not recorded: %s'):format(plain(names, 100)))
     end
   end
   if (result.masked or 0) > 0 then
-    table.insert(said, ('secrets masked: %d'):format(result.masked))
+    table.insert(messages, ('secrets masked: %d'):format(result.masked))
   end
-  vim.notify(table.concat(said, '; '))
+  vim.notify(table.concat(messages, '; '))
 end
 
--- What is said of lines is about the text as it is now, not as it is when all questions are answered.
-local function annotate(place, members_of)
-  if not server.uri(place.bufnr) then
+-- The version is taken before the questions: the lines refer to that text.
+local function annotate(target, members_of)
+  if not server.uri(target.bufnr) then
     vim.notify('vibes: no audit trail owns this file; see :checkhealth vibes', vim.log.levels.ERROR)
     return
   end
-  local about = { uri = server.uri(place.bufnr), version = vim.lsp.util.buf_versions[place.bufnr] }
+  local about = { uri = server.uri(target.bufnr), version = vim.lsp.util.buf_versions[target.bufnr] }
   questions.run(function()
-    local annotation = vim.tbl_extend('error', about, authors.origin(place.bufnr), members_of())
-    server.attempt(place.bufnr, 'vibes.recordAnnotation', annotation, tell)
+    local annotation = vim.tbl_extend('error', about, authors.origin(target.bufnr), members_of())
+    server.run_or_notify(target.bufnr, 'vibes.recordAnnotation', annotation, notify_result)
   end)
 end
 
-local function of_lines(action)
-  return function(words, place)
-    annotate(place, function()
-      return { range = lines(place), action = action, prompt = prompt(words) }
+local function record_lines(action)
+  return function(words, target)
+    annotate(target, function()
+      return { range = lines(target), action = action, prompt = prompt(words) }
     end)
   end
 end
 
--- The server takes them from what is saved: with the lines in it still.
-local function of_deletion(words, place)
-  if vim.bo[place.bufnr].modified then
+-- The server reads the deleted lines from the saved file, so they must still be in it.
+local function record_deletion(words, target)
+  if vim.bo[target.bufnr].modified then
     vim.notify('vibes: save the file first, with the lines to delete', vim.log.levels.ERROR)
     return
   end
-  of_lines('delete')(words, place)
+  record_lines('delete')(words, target)
 end
 
-local function of_function(words, place)
+local function record_function(words, target)
   local name = table.remove(words, 1)
   if not name then
     vim.notify('vibes: name the function: :Vibes record function NAME', vim.log.levels.ERROR)
     return
   end
-  annotate(place, function()
+  annotate(target, function()
     local action = questions.choose(('What was done with %s?'):format(plain(name, 60)), { 'create', 'modify' })
-    local range = place.is_selection and lines(place) or nil
+    local range = target.is_selection and lines(target) or nil
     return { ['function'] = { name = name }, range = range, action = action, prompt = prompt(words) }
   end)
 end
 
-local function of_decision(_, place)
-  annotate(place, function()
+local function record_decision(_, target)
+  annotate(target, function()
     local action = questions.choose('What was done with the lines?', { 'create', 'modify' })
     local point = questions.ask('What was decided?')
     local texts, options = {}, {}
@@ -95,7 +95,7 @@ local function of_decision(_, place)
         table.insert(texts, text)
         table.insert(options, { id = ('option-%d'):format(#texts), description = text })
       end
-    until #texts == most_options or (text == '' and #texts >= 2)
+    until #texts == max_options or (text == '' and #texts >= 2)
     local chosen = questions.choose('Which one was chosen?', texts)
     local selected
     for number, text in ipairs(texts) do
@@ -103,40 +103,40 @@ local function of_decision(_, place)
     end
     local rationale = questions.ask('Why?')
     local decision = { decisionPoint = point, options = options, selected = selected, rationale = rationale }
-    return { range = lines(place), action = action, decision = decision }
+    return { range = lines(target), action = action, decision = decision }
   end)
 end
 
--- What a session did, and not what became of lines.
-local function of_session(place, command, members)
-  local session = authors.session(place.bufnr)
+-- Records an event of the session that concerns no lines.
+local function record_session(target, command, members)
+  local session = authors.session(target.bufnr)
   if not session then
     vim.notify('vibes: start a session first: :Vibes session start', vim.log.levels.ERROR)
     return
   end
-  local whole = vim.tbl_extend('error', { uri = server.uri(place.bufnr), sessionId = session }, members)
-  server.attempt(place.bufnr, command, whole, tell)
+  local argument = vim.tbl_extend('error', { uri = server.uri(target.bufnr), sessionId = session }, members)
+  server.run_or_notify(target.bufnr, command, argument, notify_result)
 end
 
-local function of_command(words, place)
+local function record_command(words, target)
   local text = table.concat(words, ' ')
   if text == '' then
     vim.notify('vibes: name the command, as in :Vibes record command make test', vim.log.levels.ERROR)
     return
   end
-  of_session(place, 'vibes.recordCommand', { command = { text = text, type = 'shell' } })
+  record_session(target, 'vibes.recordCommand', { command = { text = text, type = 'shell' } })
 end
 
-local function of_read(words, place)
-  local files = #words > 0 and words or { vim.api.nvim_buf_get_name(place.bufnr) }
+local function record_read(words, target)
+  local files = #words > 0 and words or { vim.api.nvim_buf_get_name(target.bufnr) }
   local absolute = vim.tbl_map(function(file)
     return vim.fn.fnamemodify(file, ':p')
   end, files)
-  of_session(place, 'vibes.recordRead', { files = absolute })
+  record_session(target, 'vibes.recordRead', { files = absolute })
 end
 
-local function of_delegation(words, place)
-  local session = authors.session(place.bufnr)
+local function record_delegation(words, target)
+  local session = authors.session(target.bufnr)
   local task = table.concat(words, ' ')
   if not session or task == '' then
     local missing = session and 'name the task, as in :Vibes record delegation Write the tests.'
@@ -146,56 +146,56 @@ local function of_delegation(words, place)
   end
   questions.run(function()
     local delegation = authors.tool_and_model()
-    delegation.uri, delegation.parentSessionId, delegation.taskDescription = server.uri(place.bufnr), session, task
-    server.attempt(place.bufnr, 'vibes.recordDelegation', delegation, function(result)
+    delegation.uri, delegation.parentSessionId, delegation.taskDescription = server.uri(target.bufnr), session, task
+    server.run_or_notify(target.bufnr, 'vibes.recordDelegation', delegation, function(result)
       vim.notify("vibes: recorded; the agent's session is " .. result.childSessionId)
     end)
   end)
 end
 
-local function of_relation(words, place)
+local function record_relation(words, target)
   local kind, id = words[1], words[2]
   if not id or not vim.tbl_contains(relations, kind) then
     local message = 'vibes: expected :Vibes record relation %s ID'
     vim.notify(message:format(table.concat(relations, '|')), vim.log.levels.ERROR)
     return
   end
-  local source = annotation_at(place)
+  local source = placement_at(target)
   if not source then
     return
   end
-  local uri = server.uri(place.bufnr)
-  server.attempt(place.bufnr, 'vibes.show', { uri = uri, id = id }, function(found)
+  local uri = server.uri(target.bufnr)
+  server.run_or_notify(target.bufnr, 'vibes.show', { uri = uri, id = id }, function(found)
     local edge = { uri = uri, edgeType = kind, sourceRef = source.annotationId, sourceType = 'annotation' }
-    edge.targetRef, edge.targetType = found.id, ends[found.kind] or 'annotation'
-    server.attempt(place.bufnr, 'vibes.recordEdge', edge, tell)
+    edge.targetRef, edge.targetType = found.id, node_types[found.kind] or 'annotation'
+    server.run_or_notify(target.bufnr, 'vibes.recordEdge', edge, notify_result)
   end)
 end
 
 local kinds = {
-  create = of_lines('create'),
-  modify = of_lines('modify'),
-  delete = of_deletion,
-  ['function'] = of_function,
-  decision = of_decision,
-  command = of_command,
-  read = of_read,
-  delegation = of_delegation,
-  relation = of_relation,
+  create = record_lines('create'),
+  modify = record_lines('modify'),
+  delete = record_deletion,
+  ['function'] = record_function,
+  decision = record_decision,
+  command = record_command,
+  read = record_read,
+  delegation = record_delegation,
+  relation = record_relation,
 }
 
-function M.run(words, place)
+function M.run(words, target)
   local kind = table.remove(words, 1)
   if not kinds[kind] then
     local message = 'vibes: expected :Vibes record ' .. table.concat(M.words, '|')
     vim.notify(message, vim.log.levels.ERROR)
     return
   end
-  kinds[kind](words, place)
+  kinds[kind](words, target)
 end
 
---- Returns what may stand behind the kind.
----@param words string[] those before the one that is typed
+--- Returns completion candidates after the kind.
+---@param words string[] the complete words before the cursor
 ---@param lead string
 ---@return string[]
 function M.complete(words, lead)

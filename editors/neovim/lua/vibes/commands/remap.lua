@@ -1,12 +1,12 @@
--- Records current locations after a rewrite of history: `:Vibes remap`.
+-- `:Vibes remap`: records current locations after a rewrite of history.
 
 local M = {}
 
-function M.run(_, place)
+function M.run(_, target)
   local server = require('vibes.server')
-  server.attempt(place.bufnr, 'vibes.remap', { uri = server.uri(place.bufnr) }, function(result)
-    local said = 'vibes: %d annotations remapped, %d no longer found'
-    vim.notify(said:format(#result.remapped, #result.orphaned))
+  server.run_or_notify(target.bufnr, 'vibes.remap', { uri = server.uri(target.bufnr) }, function(result)
+    local message = 'vibes: %d annotations remapped, %d no longer found'
+    vim.notify(message:format(#result.remapped, #result.orphaned))
   end)
 end
 

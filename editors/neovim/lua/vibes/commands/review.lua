@@ -1,4 +1,4 @@
--- Answering for what an AI wrote: `:Vibes review` lists what waits, `:[range]Vibes review approved|rejected [NOTE]` answers.
+-- `:Vibes review` lists unreviewed annotations; `:[range]Vibes review approved|rejected [NOTE]` reviews them.
 
 local annotation = require('vibes.commands.annotation')
 local queue = require('vibes.queue')
@@ -7,42 +7,42 @@ local server = require('vibes.server')
 local M = { words = { 'approved', 'rejected' } }
 
 local function review(bufnr, argument)
-  server.attempt(bufnr, 'vibes.review', argument, function(result)
+  server.run_or_notify(bufnr, 'vibes.review', argument, function(result)
     vim.notify(('vibes: %d %s'):format(#result.reviewed, argument.verdict))
-    queue.renew(bufnr)
+    queue.refresh(bufnr)
   end)
 end
 
-local function reviewed_at(place)
-  if place.is_selection then
+local function selection_of(target)
+  if target.is_selection then
     return {
-      range = { start = { line = place.first - 1, character = 0 }, ['end'] = { line = place.last, character = 0 } },
+      range = { start = { line = target.first - 1, character = 0 }, ['end'] = { line = target.last, character = 0 } },
     }
   end
-  local placement = annotation.at(place)
+  local placement = annotation.placement_at(target)
   return placement and { annotationIds = { placement.annotationId } }
 end
 
-function M.run(words, place)
+function M.run(words, target)
   local verdict = table.remove(words, 1)
   if verdict == nil then
-    queue.open(place.bufnr)
+    queue.open(target.bufnr)
     return
   end
   if not vim.tbl_contains(M.words, verdict) then
     vim.notify('vibes: expected a verdict: approved or rejected', vim.log.levels.ERROR)
     return
   end
-  local what = reviewed_at(place)
+  local what = selection_of(target)
   if not what then
     return
   end
   local note = table.concat(words, ' ')
-  local argument = { uri = vim.uri_from_bufnr(place.bufnr), verdict = verdict, note = note ~= '' and note or nil }
-  review(place.bufnr, vim.tbl_extend('error', argument, what))
+  local argument = { uri = vim.uri_from_bufnr(target.bufnr), verdict = verdict, note = note ~= '' and note or nil }
+  review(target.bufnr, vim.tbl_extend('error', argument, what))
 end
 
---- Asks for a note, and rejects with it: what the server's action *Reject with note…* comes to.
+--- Asks for a note and rejects with it, for the server's code action *Reject with note…*.
 ---@param bufnr integer
 ---@param argument table
 function M.reject_with_note(bufnr, argument)

@@ -1,22 +1,22 @@
--- Hides and shows: `:Vibes toggle [lens|signs|text]`; without a word, all marks for a while.
+-- `:Vibes toggle [lens|signs|text]`: shows or hides one kind of mark, or all signs and texts.
 
 local config = require('vibes.config')
 local marks = require('vibes.marks')
 
 local M = { words = { 'lens', 'signs', 'text' } }
 
-local after = { off = 'line', line = 'all', all = 'off' }
+local next_mode = { off = 'line', line = 'all', all = 'off' }
 
 local switches = {
   lens = function(options)
     options.code_lens = not options.code_lens
-    require('vibes.lens').switch()
+    require('vibes.lens').apply_option()
   end,
   signs = function(options)
     options.signs = not options.signs
   end,
   text = function(options)
-    options.line_text = after[options.line_text]
+    options.line_text = next_mode[options.line_text]
     vim.notify('vibes: text at line ends: ' .. options.line_text)
   end,
 }
@@ -31,7 +31,7 @@ function M.run(words)
     vim.notify('vibes: expected lens, signs or text', vim.log.levels.ERROR)
     return
   end
-  marks.paint_all()
+  marks.draw_all()
 end
 
 return M
