@@ -257,21 +257,34 @@ def _undo(hunks: Sequence[DiffHunk], text: str) -> str:
 
 
 def _ranges_of_hunks(hunks: Sequence[DiffHunk]) -> tuple[EditedRange, ...]:
+    return tuple(each for hunk in hunks for each in _ranges_of_hunk(hunk))
+
+
+def _ranges_of_hunk(hunk: DiffHunk) -> Sequence[EditedRange]:
+    """Return the lines that a hunk marks as added, without those that it also removes.
+
+    A diff that tells line ends apart may replace more lines than were changed.
+    """
     ranges: list[EditedRange] = []
-    for hunk in hunks:
-        number = hunk.new_start - 1  # lines of the text that are before the run
-        removed: list[str] = []
-        added: list[str] = []
-        for tag, line in (*hunk.lines, (" ", "")):
-            if tag == "-":
-                removed.append(line)
-            elif tag == "+":
-                added.append(line)
-            else:
-                ranges += _block_ranges(removed, added, number)
-                number += len(added) + 1
-                removed, added = [], []
-    return tuple(ranges)
+    number = hunk.new_start - 1  # lines of the text that are before the run
+    removed: list[str] = []
+    added: list[str] = []
+    for tag, line in (*hunk.lines, (" ", "")):
+        if tag == "-":
+            removed.append(line)
+        elif tag == "+":
+            added.append(line)
+        else:
+            ranges += _block_ranges(removed, added, number)
+            number += len(added) + 1
+            removed, added = [], []
+    old = [line for tag, line in hunk.lines if tag != "+"]
+    fewest = _block_ranges(old, _new_side(hunk), hunk.new_start - 1)
+    return fewest if _line_count(fewest) < _line_count(ranges) else ranges
+
+
+def _line_count(ranges: Sequence[EditedRange]) -> int:
+    return sum(each.end - each.start + 1 for each in ranges)
 
 
 def _by_patch(edit: FileEdit, current: str) -> ResolvedEdit | None:

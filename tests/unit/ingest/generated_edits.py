@@ -76,13 +76,14 @@ class GeneratedEdit:
         [(start, old, new)] = self.hunks
         first, last = start, start + len(old)
         while True:
-            shown = self.text(self.before[first:last])
+            ends = self.ends[0] or last < len(self.before)
+            shown = self.text(self.before[first:last], ends=ends)
             if first < last and self.old.count(shown) == 1 and not overlaps(shown, self.old):
                 break
             assert first > 0 or last < len(self.before)
             first, last = max(0, first - 1), min(len(self.before), last + 1)
         head, tail = self.before[first:start], self.before[start + len(old) : last]
-        return self.text(head + old + tail), self.text(head + new + tail)
+        return self.text(head + old + tail, ends=ends), self.text(head + new + tail, ends=ends)
 
     def patch(self, context: int = 2) -> list[str]:
         """Return the lines of an `apply_patch` patch for this file."""
@@ -116,6 +117,7 @@ def generate(
     hunks: int = 1,
     creates: bool = False,
     repeats: bool = False,
+    newlines: str = "always",
     path: str = "src/app.py",
 ) -> GeneratedEdit:
     """Return an edit with some number of hunks.
@@ -125,6 +127,7 @@ def generate(
         hunks: How many places are edited.
         creates: Whether the file is new.
         repeats: Whether the same line is edited wherever it stands.
+        newlines: Whether the file ends with a newline: `always`, `kept` as it is, or `any`.
         path: The file.
     """
     marks = iter(range(10**6))
@@ -143,12 +146,15 @@ def generate(
         )
     count = rng.randint(4, 30) * hunks
     before = [rng.choice([*WORDS, f"def f{number}():"]) for number in range(count)]
+    before[-1] = before[-1] or "end"  # an empty line without an end is none
     if repeats:
         return _repeated(rng, path, before, newline, fresh())
     places: list[tuple[int, list[str], list[str]]] = []
     for part in range(hunks):
         low, high = part * count // hunks, (part + 1) * count // hunks - 1
-        start = rng.randint(low, high - 1)
+        if part == hunks - 1:  # also at the end
+            high = count
+        start = rng.randint(low, high - 1) if high < count else rng.randint(low, high)
         old = before[start : min(high, start + rng.choice([0, 0, 1, 1, 2, 3]))]
         places.append((start, old, [fresh() for _ in range(rng.randint(1, 4))]))
     after, truth = list(before), []
@@ -158,7 +164,10 @@ def generate(
     for start, old, new in places:
         truth.append((start + shift + 1, start + shift + len(new)))
         shift += len(new) - len(old)
-    return GeneratedEdit(path, before, after, truth, places, newline)
+    ends = (rng.random() < 0.5, rng.random() < 0.5)
+    if newlines != "any":
+        ends = (True, True) if newlines == "always" else (ends[0], ends[0])
+    return GeneratedEdit(path, before, after, truth, places, newline, ends)
 
 
 def _repeated(
@@ -349,6 +358,31 @@ def opencode_edit(edit: GeneratedEdit, *, replace_all: bool = False) -> dict[str
     }
 
 
+def opencode_create(edit: GeneratedEdit) -> dict[str, Any]:
+    given = {"filePath": f"{FOLDER}/{edit.path}", "content": edit.new}
+    return {
+        "opencode": "tool.execute.after",
+        "cwd": FOLDER,
+        "input": {"tool": "write", "sessionID": "ses_1", "callID": "c1", "args": given},
+        "output": {"metadata": {"exists": False}, "output": "done"},
+    }
+
+
+def opencode_patch(edit: GeneratedEdit) -> dict[str, Any]:
+    files = [{"filePath": f"{FOLDER}/{edit.path}", "patch": edit.diff}]
+    return {
+        "opencode": "tool.execute.after",
+        "cwd": FOLDER,
+        "input": {
+            "tool": "apply_patch",
+            "sessionID": "ses_1",
+            "callID": "c1",
+            "args": {"patchText": _patch([edit])},
+        },
+        "output": {"metadata": {"files": files}, "output": "done"},
+    }
+
+
 def cline_editor(edit: GeneratedEdit) -> dict[str, Any]:
     given = {"path": f"{FOLDER}/{edit.path}"}
     if edit.before is None:
@@ -375,25 +409,27 @@ def cline_editor(edit: GeneratedEdit) -> dict[str, Any]:
 
 
 KINDS: Final[dict[str, tuple[dict[str, Any], Callable[[GeneratedEdit], dict[str, Any]]]]] = {
-    "claude-edit": ({}, claude_edit),
-    "claude-edit-without-patch": ({}, claude_edit_without_patch),
+    "claude-edit": ({"newlines": "kept"}, claude_edit),
+    "claude-edit-without-patch": ({"newlines": "kept"}, claude_edit_without_patch),
     "claude-replace-all": ({"repeats": True}, lambda edit: claude_edit(edit, replace_all=True)),
     "claude-create": ({"creates": True}, claude_write),
-    "claude-write": ({"hunks": 3}, claude_write),
+    "claude-write": ({"hunks": 3, "newlines": "any"}, claude_write),
     "codex-patch": ({"hunks": 3}, codex_patch),
     "codex-create": ({"creates": True}, codex_patch),
-    "gemini-replace": ({}, gemini_replace),
+    "gemini-replace": ({"newlines": "kept"}, gemini_replace),
     "gemini-replace-all": ({"repeats": True}, lambda edit: gemini_replace(edit, replace_all=True)),
     "gemini-create": ({"creates": True}, gemini_write),
-    "gemini-write": ({"hunks": 3}, gemini_write),
+    "gemini-write": ({"hunks": 3, "newlines": "any"}, gemini_write),
     "copilot-create": ({"creates": True}, copilot_create),
-    "copilot-edit": ({}, copilot_edit),
-    "copilot-capital": ({}, copilot_capital),
+    "copilot-edit": ({"newlines": "kept"}, copilot_edit),
+    "copilot-capital": ({"newlines": "kept"}, copilot_capital),
     "copilot-patch": ({"hunks": 2}, copilot_patch),
-    "qwen-edit": ({}, qwen_edit),
-    "opencode-edit": ({}, opencode_edit),
+    "qwen-edit": ({"newlines": "kept"}, qwen_edit),
+    "opencode-edit": ({"newlines": "kept"}, opencode_edit),
     "opencode-replace-all": ({"repeats": True}, lambda edit: opencode_edit(edit, replace_all=True)),
-    "cline-edit": ({}, cline_editor),
+    "opencode-create": ({"creates": True}, opencode_create),
+    "opencode-patch": ({"hunks": 3}, opencode_patch),
+    "cline-edit": ({"newlines": "kept"}, cline_editor),
     "cline-create": ({"creates": True}, cline_editor),
 }
 """What each kind of payload edits, and how it reports that."""
