@@ -1,4 +1,4 @@
-"""What the documentation tells people to put into their editors' files: the tests run those very lines."""
+"""Configuration snippets of the documentation, which the tests run unchanged."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def block(page: str, heading: str, language: str) -> str:
 
     Args:
         page: Name of a file in `docs/editors`.
-        heading: The heading's text, whatever its level.
-        language: The language that the block is marked as.
+        heading: Text of the heading, at any level.
+        language: Language of the block.
     """
     text = (REPOSITORY / "docs/editors" / page).read_text(encoding="utf-8")
     section = re.search(
@@ -32,7 +32,7 @@ def block(page: str, heading: str, language: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """Return a text of the same length in which no line of a block looks like a heading."""
+    """Blank out code blocks, so that no line in them matches a heading; keep the length."""
     return re.sub(
         r"^```\w*\n.*?^```$",
         lambda found: re.sub("[^\n]", " ", found[0]),

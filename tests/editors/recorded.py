@@ -1,4 +1,4 @@
-"""What editors left in the log on disk."""
+"""Reads records from the log on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def records(audit: Path) -> list[dict[str, Any]]:
 
 
 def newest(audit: Path, edge_type: str) -> dict[str, Any]:
-    """Return the last edge of a kind."""
+    """Return the last edge of a type."""
     return next(
         record for record in reversed(records(audit)) if record.get("edge_type") == edge_type
     )

@@ -1,4 +1,4 @@
-"""A terminal for one program, read as a person reads it: tmux, on a server of its own."""
+"""A terminal that runs one program in its own tmux server."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.editors.waiting import until
 from tests.requirements import REPOSITORY, require_editor
 
 PICTURES: Final = REPOSITORY / "build/pictures"
-"""Where failed tests leave what was on the screen."""
+"""Folder for the screens of failed tests."""
 SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
-"""Where the server is."""
+"""Folder of the `vibes-lsp` program."""
 _T = TypeVar("_T")
 
 
 def environment(scripts: Path = SCRIPTS, /, **more: str) -> dict[str, str]:
-    """Return the variables of an editor that finds the server of a folder first, and whose terminal knows all letters."""
+    """Return environment variables with UTF-8 and with `scripts` first on PATH."""
     return {
         **os.environ,
         "LC_ALL": "C.UTF-8",
@@ -37,10 +37,10 @@ class Terminal:
 
     Args:
         command: The program and its arguments.
-        folder: Where it starts.
-        environment: All of its variables.
-        columns: How wide the terminal is.
-        lines: How high it is.
+        folder: Working directory.
+        environment: All environment variables.
+        columns: Width of the terminal.
+        lines: Height of the terminal.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Terminal:
         self._tmux = require_editor("tmux")
         self._home = Path(
             tempfile.mkdtemp(prefix="vibes-tmux-")
-        )  # short: the path of a socket has a limit
+        )  # short, because socket paths have a length limit
         self._command = command
         self._folder = folder
         self._environment = dict(environment)
@@ -109,7 +109,7 @@ class Terminal:
         return done.stdout
 
     def screen(self) -> str:
-        """Return what is on the screen, line by line."""
+        """Return the text of the screen."""
         return self._run("capture-pane", "-p", "-t", "editor")
 
     def keys(self, *keys: str) -> None:
@@ -117,15 +117,15 @@ class Terminal:
         self._run("send-keys", "-t", "editor", *keys)
 
     def text(self, text: str) -> None:
-        """Type text as it is."""
+        """Type literal text."""
         self._run("send-keys", "-t", "editor", "-l", text)
 
     def until(self, ask: Callable[[], _T | None], what: str) -> _T:
-        """Return the first answer that is something; tell of the screen when none comes."""
+        """Call `ask` until its result is truthy; report the screen on timeout."""
         return until(ask, what, self.screen)
 
     def shows(self, *expected: str) -> str:
-        """Wait until all of some texts are on the screen at once; return the screen."""
+        """Wait until all texts are on the screen together; return the screen."""
 
         def seen() -> str | None:
             screen = self.screen()
@@ -133,12 +133,12 @@ class Terminal:
 
         return self.until(seen, f"{expected} on the screen")
 
-    def account(self) -> str:
-        """Return what is on the screen, line by line."""
+    def diagnostics(self) -> str:
+        """Return the text of the screen."""
         return self.screen()
 
     def picture(self, name: str) -> Path:
-        """Leave what is on the screen in a file."""
+        """Save the screen to a file."""
         file = PICTURES / "failed" / f"{name}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(self.screen(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Waiting for what was promised, with an account of what there was instead."""
+"""Polls for a condition, with a report on timeout."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-PATIENCE: Final = 60.0
-"""Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
-_PACE: Final = 0.05
-"""Seconds between two looks at what may have changed."""
+TIMEOUT: Final = 60.0
+"""Seconds before a wait fails."""
+_INTERVAL: Final = 0.05
+"""Seconds between two polls."""
 _T = TypeVar("_T")
 
 
 def until(
-    ask: Callable[[], _T | None], what: str, account: Callable[[], str], patience: float = PATIENCE
+    ask: Callable[[], _T | None], what: str, account: Callable[[], str], timeout: float = TIMEOUT
 ) -> _T:
-    """Return the first answer that is something.
+    """Call `ask` until its result is truthy, and return that.
 
     Args:
-        ask: Looks.
-        what: What is waited for, in words.
-        account: Says what there is instead, when it does not come.
-        patience: Seconds.
+        ask: Returns the result, or a falsy value if it is not there yet.
+        what: Description for the error message.
+        account: Returns the current state for the error message.
+        timeout: Seconds.
 
     Raises:
-        AssertionError: It did not come.
+        AssertionError: The timeout has passed.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while True:
         answer = ask()
         if answer:
             return answer
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited in vain for {what}; there was:\n{account()}")
-        time.sleep(_PACE)
+            raise AssertionError(f"timeout while waiting for {what}; state:\n{account()}")
+        time.sleep(_INTERVAL)

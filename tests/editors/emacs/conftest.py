@@ -1,4 +1,4 @@
-"""Emacsen of two ages, each from a suite of Debian."""
+"""Two versions of Emacs, each from a Debian suite."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from tests.editors.emacs.program import Emacs
 from tests.requirements import require_editor
 
 OLD, STABLE = "bookworm", "trixie"
-"""Where Emacs 28, with eglot as a package, and Emacs 30, which has it, come from. The older one also has `markdown-mode`, and so asks for Markdown."""
+"""Debian suites of Emacs 28 (eglot and `markdown-mode` as packages) and Emacs 30.
+
+With `markdown-mode`, eglot requests Markdown.
+"""
 Open = Callable[[str, Path, str], Emacs]
 
 
 @pytest.fixture
 def open_emacs(enter: Enter) -> Open:
-    """Opens a file of a folder in the Emacs of a suite, with the documented `init.el`; each call is one Emacs."""
+    """Opens a file in a new Emacs of a suite, with the documented `init.el`."""
 
     def opens(suite: str, folder: Path, file: str) -> Emacs:
         program = require_editor(f"emacs-nox-{suite}")

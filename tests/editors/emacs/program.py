@@ -1,4 +1,4 @@
-"""An Emacs of a test's own, in a terminal: nobody's configuration but the test's, and all that is known of it is what it shows."""
+"""An Emacs with a fresh configuration in a terminal; its state is read from the screen."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Emacs:
     """One Emacs; a context manager.
 
     Args:
-        program: Which one.
-        folder: Where it starts.
-        file: What it opens, from there.
+        program: The executable.
+        folder: Working directory.
+        file: File to open, relative to `folder`.
         init: The user's `init.el`.
     """
 
@@ -40,7 +40,7 @@ class Emacs:
         command = [str(program), "--no-window-system", file]
         self.terminal = Terminal(
             command, folder, environment(HOME=str(self._home)), columns=150
-        )  # wider, it puts windows side by side
+        )  # in a wider terminal, Emacs splits windows side by side
 
     def __enter__(self) -> Self:
         self.terminal.__enter__()
@@ -56,18 +56,18 @@ class Emacs:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def until(self, ask: Callable[[], _T | None], what: str) -> _T:
-        """Return the first answer that is something."""
+        """Call `ask` until its result is truthy, and return that."""
         return self.terminal.until(ask, what)
 
-    def account(self) -> str:
-        """Return what there is to see."""
-        return self.terminal.account()
+    def diagnostics(self) -> str:
+        """Return the text of the screen."""
+        return self.terminal.diagnostics()
 
     def picture(self, name: str) -> Path:
-        """Leave what is on the screen in a file."""
+        """Save the screen to a file."""
         return self.terminal.picture(name)
 
-    # --- going about
+    # --- actions
 
     def command(self, name: str) -> None:
         """Run a command by its name."""
@@ -76,14 +76,14 @@ class Emacs:
         self.terminal.keys("Enter")
 
     def open(self, file: Path) -> None:
-        """Open a file, and wait until it shows."""
+        """Open a file and wait until it is visible."""
         self.terminal.keys("C-x", "C-f", "C-a", "C-k")
         self.terminal.text(str(file))
         self.terminal.keys("Enter")
         self.until(lambda: self.mode_line(file.name), f"{file.name} in a window")
 
     def switch(self, buffer: str) -> None:
-        """Show another buffer in the window, and wait until it shows."""
+        """Switch to another buffer and wait until it is visible."""
         self.terminal.keys("C-x", "b")
         self.terminal.text(buffer)
         self.terminal.keys("Enter")
@@ -96,12 +96,12 @@ class Emacs:
         self.terminal.keys("Enter")
 
     def alone(self) -> None:
-        """Close all windows but that of the cursor."""
+        """Close all other windows."""
         self.terminal.keys("C-x", "1")
         self.until(lambda: len(_MODE_LINE.findall(self.terminal.screen())) == 1, "one window")
 
     def choose_action(self, title: str) -> None:
-        """Ask for the code actions at the cursor, and pick one by its title."""
+        """Request code actions at the cursor and pick one by its title."""
         self.command("eglot-code-actions")
         self.terminal.shows("Pick an action")
         self.terminal.text(title)
@@ -110,12 +110,12 @@ class Emacs:
     # --- reading
 
     def mode_line(self, buffer: str) -> str | None:
-        """Return the mode line of the window that shows a buffer, None where none does."""
+        """Return the mode line of the window that shows a buffer, else None."""
         lines = _MODE_LINE.findall(self.terminal.screen())
         return next((line for line in lines if buffer in line.split()), None)
 
     def problems(self) -> list[tuple[int, str]] | None:
-        """Return lines and messages of the list of problems, None where no window shows it."""
+        """Return line and message of each listed problem; None if the list is not visible."""
         _, heading, below = self.terminal.screen().partition(" Line Col Type ")
         return (
             [(int(line), message) for line, message in _PROBLEM.findall(_MODE_LINE.split(below)[0])]

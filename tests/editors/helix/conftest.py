@@ -1,4 +1,4 @@
-"""A real Helix with the documented configuration."""
+"""Helix with the documented configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Open = Callable[[Path, str], Terminal]
 
 @pytest.fixture
 def open_helix(enter: Enter, tmp_path_factory: pytest.TempPathFactory) -> Open:
-    """Opens a file in Helix, started in a folder."""
+    """Opens a file in a new Helix."""
 
     def opens(folder: Path, file: str) -> Terminal:
         helix = require_editor("hx-forky")

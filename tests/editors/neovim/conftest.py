@@ -1,4 +1,4 @@
-"""Neovims of three ages, each from a suite of Debian."""
+"""Three versions of Neovim, each from a Debian suite."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.editors.neovim.program import Neovim
 from tests.requirements import require_editor
 
 OLD, STABLE, NEW = "bookworm", "trixie", "forky"
-"""Where Neovim 0.7, 0.10 and 0.12 or newer come from."""
+"""Debian suites of Neovim 0.7, 0.10, and 0.12 or newer."""
 Open = Callable[..., Neovim]
 
 
 @pytest.fixture
 def open_neovim(enter: Enter) -> Open:
-    """Opens a file in the Neovim of a suite; each call is one Neovim."""
+    """Opens a file in a new Neovim of a suite."""
 
     def opens(suite: str, folder: Path, file: str, init: str = "", **rest: Any) -> Neovim:
         program = require_editor(f"nvim-{suite}")

@@ -1,4 +1,4 @@
-"""A Neovim of a test's own: nobody's configuration but the test's, its screen a terminal, its state asked over its own interface."""
+"""A Neovim with a fresh configuration, in a terminal and with an RPC connection."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Neovim:
     """One Neovim; a context manager.
 
     Args:
-        program: Which one.
-        folder: Where it starts.
-        file: What it opens, from there.
+        program: The executable.
+        folder: Working directory.
+        file: File to open, relative to `folder`.
         init: The user's `init.lua`.
-        has_plugin: Whether our plugin is installed, as a package of Neovim's own kind.
-        modules: Files that the user has put into their `lua` folder.
-        data: Their data folder, when it is there already.
-        scripts: Where the server is.
+        has_plugin: Whether our plugin is installed as a native package.
+        modules: Files to copy to the user's `lua` folder.
+        data: An existing data folder to use.
+        scripts: Folder of the server.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class Neovim:
         self._leave.close()
 
     def lua(self, code: str, *arguments: Any) -> Any:
-        """Run Lua code in it; return what that returns."""
+        """Run Lua code; return its result."""
         return self._rpc.lua(code, *arguments)
 
-    def account(self) -> str:
-        """Return what there is to see, and what was said."""
+    def diagnostics(self) -> str:
+        """Return the screen and the end of the client's log."""
         log = "\n".join(
             file.read_text(encoding="utf-8", errors="replace")[-3000:]
             for file in sorted(self._home.glob("state/nvim/*lsp.log"))
@@ -103,42 +103,42 @@ class Neovim:
         return f"{self.terminal.screen()}\nlog of the client:\n{log}"
 
     def picture(self, name: str) -> Path:
-        """Leave what is on the screen in a file."""
+        """Save the screen to a file."""
         return self.terminal.picture(name)
 
     def until(self, ask: Callable[[], _T | None], what: str) -> _T:
-        """Return the first answer that is something."""
-        return until(ask, what, self.account)
+        """Call `ask` until its result is truthy, and return that."""
+        return until(ask, what, self.diagnostics)
 
-    # --- going about
+    # --- actions
 
     def go_to(self, line: int, column: int = 1) -> None:
-        """Put the cursor at a 1-based place."""
+        """Put the cursor at a 1-based line and column."""
         self.lua("vim.api.nvim_win_set_cursor(0, { ... })", line, column - 1)
         self.lua("vim.api.nvim_exec_autocmds('CursorMoved', {})")
 
     def command(self, line: str) -> None:
-        """Type a command, as a person does; return when it was carried out."""
+        """Type a command and wait until it has run."""
         before = self._typed()
         self.begin(line)
         self.until(lambda: self._typed() > before, f":{line} to be carried out")
 
     def begin(self, line: str) -> None:
-        """Type a command that asks something: Neovim answers nobody before that is answered."""
+        """Type a command that prompts. Neovim answers no RPC until the prompt is answered."""
         self.terminal.text(f":{line}")
         self.terminal.keys("Enter")
 
     def _typed(self) -> int:
-        """Return how many commands were typed. Neovim does not answer between the end of a command's line and that of the command."""
+        """Return the number of typed commands. Neovim answers no RPC while a command runs."""
         return int(self.lua("return vim.g.typed"))
 
     def choose_action(self, title: str) -> None:
-        """Ask for the code actions at the cursor, and pick one."""
+        """Request code actions at the cursor and pick one."""
         self.begin("lua vim.lsp.buf.code_action()")
         self.choose(title)
 
     def choose(self, title: str) -> None:
-        """Pick one of a list that shows, by its number."""
+        """Pick an entry of the list on the screen by its number."""
 
         def number() -> str | None:
             rows = (line.strip().partition(": ") for line in self.terminal.screen().splitlines())
@@ -151,7 +151,7 @@ class Neovim:
         self.terminal.keys("Enter")
 
     def answer(self, question: str, text: str) -> None:
-        """Answer a question in the last line, in place of what is proposed."""
+        """Answer a prompt in the last line, replacing the default."""
         self.terminal.shows(question)
         self.terminal.keys("C-u")
         self.terminal.text(text)
@@ -168,7 +168,7 @@ class Neovim:
         return bool(self.lua(ask))
 
     def hover(self, line: int, column: int, *expected: str) -> str:
-        """Ask what is at a place until the floating window says all that is expected; return what it says."""
+        """Hover until the floating window contains all expected texts; return its text."""
         self.go_to(line, column)
 
         ask = """
@@ -187,7 +187,7 @@ class Neovim:
         return said
 
     def close_floats(self) -> None:
-        """Close what stands over the text."""
+        """Close all floating windows."""
         code = """
             for _, window in ipairs(vim.api.nvim_list_wins()) do
               if vim.api.nvim_win_get_config(window).relative ~= '' then vim.api.nvim_win_close(window, true) end
@@ -195,7 +195,7 @@ class Neovim:
         self.lua(code)
 
     def floats(self) -> str:
-        """Return what the floating windows say."""
+        """Return the text of the floating windows."""
         code = """
             local out = {}
             for _, window in ipairs(vim.api.nvim_list_wins()) do
@@ -207,14 +207,14 @@ class Neovim:
         return str(self.lua(code))
 
     def problems(self) -> list[tuple[int, str]]:
-        """Return the problems of the current buffer: lines and messages."""
+        """Return line and message of each diagnostic of the current buffer."""
         found = self.lua(
             "return vim.tbl_map(function(d) return { d.lnum + 1, d.message } end, vim.diagnostic.get(0))"
         )
         return [(line, message) for line, message in found]
 
     def signs(self) -> dict[int, str]:
-        """Return the signs of our plugin, by line, as they are now."""
+        """Return the signs of our plugin by line."""
         code = """
             local out = {}
             local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('vibes'), 0, -1, { details = true })
@@ -225,7 +225,7 @@ class Neovim:
         return dict(self.lua(code))
 
     def painted(self, line: int) -> str:
-        """Return what is on the screen on a line of the file, sign, number and text at its end included; nothing when it is not in view."""
+        """Return the screen row of a line with sign and line-end text; empty if not visible."""
         row = re.compile(rf"^\S{{0,2}}\s*{line} .*$", re.MULTILINE)
         found = row.search(self.terminal.screen())
         return found[0] if found else ""

@@ -1,4 +1,4 @@
-"""Neovim's own remote interface, as much of it as tests need: one call at a time."""
+"""A minimal client of Neovim's RPC: one call at a time."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.editors.waiting import PATIENCE
+from tests.editors.waiting import TIMEOUT
 
 _REQUEST: Final = 0
 _RESPONSE: Final = 1
 
 
 class Rpc:
-    """A connection.
+    """A connection to a Neovim.
 
     Args:
-        address: Path of the socket that a Neovim listens at.
+        address: Path of its socket.
     """
 
     def __init__(self, address: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(PATIENCE)
+        self._socket.settimeout(TIMEOUT)
         self._socket.connect(str(address))
         self._received = b""
         self._calls = 0
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def lua(self, code: str, *arguments: Any) -> Any:
-        """Run Lua code, which sees its arguments as `...`; return what it returns.
+        """Run Lua code with its arguments as `...`; return its result.
 
         Raises:
-            AssertionError: It failed.
+            AssertionError: The code raised an error.
         """
         self._calls += 1
         self._socket.sendall(
@@ -54,11 +54,11 @@ class Rpc:
         while True:
             chunk = self._socket.recv(1 << 16)
             if not chunk:
-                raise AssertionError("Neovim has hung up")
+                raise AssertionError("Neovim closed the connection")
             self._received += chunk
             try:
                 message = msgspec.msgpack.decode(self._received)
             except msgspec.DecodeError:
-                continue  # the rest is to come: a call is answered by one message, and no other is asked for
+                continue  # incomplete: wait for the rest of the message
             self._received = b""
             return message

@@ -1,4 +1,4 @@
-"""Extensions of other makers, as far as a test needs them: their files as they are, put into a .vsix."""
+"""Packages the fake third-party extensions beside this module."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ HERE: Final = Path(__file__).parent
 
 
 def packed(name: str, folder: Path) -> Path:
-    """Return a .vsix of the extension whose files are beside this module.
+    """Return the .vsix of one of the extensions.
 
     Args:
-        name: The folder of its files.
-        folder: Where to put it.
+        name: Folder of its files.
+        folder: Target folder.
     """
     target = folder / f"{name}.vsix"
     with zipfile.ZipFile(target, "w") as archive:

@@ -1,4 +1,4 @@
-"""VS Code with our extension, built from the sources that are here; a picture is left when a test fails."""
+"""VS Code with our extension, built from source. A failed test leaves a screenshot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.editors.conftest import went_wrong
+from tests.editors.conftest import has_failed
 from tests.editors.terminal import SCRIPTS
 from tests.editors.vscode.companions import packed
 from tests.editors.vscode.program import ENTRY, NODE, Program
@@ -30,7 +30,7 @@ Open = Callable[..., Window]
 
 @pytest.fixture(scope="session")
 def extensions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Our extension, and another maker's that uses it, packaged."""
+    """Our packaged extension, and one that uses its API."""
     require_editor(NODE)
     require_editor(CLIENT / "node_modules/.bin/vsce")
     folder = tmp_path_factory.mktemp("extensions")
@@ -88,7 +88,7 @@ def browser() -> Iterator[Browser]:
 def open_window(
     browser: Browser, extensions: list[Path], tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Open]:
-    """Opens folders in VS Code, each with a fresh profile; prints what went on when the test fails, and leaves a picture."""
+    """Opens folders in VS Code with a fresh profile. On failure, saves logs and a screenshot."""
     require_editor(ENTRY)
     opened: list[tuple[Program, Window]] = []
     with ExitStack() as stack:
@@ -118,7 +118,7 @@ def open_window(
             return window
 
         yield opens
-        if went_wrong(request.node):
+        if has_failed(request.node):
             for number, (program, window) in enumerate(opened):
                 window.picture(PICTURES / "failed" / f"{request.node.name}-{number}.png")
                 said = [program.log, *window.console[-20:], *window.notifications()]

@@ -1,4 +1,4 @@
-"""Takes the documentation's pictures: the demonstration's repository in the real VS Code (`make screenshots`)."""
+"""Takes the screenshots of the documentation (`make screenshots`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZE: Final[ViewportSize] = {"width": 1240, "height": 720}
 
 
 def main() -> None:
-    """Take all pictures anew."""
+    """Take all screenshots."""
     settings = {
         "vibes.server.path": str(Path(sysconfig.get_path("scripts")) / "vibes-lsp"),
         "vibes.reviewer": "Ada Example",
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _line(window: Window) -> None:
-    """A hover over a risky line, between lenses and marks."""
+    """Show a hover over a risky line, with lenses and marks."""
     window.page.keyboard.press("Control+B")
     window.open_file("src/auth.py")
     window.lens("lines intact")
@@ -52,7 +52,7 @@ def _line(window: Window) -> None:
 
 
 def _views(window: Window) -> None:
-    """What waits for a review, and what led to the line."""
+    """Show the review view and the provenance view."""
     window.go_to(25)
     window.command("VIBES: Show Provenance")
     window.until(lambda: len(window.view("Review")) == 8, "the queue")

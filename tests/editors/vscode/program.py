@@ -1,4 +1,4 @@
-"""A VS Code of a test's own: a fresh profile, our extension installed from its .vsix, nothing reachable but this machine."""
+"""VS Code (code-server) with a fresh profile and our packaged extension, without network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.requirements import REPOSITORY
 HOME: Final = REPOSITORY / ".tools/vscode"
 NODE: Final = REPOSITORY / ".tools/bin/node"
 ENTRY: Final = HOME / "node_modules/code-server/out/node/entry.js"
-_PATIENCE: Final = 180
+_TIMEOUT: Final = 180
 _QUIET: Final[Mapping[str, Any]] = {
     "chat.disableAIFeatures": True,
     "editor.hover.above": False,
@@ -36,27 +36,27 @@ _QUIET: Final[Mapping[str, Any]] = {
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
 }
-"""Nothing looks outwards, nothing pops up over the editor."""
+"""No network access, and nothing that covers the editor."""
 _ASKING: Final[Mapping[str, Any]] = {
     "security.workspace.trust.banner": "never",
     "security.workspace.trust.enabled": True,
     "security.workspace.trust.startupPrompt": "never",
 }
-"""No folder is trusted, and nobody is asked at the start."""
+"""No folder is trusted, and there is no trust prompt at startup."""
 
 
 class Program:
-    """The serving half of VS Code; a context manager.
+    """The VS Code server process; a context manager.
 
     Args:
-        profile: An empty folder for all that it writes.
+        profile: An empty folder for all its files.
         extensions: Files to install.
-        settings: What the user chose.
-        environment: Variables of the process, beside those of this one.
-        trusts: Whether every folder is trusted; else none is, until somebody says so.
+        settings: User settings.
+        environment: Additional environment variables.
+        trusts: Whether every folder is trusted, else none is.
 
     Attributes:
-        url: Where the editor is, once it runs.
+        url: URL of the editor, once it runs.
     """
 
     def __init__(
@@ -113,11 +113,11 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            start_new_session=True,  # its extension hosts outlive it: they are ended as a group
+            start_new_session=True,  # its extension hosts outlive it: the group is killed
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        if not self._is_up.wait(_PATIENCE) or not self.url:
+        if not self._is_up.wait(_TIMEOUT) or not self.url:
             self.__exit__(None, None, None)
             raise AssertionError(f"VS Code did not start:\n{self.log}")
         return self
@@ -137,7 +137,7 @@ class Program:
             self._process.stdout.close()
 
     def choose(self, settings: Mapping[str, Any]) -> None:
-        """Have the user choose more settings, in the files that they are in."""
+        """Add user settings."""
         self._settings = {**self._settings, **settings}
         for scope, chosen in {
             "User": {**_QUIET, **self._settings},
@@ -148,8 +148,8 @@ class Program:
             file.with_suffix(".new").write_text(json.dumps(chosen), encoding="utf-8")
             file.with_suffix(".new").replace(file)
 
-    def logged(self, words: str) -> int:
-        """Return how often the extension logged some words."""
+    def log_count(self, words: str) -> int:
+        """Return how often the extension logged a text."""
         files = [file for file in self.profile.glob("logs/**/*.log") if "vibes" in file.as_posix()]
         return sum(
             file.read_text(encoding="utf-8", errors="replace").count(words) for file in files
@@ -157,7 +157,7 @@ class Program:
 
     @property
     def log(self) -> str:
-        """The end of what it said on its own terminal, and of what the extension logged."""
+        """The end of its output and of the extension logs."""
         said = [*self._lines[-40:]]
         for file in sorted(self.profile.glob("logs/**/*.log")):
             if "vibes" in file.as_posix() or file.name == "remoteexthost.log":

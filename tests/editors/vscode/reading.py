@@ -1,4 +1,4 @@
-"""What is read out of the page of VS Code: each is JavaScript that is handed the root of an editor."""
+"""JavaScript functions that read the page of VS Code. Each takes the root of an editor."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARKS: Final = """root => {
     }
     return found;
 }"""
-"""For every line in view that has one of our marks, the picture's address."""
+"""The image URL of each visible line with one of our marks."""
 PAINTED: Final = """(root, line) => {
     const rows = [...root.querySelectorAll('.margin-view-overlays > div')];
     const row = rows.find(each => each.querySelector('.line-numbers')?.textContent == line);
@@ -38,4 +38,4 @@ PAINTED: Final = """(root, line) => {
     const after = [...text.querySelectorAll('[class*=ced-]')].map(each => getComputedStyle(each, '::after').content).join('');
     return text.textContent + ' ' + after;
 }"""
-"""What is painted on a line, text at its end included."""
+"""The rendered text of a line, with line-end text."""

@@ -72,4 +72,4 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert "[run](command:workbench.action.closeAllEditors)" in code.editor.inner_text().replace(
         "\xa0", " "
     )
-    assert code.refused == [], "something planted was fetched"
+    assert code.blocked == [], "something planted was fetched"

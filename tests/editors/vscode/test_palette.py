@@ -27,10 +27,10 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(
         return True
 
     assert code.until(log_shown, "the log")
-    started = code.program.logged("] starting ")
+    started = code.program.log_count("] starting ")
     code.command("VIBES: Restart Server")
     code.until(
-        lambda: code.program.logged("] starting ") == started + 1, "another start in the log"
+        lambda: code.program.log_count("] starting ") == started + 1, "another start in the log"
     )
     code.until(lambda: len(code.marks()) == 12, "the marks again")
     code.lens("lines intact")

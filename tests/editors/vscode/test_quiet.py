@@ -53,7 +53,9 @@ def test_nothing_runs_without_a_trail_and_one_that_appears_shows(
     server.chmod(0o755)
     code = open_window(folder, vibes__server__path=str(server))
     code.open_file("a.py")
-    code.until(lambda: code.program.logged("no audit trail here"), "the extension to have looked")
+    code.until(
+        lambda: code.program.log_count("no audit trail found"), "the extension to have looked"
+    )
     assert not started.exists()
 
     file = appear(folder)

@@ -129,7 +129,7 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(
     code.message("installing the server: ")
     servers.expect(code, "setting", "python", "path", "released")
     _status_says(code, "installed by this extension")
-    assert code.refused == [], "something looked outwards"
+    assert code.blocked == [], "something looked outwards"
 
 
 def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(

@@ -54,4 +54,4 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     assert edge["metadata"]["reviewer"] == "Ada Example"
     assert edge["metadata"]["note"] == "Argon2 is on its way."
 
-    assert code.refused == [], "something looked outwards"
+    assert code.blocked == [], "something looked outwards"

@@ -21,9 +21,9 @@ def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothi
 
     before = log.read_bytes()
     code.command("VIBES: Mark Reviewed")
-    code.turn_away("Mark reviewed")
+    code.dismiss("Mark reviewed")
     code.take_action("Reject with note…")
-    code.turn_away("Reject")
+    code.dismiss("Reject")
     assert log.read_bytes() == before
 
     code.go_to(7)  # the keys were the question's

@@ -90,7 +90,7 @@ def test_the_review_view_follows_what_others_record_and_tells_a_copy_of_the_trai
     shutil.copytree(project.root, tmp_path / "copy")
     shutil.move(tmp_path / "copy", project.root / "copy")  # as a worktree in the folder is
     code = open_window(project.root)
-    code.until(lambda: code.program.logged("starting "), "the extension")
+    code.until(lambda: code.program.log_count("starting "), "the extension")
     code.command("VIBES: Focus on Review View")
 
     def listed(count: int) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""A window of VS Code as a person meets it: keys, mouse, and what is painted. Every method waits for what it is about."""
+"""Drives a VS Code window with keys and mouse. Every method waits for its effect."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from playwright.sync_api import Error, Locator, Page, Route
 from tests.editors.vscode.program import Program
 from tests.editors.vscode.reading import LENSES, MARKS, PAINTED
 
-PATIENCE: Final = 180
-"""Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
-_PATIENCE_MS: Final = PATIENCE * 1000
-_A_MOMENT: Final = 5000
-"""Milliseconds that one attempt takes at most, of those that are repeated until patience ends."""
-_PACE: Final = 100
-"""Milliseconds between two looks at what may have changed."""
+TIMEOUT: Final = 180
+"""Seconds before a wait fails."""
+_TIMEOUT_MS: Final = TIMEOUT * 1000
+_ATTEMPT_TIMEOUT: Final = 5000
+"""Timeout of a single attempt in milliseconds; attempts repeat until `TIMEOUT`."""
+_INTERVAL: Final = 100
+"""Milliseconds between two polls."""
 _LABELS: Final = "rows => rows.map(row => row.getAttribute('aria-label') ?? '')"
 _T = TypeVar("_T")
 
@@ -31,7 +31,7 @@ class Window:
 
     Args:
         page: The browser's page.
-        program: What serves VS Code.
+        program: The VS Code server.
         folder: The folder to open.
     """
 
@@ -39,21 +39,21 @@ class Window:
         self.page = page
         self.program = program
         self.console: list[str] = []
-        self.refused: list[str] = []
-        page.set_default_timeout(_A_MOMENT)
+        self.blocked: list[str] = []
+        page.set_default_timeout(_ATTEMPT_TIMEOUT)
         page.on(
             "console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}")
         )
-        page.route(re.compile("^https?://"), self._keep_home)
-        page.goto(f"{program.url}?folder={quote(str(folder))}", timeout=_PATIENCE_MS)
-        page.locator(".monaco-workbench .part.statusbar").wait_for(timeout=_PATIENCE_MS)
-        page.locator(".explorer-folders-view .monaco-list-row").first.wait_for(timeout=_PATIENCE_MS)
+        page.route(re.compile("^https?://"), self._block_remote)
+        page.goto(f"{program.url}?folder={quote(str(folder))}", timeout=_TIMEOUT_MS)
+        page.locator(".monaco-workbench .part.statusbar").wait_for(timeout=_TIMEOUT_MS)
+        page.locator(".explorer-folders-view .monaco-list-row").first.wait_for(timeout=_TIMEOUT_MS)
 
-    def _keep_home(self, route: Route) -> None:
+    def _block_remote(self, route: Route) -> None:
         if route.request.url.startswith(self.program.url):
             route.continue_()
         else:
-            self.refused.append(route.request.url)
+            self.blocked.append(route.request.url)
             route.abort()
 
     @property
@@ -62,8 +62,8 @@ class Window:
         return self.page.locator(".editor-group-container.active .editor-instance").first
 
     def until(self, ask: Callable[[], _T | None], what: str) -> _T:
-        """Return the first answer that is something; an element that goes while it is looked at gives none."""
-        deadline = time.monotonic() + PATIENCE
+        """Call `ask` until its result is truthy. Vanished elements count as no result."""
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             try:
                 answer = ask()
@@ -71,19 +71,20 @@ class Window:
                 answer = None
             if answer:
                 return answer
-            self.page.wait_for_timeout(_PACE)
+            self.page.wait_for_timeout(_INTERVAL)
         raise AssertionError(
-            f"waited in vain for {what}; painted:\n{self.page.locator('.editor-instance').all_inner_texts()}"
+            f"timeout while waiting for {what}; editor text:\n"
+            f"{self.page.locator('.editor-instance').all_inner_texts()}"
         )
 
-    # --- going about
+    # --- actions
 
     def open_file(self, path: str) -> None:
         """Open a file of the folder by its path."""
         name = path.rsplit("/", maxsplit=1)[-1]
         self._in_quick_input("Control+P", path, name)
-        self.page.locator(".tab.active", has_text=name).wait_for(timeout=_PATIENCE_MS)
-        self.editor.locator(".view-line").first.wait_for(timeout=_PATIENCE_MS)
+        self.page.locator(".tab.active", has_text=name).wait_for(timeout=_TIMEOUT_MS)
+        self.editor.locator(".view-line").first.wait_for(timeout=_TIMEOUT_MS)
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a 1-based line and column."""
@@ -107,36 +108,34 @@ class Window:
         self._in_quick_input("F1", f">{title}", title)
 
     def answer(self, text: str, question: str) -> None:
-        """Type into the question of a title, and give it; of a list, once the entry that is meant is chosen in it."""
+        """Answer the input box or pick list with this title. `text` must match the list entry."""
         field = self._question(question)
-        field.fill(text, timeout=_PATIENCE_MS)
+        field.fill(text, timeout=_TIMEOUT_MS)
         entries = self.page.locator(".quick-input-widget .quick-input-list")
         if entries.evaluate(
             "list => getComputedStyle(list).display != 'none'"
         ):  # which may come after its title
-            entries.locator(".monaco-list-row.focused", has_text=text).wait_for(
-                timeout=_PATIENCE_MS
-            )
+            entries.locator(".monaco-list-row.focused", has_text=text).wait_for(timeout=_TIMEOUT_MS)
         field.press("Enter")
 
     def choose(self, entry: str) -> None:
-        """Choose an entry of the list that is shown, by its beginning."""
+        """Choose an entry of the open list by its prefix."""
         self.page.locator(
             f".quick-input-list .monaco-list-row[aria-label^={json.dumps(entry)}]"
-        ).first.click(timeout=_PATIENCE_MS)
+        ).first.click(timeout=_TIMEOUT_MS)
 
-    def turn_away(self, question: str) -> None:
-        """Leave the question of a title without an answer."""
+    def dismiss(self, question: str) -> None:
+        """Dismiss the input box or pick list with this title."""
         field = self._question(question)
-        field.press("Escape", timeout=_PATIENCE_MS)
-        field.wait_for(state="hidden", timeout=_PATIENCE_MS)
+        field.press("Escape", timeout=_TIMEOUT_MS)
+        field.wait_for(state="hidden", timeout=_TIMEOUT_MS)
 
     def _question(self, title: str) -> Locator:
         asked = self.page.locator(".quick-input-title", has_text=title)
         return self.page.locator(".quick-input-widget", has=asked).locator("input").first
 
     def take_action(self, title: str) -> None:
-        """Take one of the actions that the lamp offers at the cursor."""
+        """Run a code action at the cursor."""
         menu = self.page.locator(".action-widget:visible")
         action = menu.locator(".monaco-list-row.action", has_text=title).first
 
@@ -149,19 +148,19 @@ class Window:
         self.until(taken, f"{title!r} among the actions")
 
     def press_in_status_bar(self, text: str) -> None:
-        """Press an item of the status bar, by the beginning of what it says."""
+        """Click an item of the status bar by its text."""
         self.page.locator(".part.statusbar .statusbar-item a", has_text=text).first.click(
-            timeout=_PATIENCE_MS
+            timeout=_TIMEOUT_MS
         )
 
     def type(self, text: str) -> None:
-        """Type at the cursor, as a person does."""
+        """Type at the cursor."""
         self.page.keyboard.type(text)
 
     def save(self) -> None:
         """Save the active file."""
         self.page.keyboard.press("Control+S")
-        self.page.locator(".tab.active:not(.dirty)").wait_for(timeout=_PATIENCE_MS)
+        self.page.locator(".tab.active:not(.dirty)").wait_for(timeout=_TIMEOUT_MS)
 
     def _in_quick_input(self, key: str, text: str, label: str) -> None:
         widget = self.page.locator(".quick-input-widget")
@@ -182,7 +181,7 @@ class Window:
     # --- reading
 
     def hover(self, line: int, column: int, expected: str) -> str:
-        """Rest the mouse on a 1-based place until a hover says what is expected, and nothing of it is still to come; return all that it says."""
+        """Hover at a 1-based position until the text is complete and has `expected`; return it."""
         self.go_to(line, column)
         cursor = self.editor.locator(".cursors-layer .cursor").first
         hovers = self.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
@@ -191,9 +190,7 @@ class Window:
             box = cursor.bounding_box()
             if box is None:
                 return None
-            self.page.mouse.move(
-                box["x"] + 80, box["y"] - 70
-            )  # a mouse that rests brings up no hover
+            self.page.mouse.move(box["x"] + 80, box["y"] - 70)  # a resting mouse opens no hover
             self.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=5)
             hovers.filter(has_text=expected).first.wait_for(timeout=3000)
             said = "\n".join(hovers.all_inner_texts()).replace("\xa0", " ")
@@ -202,9 +199,9 @@ class Window:
         return self.until(shown, f"a hover at {line}:{column} that says {expected!r}")
 
     def lens(self, expected: str, at: int | None = None) -> tuple[int, str]:
-        """Wait for a lens that says something, above a line if one is named; return the number of the line below it, and all that it says.
+        """Wait for a lens that contains a text, optionally above a line; return line and text.
 
-        Somebody who looks for lenses is in the text: VS Code drops what it was about to ask when the focus leaves, and asks when it is back.
+        Focuses the editor, because VS Code cancels lens requests when the focus leaves.
         """
 
         def found() -> tuple[int, str] | None:
@@ -228,39 +225,39 @@ class Window:
         )
 
     def marks_on(self, lines: list[int]) -> dict[int, str]:
-        """Wait until these of the lines in view have a mark, and no others; return the marks' pictures, as addresses."""
+        """Wait until exactly these visible lines have a mark; return the image URLs."""
         return self.until(
             lambda: found if sorted(found := self.marks()) == lines else None,
             f"marks on {lines} alone",
         )
 
     def marks(self) -> dict[int, str]:
-        """Return, for every line in view that has one of our marks, the picture's address."""
+        """Return the image URL of each visible line with one of our marks."""
         return {int(line): picture for line, picture in self.editor.evaluate(MARKS).items()}
 
     def painted(self, line: int) -> str:
-        """Return what is painted on a line that is in view, text at its end included."""
+        """Return the rendered text of a visible line, with line-end text."""
         return str(self.editor.evaluate(PAINTED, line)).replace("\xa0", " ")
 
     def problems(self) -> list[str]:
-        """Return the entries of the list of problems that are in view, by their labels."""
+        """Return the labels of the visible entries of the Problems panel."""
         panel = self.page.locator(".markers-panel").first
         if not panel.is_visible():
             self.page.keyboard.press("Control+Shift+M")
-            panel.wait_for(timeout=_PATIENCE_MS)
+            panel.wait_for(timeout=_TIMEOUT_MS)
         rows = self.page.locator('.markers-panel .monaco-list-row[aria-level="2"]')
         return list(rows.evaluate_all(_LABELS))
 
     def status_bar(self) -> str:
-        """Return what the status bar says."""
+        """Return the text of the status bar."""
         return " | ".join(self.page.locator(".part.statusbar .statusbar-item").all_inner_texts())
 
     def notifications(self) -> list[str]:
-        """Return the messages that are shown."""
+        """Return the visible notifications."""
         return self.page.locator(".notification-list-item-message").all_inner_texts()
 
     def message(self, *parts: str) -> str:
-        """Wait for a message that says all of something, also one that is out of sight by now; return it."""
+        """Wait for a notification with all parts, visible or hidden; return it."""
         center = self.page.locator(".notifications-center.visible")
 
         def said() -> str | None:
@@ -274,17 +271,17 @@ class Window:
         return self.until(said, f"a message that says {parts}")
 
     def view(self, name: str) -> list[str]:
-        """Return the rows of one of our views, which is open, by their labels."""
+        """Return the row labels of one of our open views."""
         rows = self.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
         return list(rows.evaluate_all(_LABELS))
 
     def click_row(self, label: str) -> None:
-        """Click a row of our views, by the beginning of its label."""
-        self._row(label).click(timeout=_PATIENCE_MS)
+        """Click a row of our views by the prefix of its label."""
+        self._row(label).click(timeout=_TIMEOUT_MS)
 
     def wait_for(self, selector: str, text: str = "") -> None:
-        """Wait until something is to be seen."""
-        self.page.locator(selector, has_text=text).first.wait_for(timeout=_PATIENCE_MS)
+        """Wait until a matching element is visible."""
+        self.page.locator(selector, has_text=text).first.wait_for(timeout=_TIMEOUT_MS)
 
     def _row(self, label: str) -> Locator:
         return self.page.locator(
@@ -292,7 +289,7 @@ class Window:
         ).first
 
     def press_in_row(self, label: str, action: str) -> None:
-        """Press one of the buttons that a row of a view shows under the mouse, until it asks something."""
+        """Press a hover button of a view row until an input box opens."""
         row, question = (
             self._row(label),
             self.page.locator(".quick-input-widget:not(.hidden) input"),
@@ -307,6 +304,6 @@ class Window:
         self.until(pressed, f"the button {action!r} of {label!r}")
 
     def picture(self, file: Path) -> None:
-        """Take a picture of the window."""
+        """Save a screenshot of the window."""
         file.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=file)
