@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks import (
     editor,
     gate,
+    hook,
     listing,
     recording,
     risk,
@@ -24,6 +25,7 @@ writing.main()
 risk.main()
 recording.main()
 gate.main()
+hook.main()
 listing.main()
 secrets.main()
 editor.main()

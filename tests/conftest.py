@@ -1,6 +1,7 @@
 """Settings and fixtures for all tests."""
 
 import atexit
+import json
 import os
 import shutil
 import tempfile
@@ -18,6 +19,15 @@ for _name in VARIABLES:  # a test run started by an agent must not look like the
 _CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # never the user's own cache
 os.environ["XDG_CACHE_HOME"] = _CACHE
 atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
+
+# A machine without a git identity runs the same tests; the user's own settings still count.
+_GITCONFIG = Path(_CACHE, "gitconfig")
+_GITCONFIG.write_text(
+    f"[include]\n\tpath = {json.dumps(os.environ.get('GIT_CONFIG_GLOBAL', '~/.gitconfig'))}\n"
+    "[user]\n\tname = Test User\n\temail = test@example.org\n",
+    encoding="utf-8",
+)
+os.environ["GIT_CONFIG_GLOBAL"] = str(_GITCONFIG)
 
 # No deadlines: on a shared machine they measure other programs. In CI examples are fixed, so that
 # a commit fails for its own changes only; `make test-nightly` searches for new ones.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -125,11 +124,12 @@ def test_the_record_has_the_time_of_the_event(project: Project) -> None:
     project.file("b.py", "b = 1\n")
     store(project, written(project))
     [file] = waiting(project)
-    file.rename(file.with_name(f"{int(1e9) * (int(time.time()) - 3600):020d}-1-ab.json"))
+    moment = int(time.time()) - 3600
+    file.rename(file.with_name(f"{10**9 * moment:020d}-1-ab.json"))
     fold_events(project.recorder.directory)
     [line] = project.records("line")
-    expected = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() - 3600))
-    assert line["timestamp"][:13] == expected[:13]
+    expected = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(moment))
+    assert line["timestamp"][:16] == expected
 
 
 @pytest.mark.parametrize(
@@ -411,20 +411,3 @@ def test_the_hook_loads_little() -> None:
         "vibes_lsp.ingest",
         "vibes_lsp.ingest.hook_spool",
     }
-
-
-@pytest.mark.slow
-def test_the_hook_takes_little_longer_than_python(project: Project) -> None:
-    """Median of the whole process, measured in turn; the installed script runs the same code."""
-    hook = [sys.executable, "-c", "from vibes_lsp.__main__ import main; main()", "hook"]
-    bare = [sys.executable, "-I", "-S", "-c", "pass"]
-    data = encoded(payload(project.root, "UserPromptSubmit", prompt="x"))
-    environment = clean_environment({"PYTHONPATH": str(Path(__file__).resolve().parents[2])})
-    times: dict[str, list[float]] = {"hook": [], "bare": []}
-    for _ in range(25):
-        for name, command in (("hook", hook), ("bare", bare)):
-            start = time.perf_counter()
-            subprocess.run(command, input=data, cwd=project.root, env=environment, check=True)
-            times[name].append(time.perf_counter() - start)
-    assert len(waiting(project)) == 25
-    assert statistics.median(times["hook"]) <= 2.5 * statistics.median(times["bare"])
