@@ -74,4 +74,4 @@ def test_the_archive_unpacked_as_documented_works_with_the_wheel(
         f"{server}/vibes-lsp: vibes-lsp 0.", "options are valid", "src/auth.py: attached"
     )
     editor.command("help :Vibes-record")
-    editor.terminal.shows("Records that an AI wrote the lines")
+    editor.terminal.shows("Records that an AI wrote or changed the lines")
