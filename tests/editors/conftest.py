@@ -39,7 +39,7 @@ class Enter(Protocol):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of each editor: slow, Linux only, with a timeout and five reruns."""
+    """Mark the tests of each editor: slow, Linux only, with a timeout and two reruns."""
     for item in items:
         if Path(__file__).parent in item.path.parent.parents:
             item.add_marker(pytest.mark.slow)
@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     sys.platform != "linux", reason="the editors are installed on Linux only"
                 )
             )
-            item.add_marker(pytest.mark.flaky(reruns=5))
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.hookimpl(wrapper=True)

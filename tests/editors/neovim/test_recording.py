@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.workspace import build
+from tests.demo.workspace import Workspace, build
 from tests.editors.neovim.conftest import NEW, STABLE, Open
 from tests.editors.recorded import newest, records
 
@@ -27,9 +27,19 @@ def sessions(audit: Path, event: str) -> list[dict[str, Any]]:
     ]
 
 
+def build_edited(root: Path) -> Workspace:
+    """Return the sample repository with lines 8 to 10 changed: text that git had is not an edit."""
+    workspace = build(root)
+    file = root / "src/auth.py"
+    lines = file.read_text(encoding="utf-8").split("\n")
+    lines[7:10] = [f"{line}  # noqa: F401" for line in lines[7:10]]
+    file.write_text("\n".join(lines), encoding="utf-8", newline="\n")
+    return workspace
+
+
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_lines_are_recorded_as_an_ais(open_neovim: Open, tmp_path: Path, suite: str) -> None:
-    workspace = build(tmp_path / "shop")
+    workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.command(
@@ -47,7 +57,7 @@ def test_lines_are_recorded_as_an_ais(open_neovim: Open, tmp_path: Path, suite: 
 def test_who_wrote_it_and_what_was_done_is_asked(
     open_neovim: Open, tmp_path: Path, suite: str
 ) -> None:
-    workspace = build(tmp_path / "shop")
+    workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py")
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.begin("Vibes record function hash_password Use scrypt.")
@@ -78,7 +88,7 @@ def test_who_wrote_it_and_what_was_done_is_asked(
 def test_a_session_holds_what_is_recorded_until_it_ends(
     open_neovim: Open, tmp_path: Path, suite: str
 ) -> None:
-    workspace = build(tmp_path / "shop")
+    workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.command("Vibes record command make test")
@@ -143,7 +153,7 @@ def test_a_session_holds_what_is_recorded_until_it_ends(
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_a_session_ends_with_neovim(open_neovim: Open, tmp_path: Path, suite: str) -> None:
-    workspace = build(tmp_path / "shop")
+    workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.command("Vibes session start")
