@@ -1,4 +1,4 @@
-"""`vibes export`: an audit trail of current records only."""
+"""`vibes export`: current records as an audit trail of their own, or in another format."""
 
 from __future__ import annotations
 
@@ -27,23 +27,38 @@ _REASONS = {
 }
 
 
-@click.command("export", epilog=examples("vibes export --current current-records"))
+@click.group(
+    "export",
+    invoke_without_command=True,
+    subcommand_metavar="[FORMAT]",
+    epilog=examples("vibes export --current current-records"),
+)
 @click.option(
     "--current",
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    required=True,
-    help="New or empty folder for the result.",
+    help="New or empty folder for an audit trail.",
 )
 @git_option
 @audit_dir_option
 @json_option
-def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> None:
-    """Export current records to a new audit trail.
+@click.pass_context
+def command(
+    context: click.Context, folder: Path | None, git: bool, audit_dir: Path | None, as_json: bool
+) -> None:
+    """Export current records to a trail or another format.
 
-    Writes DIR/.ai-audit with each annotation once, on the lines where it is now.
+    With --current, writes DIR/.ai-audit with each annotation once, on the lines where it is now.
     """
+    if context.invoked_subcommand is not None:
+        if folder is not None:
+            raise click.UsageError("give --current or a format, not both", context)
+        return
+    if folder is None:
+        raise click.MissingParameter(
+            ctx=context, param=context.command.params[0], param_type="option"
+        )
     project = open_project(audit_dir)
     directory = project.trail.directory
     unsupported = unsupported_versions(project.config, project.trail.manifest)

@@ -48,13 +48,14 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "backfill": "Add commit hashes to annotations.",
         "remap": "Update annotations after a rebase or squash.",
         "merge": "Resolve merge conflicts in the audit trail.",
+        "import": "Import what other tools recorded.",
     },
     "Automate": {
         "check": "Check the audit trail for compliance.",
         "gate": "Block code that is too risky or needs review.",
         "query": "Query the audit trail with SQL.",
         "db": "Manage the derived database audit.db.",
-        "export": "Export current records to a new audit trail.",
+        "export": "Export current records to a trail or another format.",
     },
 }
 """The commands with the first line of their help, as `vibes --help` prints them."""
@@ -65,6 +66,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 _SHARED_MODULES: Final = {
     "db": "query:db_command",
+    "import": "exchange:command",
     "models": "stats:models_command",
     "remap": "backfill:remap_command",
     "sessions": "stats:sessions_command",

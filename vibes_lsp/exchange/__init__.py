@@ -1,0 +1,1 @@
+"""Import from other formats and export to them: agent-trace, git-ai notes."""

@@ -1,0 +1,308 @@
+"""Record the edits of an import that the trail does not have yet.
+
+An imported record depends only on its source and on git, so that clones which import the same
+records write the same lines. It has no risk members: the score follows from what is known now.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Final, TypeAlias
+
+from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.exchange.import_plan import (
+    IMPORTED_FROM,
+    Candidate,
+    Imported,
+    ImportedEdit,
+    Outcome,
+    PlannedRecord,
+    Refusal,
+    source_members,
+)
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.records import LogRecord, recorded_lines
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.model.vocabulary import AssuranceLevel, RecordType
+from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured_members
+from vibes_lsp.recording.context import Draft, RecordingContext, present
+from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.paths import is_bookkeeping, project_path
+from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.sessions import add_end, add_start
+
+ReadCandidates: TypeAlias = Callable[[RecordingContext], Iterable[Candidate]]
+"""Yields the edits of a source, and what cannot be imported."""
+
+IMPORTED_BEFORE: Final = "imported before"
+RECORDED_ALREADY: Final = "the trail has these lines already"
+GIVEN_TWICE: Final = "the source has these lines twice"
+NOT_IN_PROJECT: Final = "the file is not in the project"
+NOT_TRACKED: Final = "the project does not track the file"
+
+
+@dataclass(frozen=True, slots=True)
+class _NewEdit:
+    """An edit that is recorded, with the anchors of its lines instead of a whole text."""
+
+    edit: ImportedEdit
+    anchors: Anchors
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """What becomes of a record of the source, and the edit if it is recorded."""
+
+    record: PlannedRecord
+    new: _NewEdit | None = None
+
+
+def record_imports(
+    recorder: Recorder,
+    read: ReadCandidates,
+    *,
+    dry_run: bool = False,
+) -> Imported:
+    """Record what a reader yields and the trail does not have; again, it changes nothing.
+
+    Args:
+        recorder: The trail's recorder.
+        read: Yields the edits. Those in one version of a file should follow each other, with the
+            same `Text`: that version is then searched once.
+        dry_run: Write nothing, only return what would be recorded.
+
+    Raises:
+        VibesError: The source or the trail cannot be read, or the trail cannot be written.
+    """
+
+    def decide(context: RecordingContext) -> tuple[Draft, Imported]:
+        plan = list(_plan(context, read(context)))
+        if dry_run:
+            return Draft(context.timestamp), Imported.of([each.record for each in plan], 0)
+        return _write(context, plan)
+
+    return recorder.write_derived(Imported, decide, dry_run=dry_run)
+
+
+def _plan(context: RecordingContext, candidates: Iterable[Candidate]) -> Iterator[_Planned]:
+    """Yield what becomes of each candidate; an edit is split where the trail has some lines."""
+    known = _KnownLines(context.trail, open_repository(context.project))
+    for each in candidates:
+        if isinstance(each, Refusal):
+            yield _Planned(_planned(each, Outcome.REFUSED, each.reason))
+            continue
+        refused = _refusal(context, each)
+        if refused is not None:
+            yield _Planned(_planned(each, Outcome.REFUSED, refused))
+            continue
+        lines = range(each.start, each.end + 1)
+        for reason, run in groupby(zip(known.of(each), lines, strict=True), lambda pair: pair[0]):
+            numbers = [line for _, line in run]
+            part = replace(each, start=numbers[0], end=numbers[-1])
+            if reason is None:
+                known.add(part)
+                anchors = create_anchors(part.text, part.start, part.end) if part.text else None
+                new = _NewEdit(replace(part, text=None), anchors or Anchors())
+                yield _Planned(_planned(part, Outcome.IMPORTED), new)
+            else:
+                planned = _planned(part, Outcome.KNOWN, reason[0])
+                yield _Planned(replace(planned, annotation_id=reason[1] or None))
+
+
+def _refusal(context: RecordingContext, edit: ImportedEdit) -> str | None:
+    relative = project_path(context.project, edit.path)
+    if relative != edit.path or is_bookkeeping(context.project, edit.path):
+        return NOT_IN_PROJECT
+    return None if context.config.tracking.tracks(edit.path) else NOT_TRACKED
+
+
+def _planned(source: Candidate, outcome: Outcome, reason: str = "") -> PlannedRecord:
+    return PlannedRecord(
+        source.source.place,
+        source.source.id,
+        outcome.value,
+        reason,
+        source.path,
+        source.start,
+        source.end,
+        source.evidence.value if isinstance(source, ImportedEdit) else None,
+    )
+
+
+class _KnownLines:
+    """Finds the lines of an edit that the trail, or this import, has already.
+
+    Args:
+        trail: The trail, refreshed.
+        repository: The repository of the project, if any.
+    """
+
+    def __init__(self, trail: Trail, repository: Repository | None) -> None:
+        self._trail, self._repository = trail, repository
+        self._imported: dict[tuple[str, str, str], list[LogRecord]] = defaultdict(list)
+        self._new: set[tuple[str, str | None, int]] = set()
+        self._text: Text | None = None
+        self._path = ""
+        self._owners: dict[int, str] = {}
+        self._rewritten: dict[str, bool] = {}
+        for record in trail.log.records_of(LogLineKind.LINE):
+            source = mapping(record.members, IMPORTED_FROM)
+            if source:
+                path = normal_path(record.text("file_path") or "")
+                key = (text(source, "format") or "", text(source, "id") or "", path)
+                self._imported[key].append(record)
+
+    def of(self, edit: ImportedEdit) -> list[tuple[str, str] | None]:
+        """Return for each line why it is known and by which annotation; None if it is new."""
+        imported = self._imported_lines(edit)
+        owners = {} if edit.text is None else self._owners_in(edit.path, edit.text)
+        found: list[tuple[str, str] | None] = []
+        for line in range(edit.start, edit.end + 1):
+            if line in imported:
+                found.append((IMPORTED_BEFORE, imported[line]))
+            elif (edit.path, edit.commit, line) in self._new:
+                found.append((GIVEN_TWICE, ""))
+            else:
+                found.append((RECORDED_ALREADY, owners[line]) if line in owners else None)
+        return found
+
+    def add(self, edit: ImportedEdit) -> None:
+        """Add the lines of an edit that is recorded."""
+        self._new.update((edit.path, edit.commit, line) for line in range(edit.start, edit.end + 1))
+
+    def _imported_lines(self, edit: ImportedEdit) -> dict[int, str]:
+        """Return the lines that an earlier import took from the same record of the source."""
+        found: dict[int, str] = {}
+        for record in self._imported.get((edit.source.format, edit.source.id, edit.path), ()):
+            lines, commit = recorded_lines(record), record.text("commit_hash")
+            if lines is not None and commit == edit.commit:
+                found.update(dict.fromkeys(range(lines[0], lines[1] + 1), record.id))
+            elif edit.text is not None and commit is not None and self._is_rewritten(commit):
+                anchors = create_anchors(edit.text, edit.start, edit.end)
+                if anchors.hash == record.text("anchor_hash"):
+                    return dict.fromkeys(range(edit.start, edit.end + 1), record.id)
+        return found
+
+    def _is_rewritten(self, commit: str) -> bool:
+        """Whether a commit is no longer in the history of HEAD."""
+        if commit not in self._rewritten:
+            self._rewritten[commit] = self._repository is None or not self._repository.is_ancestor(
+                commit
+            )
+        return self._rewritten[commit]
+
+    def _owners_in(self, path: str, text: Text) -> dict[int, str]:
+        """Return the annotations that certainly own lines of a version, by line."""
+        if self._text is not text or self._path != path:
+            placements = locate_annotations(self._trail, path, text, approximate=False)
+            self._text, self._path = text, path
+            self._owners = {
+                line: each.current.id
+                for each in placements
+                if each.located.sure and not each.is_history
+                for first, last in each.owned_ranges
+                for line in range(first, last + 1)
+            }
+        return self._owners
+
+
+def _write(context: RecordingContext, plan: Sequence[_Planned]) -> tuple[Draft, Imported]:
+    """Write the entries of new edits, and return their records."""
+    entries = Entries(context)
+    draft = Draft(context.timestamp)
+    records: list[PlannedRecord] = []
+    spans = _session_spans([each.new.edit for each in plan if each.new is not None])
+    started: set[str] = set()
+    for each in plan:
+        if each.new is None:
+            records.append(each.record)
+            continue
+        edit = each.new.edit
+        environment = entries.environment(edit.tool, edit.model)
+        session = edit.session
+        if session is not None and session.id not in started:
+            started.add(session.id)
+            _add_session(draft, context, entries, edit, span=spans[session.id])
+        annotation = _annotation(context, entries, each.new, environment)
+        draft.records += annotation.records
+        identifier = str(annotation.records[0]["annotation_id"])
+        records.append(replace(each.record, annotation_id=identifier))
+    return draft, Imported.of(records, entries.masked)
+
+
+def _session_spans(edits: Iterable[ImportedEdit]) -> dict[str, tuple[datetime, datetime]]:
+    """Return the times of the first and the last edit of each session."""
+    spans: dict[str, tuple[datetime, datetime]] = {}
+    for each in edits:
+        if each.session is not None:
+            first, last = spans.get(each.session.id, (each.moment, each.moment))
+            spans[each.session.id] = min(first, each.moment), max(last, each.moment)
+    return spans
+
+
+def _add_session(
+    draft: Draft,
+    context: RecordingContext,
+    entries: Entries,
+    edit: ImportedEdit,
+    *,
+    span: tuple[datetime, datetime],
+) -> None:
+    """Add the start and the end of an edit's session, unless the trail has it."""
+    session = edit.session
+    if session is None or context.trail.log.session(session.id) is not None:
+        return
+    environment = entries.environment(edit.tool, edit.model)
+    start = Draft(format_timestamp(span[0]), session.id)
+    description = entries.clean_or_none(session.description)
+    add_start(start, context, session.id, environment, description=description)
+    add_end(start, session.id, format_timestamp(span[1]))
+    draft.records += start.records
+
+
+def _annotation(
+    context: RecordingContext, entries: Entries, new: _NewEdit, environment: str
+) -> Draft:
+    """Return an annotation and the edge to its cause."""
+    edit, anchors = new.edit, new.anchors
+    keeps_prompt = edit.prompt is not None and context.level != AssuranceLevel.LOW
+    contexts = Contexts(
+        {
+            "environment_hash": environment,
+            "prompt_hash": entries.prompt(edit.prompt) if edit.prompt and keeps_prompt else None,
+        },
+        session_id=None if edit.session is None else edit.session.id,
+    )
+    timestamp = format_timestamp(edit.moment)
+    place: Members = {
+        "type": RecordType.LINE.value,
+        "file_path": edit.path,
+        "line_start": edit.start,
+        "line_end": edit.end,
+    }
+    record: Members = {
+        **unmeasured_members(place, edit.action, contexts, timestamp),
+        "commit_hash": edit.commit,
+        "assurance_level": context.level.value,
+        IMPORTED_FROM: source_members(edit),
+        **present(
+            {
+                "anchor_context": anchors.context,
+                "anchor_hash": anchors.hash,
+                "file_content_hash": anchors.file_hash,
+            }
+        ),
+    }
+    draft = Draft(timestamp, contexts.session_id)
+    add_annotation(draft, record, contexts)
+    return draft
