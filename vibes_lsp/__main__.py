@@ -5,12 +5,12 @@
 
 import sys
 
-_HELP = {"-h", "--help"}
+_SLOW_OPTIONS = {"-h", "--help", "--wait"}
 
 
 def main() -> None:
     """Run the command line and exit."""
-    if sys.argv[1:2] == ["hook"] and _HELP.isdisjoint(sys.argv):
+    if sys.argv[1:2] == ["hook"] and _SLOW_OPTIONS.isdisjoint(sys.argv):
         from vibes_lsp.ingest import hook_spool  # noqa: PLC0415
 
         hook_spool.main()

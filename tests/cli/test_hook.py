@@ -17,10 +17,13 @@ from tests.cli.run_vibes import clean_environment
 from tests.unit.recording.projects import MODEL, TOOL, Project, new_project, session_origin
 from vibes_lsp.ingest.events import Agent
 from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, MAX_WAITING, store_event
+from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, MAX_WAITING, mark_folding, store_event
 from vibes_lsp.ingest.record_events import UNRESOLVED, session_id
+from vibes_lsp.store.locks import LOCK_TIMEOUT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.cli.run_vibes import RunVibes
 
 SESSION: Final = "253351ad-f40e-4995-9e52-50dd25c9acd0"
@@ -29,6 +32,16 @@ SESSION: Final = "253351ad-f40e-4995-9e52-50dd25c9acd0"
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return new_project(tmp_path / "project")
+
+
+@pytest.fixture
+def nothing_in_background(project: Project) -> Iterator[None]:
+    """Keep the hook from starting a process: this one claims to fold already."""
+    project.recorder.directory.spool.mkdir(exist_ok=True)
+    marker = mark_folding(str(project.recorder.directory.spool))
+    assert marker is not None
+    yield
+    os.close(marker)
 
 
 def run_hook(data: bytes, folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -91,6 +104,7 @@ def waiting(project: Project) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
+@pytest.mark.usefixtures("nothing_in_background")
 def test_an_event_is_stored_and_recorded_by_the_next_command(
     project: Project, run_vibes: RunVibes
 ) -> None:
@@ -183,6 +197,7 @@ def test_nothing_happens_without_a_trail(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("nothing_in_background")
 def test_the_folder_of_the_payload_decides(project: Project, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -225,6 +240,7 @@ def test_a_standard_input_that_stays_open_is_left(project: Project) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("nothing_in_background")
 def test_parallel_events_are_each_recorded_once(project: Project) -> None:
     names = [f"b{number}.py" for number in range(50)]
     for name in names:
@@ -237,7 +253,11 @@ def test_parallel_events_are_each_recorded_once(project: Project) -> None:
         )
     assert len(waiting(project)) == 50
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: fold_events(project.recorder.directory, wait=True), range(4)))
+        list(
+            pool.map(
+                lambda _: fold_events(project.recorder.directory, patience=LOCK_TIMEOUT), range(4)
+            )
+        )
     assert sorted(each["file_path"] for each in project.records("line")) == sorted(names)
     assert len({each["session_id"] for each in project.records("session")}) == 1
 

@@ -18,6 +18,7 @@ from vibes_lsp.maintenance.backfill import Backfilled, backfill
 from vibes_lsp.maintenance.remap import Remapped, remap
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.recording import as_json as result_as_json
+from vibes_lsp.store.locks import LOCK_TIMEOUT
 
 
 @click.command("backfill", epilog=examples("vibes backfill --dry-run", "vibes backfill"))
@@ -54,7 +55,7 @@ def _prepare_commit(audit_dir: Path | None) -> None:
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
         prepared = prepare_commit(
-            Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, wait=True)
+            Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK_TIMEOUT)
         )
         for each in prepared:
             for problem in each.problems:

@@ -20,7 +20,7 @@ from vibes_lsp.cli.output import (
     print_styled,
     progress,
 )
-from vibes_lsp.cli.project import audit_directory, now
+from vibes_lsp.cli.project import audit_directory, fold_waiting_events, now
 from vibes_lsp.reports.sarif import findings_sarif
 
 _MAX_PER_CHECK = 10
@@ -49,8 +49,11 @@ def command(
     Prints the compliance report of the standard and every finding with its place. Exits 1 when any
     finding is an error.
     """
+    directory = audit_directory(audit_dir)
+    if base is None:
+        fold_waiting_events(directory)
     with progress() as step:
-        report = check_trail(open_context(audit_directory(audit_dir), now(), step), base)
+        report = check_trail(open_context(directory, now(), step), base)
     if sarif:
         print_json(findings_sarif(report.findings, __version__))
     elif as_json:

@@ -93,7 +93,7 @@ def command(  # noqa: PLR0917
         )
     bound = parse_threshold(threshold)
     with _without_garbage_collection():
-        trail = open_trail(audit_dir)
+        trail = open_trail(audit_dir, folds=False)
         only = _relative_paths(files, trail.directory) if files else None
         inputs = load_inputs(trail, base)
         with ProjectLocator(trail) as locator, progress() as step:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from vibes_lsp.cli.options import audit_dir_option
+from vibes_lsp.cli.project import audit_directory
 from vibes_lsp.ingest import hook_spool
 
 
@@ -11,11 +15,18 @@ from vibes_lsp.ingest import hook_spool
     "hook",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-def command() -> None:
+@click.option("--wait", is_flag=True, help="No event; wait until all stored ones are recorded.")
+@audit_dir_option
+def command(wait: bool, audit_dir: Path | None) -> None:
     """Store an agent's event from standard input.
 
-    Prints nothing and always succeeds; extra arguments are ignored. The next command that records,
-    the language server and the pre-commit hook record what was stored. docs/agents.md says how to
-    set it up for each agent.
+    Prints nothing and always succeeds; extra arguments are ignored. A process in the background
+    records what is stored, and ends soon after the last event. docs/agents.md says how to set it up
+    for each agent.
     """
-    hook_spool.receive_event()
+    if not wait:
+        hook_spool.receive_event()
+        return
+    from vibes_lsp.ingest.fold_events import wait_until_folded  # noqa: PLC0415
+
+    wait_until_folded(audit_directory(audit_dir))

@@ -54,16 +54,31 @@ def absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100  # Path.absolute keeps `..`
 
 
-def open_trail(audit_dir: Path | None) -> Trail:
+def fold_waiting_events(directory: AuditDir) -> None:
+    """Record the agents' events that wait before a trail is shown, if that is possible."""
+    if has_waiting_events(str(directory.waiting_events)):
+        # Imported late: it takes longer than reading.
+        from vibes_lsp.ingest.fold_events import fold_for_reader  # noqa: PLC0415
+
+        fold_for_reader(directory)
+
+
+def open_trail(audit_dir: Path | None, *, folds: bool = True) -> Trail:
     """Read an audit trail, with progress on a terminal.
 
     Warns about a version of the standard that is not supported (RFC 12.1).
+
+    Args:
+        audit_dir: What `--audit-dir` names.
+        folds: Whether to record agents' events that wait first, if that is possible.
 
     Raises:
         AuditDirNotFound: There is none.
         UnreadableFile: The log cannot be read.
     """
     directory = audit_directory(audit_dir)
+    if folds:
+        fold_waiting_events(directory)
 
     def nearest(commits: Sequence[str]) -> str | None:
         repository = open_repository(directory.project)

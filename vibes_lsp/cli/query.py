@@ -12,7 +12,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option, limit_option
 from vibes_lsp.cli.output import console, escape, is_terminal, print_json, print_line, print_table
-from vibes_lsp.cli.project import audit_directory
+from vibes_lsp.cli.project import audit_directory, fold_waiting_events
 from vibes_lsp.database.build import build_database
 from vibes_lsp.database.query import MAX_ROWS, TIMEOUT, QueryResult, run_query
 from vibes_lsp.errors import BadQuery
@@ -53,7 +53,9 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
     if not math.isfinite(timeout):  # FloatRange accepts nan and inf
         raise click.BadParameter(f"{timeout} is not a finite number.", param_hint="'--timeout'")
     statement = sys.stdin.read() if sql == "-" else sql
-    result = run_query(audit_directory(audit_dir), statement, limit=limit, timeout=timeout)
+    directory = audit_directory(audit_dir)
+    fold_waiting_events(directory)
+    result = run_query(directory, statement, limit=limit, timeout=timeout)
     if not result.columns:  # blanks or a comment
         raise BadQuery(
             "empty query: expected one SELECT",
@@ -143,7 +145,9 @@ def db_command() -> None:
 @json_option
 def build_command(audit_dir: Path | None, as_json: bool) -> None:
     """Rebuild audit.db from the log and the manifest."""
-    built = build_database(audit_directory(audit_dir))
+    directory = audit_directory(audit_dir)
+    fold_waiting_events(directory)
+    built = build_database(directory)
     if as_json:
         print_json({"path": str(built.path), "rows": built.rows})
         return

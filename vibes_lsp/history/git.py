@@ -50,6 +50,8 @@ LOG_OPTIONS: Final = (
 )
 """Options for every `git log` and `git diff`: no setting may change the output format."""
 _TIMEOUT: Final = 60
+_NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""Windows opens a console for every program that a process without one starts."""
 _CHUNK: Final = 1 << 16
 
 
@@ -84,6 +86,7 @@ def run_git(
             capture_output=True,
             check=False,
             timeout=_TIMEOUT,
+            creationflags=_NO_WINDOW,
         )
     except (
         OSError,
@@ -164,6 +167,7 @@ def _start(folder: Path, arguments: Sequence[str], stdin: int) -> subprocess.Pop
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            creationflags=_NO_WINDOW,
         )
     except (OSError, ValueError) as error:  # ValueError: an argument contains a NUL
         raise _not_started(error) from error

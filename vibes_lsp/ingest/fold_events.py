@@ -28,7 +28,7 @@ from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
-from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, has_waiting_events
+from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, end_folding, has_waiting_events
 from vibes_lsp.ingest.payloads import read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.model.canonical_json import parse_object
@@ -37,7 +37,7 @@ from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.files import make_ignored_folder, read_file, temporary_files
-from vibes_lsp.store.locks import FileLock
+from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock
 
 _logger = logging.getLogger(__name__)
 
@@ -46,6 +46,8 @@ _LOCK: Final = "events.lock"
 _MAX_BATCH: Final = 1_000
 _MAX_BATCH_BYTES: Final = 64 << 20
 """How many events, and bytes, are read before they are recorded."""
+READER_PATIENCE: Final = 2.0
+"""Seconds that a command that only shows something waits for another program that records."""
 _ABANDONED_SECONDS: Final = 3600
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
 """Older events are dropped: whether they were recorded is not remembered any longer."""
@@ -67,13 +69,14 @@ class WaitingEvent:
 
 
 def fold_events(
-    directory: AuditDir, *, wait: bool = False, now: Callable[[], datetime] = utc_now
+    directory: AuditDir, *, patience: float = 0, now: Callable[[], datetime] = utc_now
 ) -> int:
     """Record the events that wait; return how many were processed.
 
     Args:
         directory: The trail.
-        wait: Whether to wait for another program that does the same, or leave it to that one.
+        patience: Seconds to wait for another program that does the same; by default it is left to
+            that one.
         now: The clock.
 
     Raises:
@@ -82,12 +85,30 @@ def fold_events(
     if not has_waiting_events(str(directory.waiting_events)):
         return 0
     make_ignored_folder(directory.spool)
-    lock = FileLock(directory.spool / _LOCK)
-    handle = lock.acquire() if wait else lock.try_acquire()
+    lock = FileLock(directory.spool / _LOCK, timeout=patience)
+    handle = lock.acquire() if patience else lock.try_acquire()
     if handle is None:
         return 0
     with handle:
         return _fold(directory, now)
+
+
+def fold_for_reader(directory: AuditDir) -> None:
+    """Record the events that wait before a trail is shown, if that is possible now."""
+    try:
+        fold_events(directory, patience=READER_PATIENCE)
+    except (OSError, VibesError) as error:  # a reader needs no permission to write
+        _logger.info("events are not recorded: %s", error)
+
+
+def wait_until_folded(directory: AuditDir) -> None:
+    """Record the events that wait; then no process is left that records in the background.
+
+    Raises:
+        VibesError: The trail cannot be read or written; what is not recorded goes on waiting.
+    """
+    fold_events(directory, patience=LOCK_TIMEOUT)
+    end_folding(str(directory.spool))
 
 
 def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:

@@ -1,14 +1,19 @@
-"""What `vibes hook` does: store the event on standard input for the next program that records.
+"""What `vibes hook` does: store the event on standard input, and start a process that records it.
 
 An agent waits for its hooks. So this imports nothing that Python has not loaded to start, decodes
-no JSON, and takes no lock. It prints nothing and fails silently: some agents put a hook's output
-into the prompt, and others block all tools after a failure. What is stored is untrusted;
+no JSON, and waits for no lock. It prints nothing and fails silently: some agents put a hook's
+output into the prompt, and others block all tools after a failure. What is stored is untrusted;
 `fold_events` checks it.
+
+The process is `background_folding`; one at a time is marked as active by a lock, which the system
+releases when the process dies. The hook stores first and looks for the lock then; the process
+releases the lock first and looks for events then. So no event waits without a process.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 TYPE_CHECKING = False
@@ -23,6 +28,13 @@ PATIENCE = 5.0
 """Seconds to wait for the end of standard input."""
 
 _AUDIT_DIR = ".ai-audit"
+_MARKER = "folding.lock"
+"""A file in the spool that is locked while a process folds in the background."""
+_FOLDING_MODULE = "vibes_lsp.ingest.background_folding"
+_MARKER_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_PAUSE = 0.05
+_INHERITED = 1024
+"""Descriptors below this number may be an agent's pipes."""
 _FOLDER_MEMBERS = (b'"cwd"', b'"workspaceRoots"')
 
 
@@ -38,38 +50,43 @@ def main() -> None:
     """Store the event and end the process with exit code 0, also after an error."""
     try:
         _limit_time()
-        receive_event()
+        folder = receive_event()
+        if folder is not None:
+            _start_folding(folder)
     finally:
         os._exit(0)  # without the work that Python does at its end
 
 
-def receive_event() -> None:
-    """Store the event on standard input; nothing is raised."""
-    try:  # noqa: SIM105  # contextlib takes time to import
-        store_event(_read_input(), os.getcwd)
-    except BaseException:  # noqa: BLE001, S110  # the agent must not notice
-        pass
+def receive_event() -> str | None:
+    """Store the event on standard input and return the trail; None if nothing is stored."""
+    try:
+        return store_event(_read_input(), os.getcwd)
+    except BaseException:  # noqa: BLE001  # the agent must not notice
+        return None
 
 
-def store_event(data: bytes | None, current_folder: Callable[[], str]) -> None:
+def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | None:
     """Store a payload in the spool of the nearest audit trail; nothing happens without one.
 
     Args:
         data: The payload; None and too large ones are dropped.
         current_folder: Returns the folder to begin at if the payload names none.
+
+    Returns:
+        The audit directory; None if nothing is stored.
     """
     if not data or len(data) > MAX_PAYLOAD:
-        return
+        return None
     folder = _find_audit_dir(_named_folder(data) or current_folder())
     if folder is None:
-        return
+        return None
     spool = os.path.join(folder, "spool")
     if _make_folder(spool, 0o777):
         _create(os.path.join(spool, ".gitignore"), b"*\n", 0o666)
     events = os.path.join(spool, "events")
     _make_folder(events, 0o700)  # prompts are not masked yet
     if len(os.listdir(events)) >= MAX_WAITING:
-        return
+        return folder
     name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}"
     temporary = os.path.join(events, f"{name}.tmp")
     try:
@@ -77,6 +94,116 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> None:
         os.replace(temporary, os.path.join(events, f"{name}.json"))
     except OSError:
         os.unlink(temporary)
+    return folder
+
+
+def mark_folding(spool: str) -> int | None:
+    """Mark this program as the one that folds in the background, until the descriptor is closed.
+
+    Args:
+        spool: The folder of the spool.
+
+    Returns:
+        A descriptor of the marker; None if another program folds.
+
+    Raises:
+        OSError: The marker cannot be created.
+    """
+    path = os.path.join(spool, _MARKER)
+    if os.name == "nt" and _is_open_elsewhere(path):
+        return None
+    descriptor = os.open(path, _MARKER_FLAGS | os.O_CREAT, 0o600)
+    if os.name != "nt":
+        try:
+            os.lockf(descriptor, os.F_TLOCK, 0)
+        except OSError:
+            os.close(descriptor)
+            return None
+    return descriptor
+
+
+def is_marked_by(descriptor: int, spool: str) -> bool:
+    """Return whether a marker is still there; removing it asks its program to end."""
+    try:
+        named = os.lstat(os.path.join(spool, _MARKER))
+    except OSError:
+        return False
+    return os.path.samestat(named, os.fstat(descriptor))
+
+
+def end_folding(spool: str) -> None:
+    """Ask the process that folds in the background to end, and wait for it."""
+    path = os.path.join(spool, _MARKER)
+    if os.name == "nt":
+        while _is_open_elsewhere(path):
+            time.sleep(_PAUSE)
+        return
+    try:
+        descriptor = os.open(path, _MARKER_FLAGS)
+        os.unlink(path)
+    except OSError:
+        return
+    try:
+        os.lockf(descriptor, os.F_LOCK, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _is_folding(spool: str) -> bool:
+    """Return whether a process folds in the background."""
+    path = os.path.join(spool, _MARKER)
+    if os.name == "nt":
+        return _is_open_elsewhere(path)
+    try:
+        descriptor = os.open(path, _MARKER_FLAGS)
+    except OSError:
+        return False
+    try:
+        os.lockf(descriptor, os.F_TEST, 0)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _is_open_elsewhere(path: str) -> bool:
+    """Return whether a program has a file open; only Windows refuses to rename such a file."""
+    try:
+        os.rename(path, path)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _start_folding(folder: str) -> None:
+    """Start a process that records what waits in a trail, unless one is active.
+
+    It is in a session of its own, and gets none of the agent's pipes: the agent may wait until all
+    of them are closed. Its folder is the root, from which no project's module can be imported.
+    """
+    if _is_folding(os.path.join(folder, "spool")) or not sys.executable:
+        return
+    os.chdir(os.sep)
+    arguments = ["-P", "-m", _FOLDING_MODULE, folder]
+    os.closerange(3, _INHERITED)
+    if sys.platform == "win32":
+        null = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(null, standard)
+        quoted = [f'"{each}"' for each in (sys.executable, *arguments)]
+        os.spawnv(os.P_DETACH, sys.executable, quoted)  # noqa: S606
+        return
+    null_files = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in (0, 1, 2)]
+    os.posix_spawn(
+        sys.executable,
+        [sys.executable, *arguments],
+        os.environ,
+        file_actions=null_files,
+        setsid=True,
+    )
 
 
 def _limit_time() -> None:

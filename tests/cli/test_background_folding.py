@@ -1,0 +1,241 @@
+"""What `vibes hook` stores becomes records at once: by a process in the background, and by readers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.run_vibes import clean_environment
+from tests.cli.test_hook import encoded, payload, run_hook, store, waiting, written
+from tests.requirements import REPOSITORY
+from tests.unit.recording.projects import Project, new_project
+from vibes_lsp.ingest import background_folding, hook_spool
+from vibes_lsp.ingest.background_folding import fold_in_background
+from vibes_lsp.ingest.hook_spool import end_folding, mark_folding
+from vibes_lsp.store.locks import FileLock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.run_vibes import RunVibes
+
+posix_only = pytest.mark.skipif(os.name == "nt", reason="uses signals and POSIX locks")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return new_project(tmp_path / "project")
+
+
+def events_lock(project: Project) -> FileLock:
+    """Return the lock that a program holds while it records events."""
+    project.recorder.directory.spool.mkdir(exist_ok=True)
+    return FileLock(project.recorder.directory.spool / "events.lock")
+
+
+def prompts(project: Project) -> list[str]:
+    return sorted(each["prompt_text"] for each in project.entries("prompt").values())
+
+
+def submit(project: Project, prompt: str) -> None:
+    run_hook(
+        encoded(payload(project.root, "UserPromptSubmit", prompt=prompt, prompt_id=prompt)),
+        project.root,
+    )
+
+
+def folding_process(project: Project) -> int:
+    """Return the id of the process that folds in the background, once it is there."""
+    import fcntl
+
+    marker = project.recorder.directory.spool / "folding.lock"
+    while True:
+        if marker.exists():
+            with marker.open("rb+") as file:
+                request = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+                kind, _, _, _, pid = struct.unpack(
+                    "hhqqi4x", fcntl.fcntl(file, fcntl.F_GETLK, request)
+                )
+                if kind != fcntl.F_UNLCK:
+                    return int(pid)
+
+
+@pytest.mark.slow
+def test_an_event_is_recorded_without_another_command(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    submit(project, "Write b.")
+    project.file("b.py", "b = 1\n")
+    run_hook(encoded(written(project)), project.root)
+    done = run_vibes("hook", "--wait", cwd=project.root)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    [line] = project.records("line")
+    assert line["file_path"] == "b.py"
+    assert prompts(project) == ["Write b."]
+    assert not (project.recorder.directory.spool / "folding.lock").exists()
+
+
+@posix_only
+@pytest.mark.slow
+def test_the_process_in_the_background_has_nothing_of_the_agent(project: Project) -> None:
+    reader, writer = os.pipe()
+    with events_lock(project).acquire():  # it cannot end before this block does
+        hook = subprocess.Popen(
+            [sys.executable, "-m", "vibes_lsp", "hook"],
+            cwd=project.root,
+            env=clean_environment({"PYTHONPATH": str(REPOSITORY)}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=writer,
+            pass_fds=[writer],
+        )
+        os.close(writer)
+        out, _ = hook.communicate(encoded(payload(project.root, "UserPromptSubmit", prompt="x")))
+        assert (hook.returncode, out, os.read(reader, 100)) == (0, b"", b"")
+        process = folding_process(project)
+        assert os.getsid(process) == process
+        assert os.getsid(process) != os.getsid(0)
+    os.close(reader)
+    end_folding(str(project.recorder.directory.spool))
+    assert prompts(project) == ["x"]
+
+
+@posix_only
+@pytest.mark.slow
+def test_a_killed_process_is_replaced_and_each_event_recorded_once(project: Project) -> None:
+    with events_lock(project).acquire():
+        submit(project, "first")
+        killed = folding_process(project)
+        submit(project, "second")  # the same process is active
+        assert folding_process(project) == killed
+        os.kill(killed, signal.SIGKILL)
+        while hook_spool._is_folding(str(project.recorder.directory.spool)):
+            pass
+        submit(project, "third")
+        assert folding_process(project) != killed
+    end_folding(str(project.recorder.directory.spool))
+    assert prompts(project) == ["first", "second", "third"]
+    assert len(project.records("session")) == 1
+
+
+@pytest.mark.slow
+def test_no_module_of_the_project_is_imported(project: Project) -> None:
+    trap = "open(__file__ + '.was-run', 'w')\n"
+    for name in ("logging.py", "json.py", "vibes_lsp/__init__.py", "pydantic.py"):
+        project.file(name, trap)
+    subprocess.run(
+        [sys.executable, "-P", "-m", "vibes_lsp", "hook"],
+        cwd=project.root,
+        env=clean_environment({"PYTHONPATH": str(REPOSITORY)}),
+        input=encoded(payload(project.root, "UserPromptSubmit", prompt="x")),
+        check=True,
+    )
+    while waiting(project):
+        pass
+    end_folding(str(project.recorder.directory.spool))
+    assert prompts(project) == ["x"]
+    assert not list(project.root.rglob("*.was-run"))
+
+
+def test_only_one_process_folds(project: Project) -> None:
+    store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
+    spool = str(project.recorder.directory.spool)
+    program = (
+        "import os, sys; from vibes_lsp.ingest.hook_spool import mark_folding;"
+        "sys.exit(mark_folding(sys.argv[1]) is not None)"
+    )
+    marker = mark_folding(spool)
+    assert marker is not None
+    for expected in (0, 1):
+        done = subprocess.run(
+            [sys.executable, "-c", program, spool],
+            check=False,
+            env=clean_environment({"PYTHONPATH": str(REPOSITORY)}),
+        )
+        assert done.returncode == expected
+        if not expected:
+            os.close(marker)
+
+
+def test_folding_ends_when_nothing_comes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_folding, "LINGER", 0.0)
+    for prompt in ("first", "second"):
+        store(project, payload(project.root, "UserPromptSubmit", prompt=prompt))
+        fold_in_background(project.recorder.directory)
+    assert prompts(project) == ["first", "second"]
+
+
+def test_folding_ends_when_an_event_cannot_be_recorded(project: Project) -> None:
+    """Else it would try for ever: what git tracks is never recorded."""
+    store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
+    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    subprocess.run(["git", "add", "-f", *waiting(project)], cwd=project.root, check=True)
+    fold_in_background(project.recorder.directory)
+    assert len(waiting(project)) == 1
+    assert prompts(project) == []
+
+
+@posix_only
+def test_a_link_in_place_of_the_marker_is_not_followed(project: Project, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    project.recorder.directory.spool.mkdir(exist_ok=True)
+    (project.recorder.directory.spool / "folding.lock").symlink_to(target)
+    with pytest.raises(OSError, match=r"folding\.lock"):
+        mark_folding(str(project.recorder.directory.spool))
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["blame", "b.py"],
+        ["find"],
+        ["log"],
+        ["sessions"],
+        ["stats"],
+        ["check"],
+        ["query", "SELECT 1"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_that_shows_records_what_waits(
+    project: Project, run_vibes: RunVibes, command: list[str]
+) -> None:
+    project.file("b.py", "b = 1\n")
+    store(project, payload(project.root, "UserPromptSubmit", prompt="Write b."))
+    store(project, written(project))
+    done = run_vibes(*command, cwd=project.root)
+    assert (done.code, done.err) == (0, "")
+    assert [each["file_path"] for each in project.records("line")] == ["b.py"]
+    assert waiting(project) == []
+
+
+def test_a_gate_and_a_comparison_do_not_depend_on_what_waits(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *arguments], cwd=project.root, check=True)
+    project.file("b.py", "b = 1\n")
+    store(project, written(project))
+    run_vibes("gate", cwd=project.root)
+    run_vibes("gate", "--base", "HEAD", cwd=project.root)
+    run_vibes("check", "--base", "HEAD", cwd=project.root)
+    assert project.records("line") == []
+    assert len(waiting(project)) == 1
+
+
+def test_a_reader_shows_what_it_can_while_another_program_folds(
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vibes_lsp.ingest.fold_events.READER_PATIENCE", 0.01)
+    store(project, written(project))
+    with events_lock(project).acquire():
+        done = run_vibes("log", cwd=project.root)
+    assert (done.code, done.err) == (0, "")
+    assert len(waiting(project)) == 1
