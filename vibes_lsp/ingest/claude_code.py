@@ -12,19 +12,15 @@ from vibes_lsp.ingest.events import (
     AgentEvent,
     CommandRun,
     FileEdit,
-    FilesEdited,
-    FilesRead,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
 )
 from vibes_lsp.ingest.patches import read_structured_patch
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
     exit_code,
-    new_event,
+    files_edited,
+    files_read,
+    read_claude_like_event,
     replacement,
-    subagent_key,
 )
 from vibes_lsp.model.members import Members, mapping, text
 
@@ -33,41 +29,14 @@ _EXIT_CODE: Final = re.compile(r"\AExit code (\d+)\b")
 
 def read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
-    action = _action(payload)
-    if action is None:
-        return None
-    session = subagent_key(
-        text(payload, "session_id") or "", text(payload, "agent_id"), text(payload, "agent_type")
-    )
-    return new_event(
-        Agent.CLAUDE_CODE,
-        payload,
-        session,
-        action,
-        call_id=text(payload, "tool_use_id"),
-        model=text(payload, "model"),
-        content=payload.get("tool_input") or text(payload, "prompt"),
-    )
-
-
-def _action(payload: Members) -> Action | None:
-    match text(payload, "hook_event_name"):
-        case "SessionStart" | "SubagentStart":
-            return SessionStarted()
-        case "SessionEnd" | "SubagentStop":
-            return SessionEnded()
-        case "UserPromptSubmit":
-            prompt = text(payload, "prompt")
-            return PromptSubmitted(prompt) if prompt else None
-        case "PostToolUse" | "PostToolUseFailure":
-            return _tool_use(payload)
-    return None
+    return read_claude_like_event(Agent.CLAUDE_CODE, payload, _tool_use)
 
 
 def _tool_use(payload: Members) -> Action | None:
     folder, members = text(payload, "cwd") or "", mapping(payload, "tool_input")
     response = mapping(payload, "tool_response")
     is_failure = text(payload, "hook_event_name") == "PostToolUseFailure"
+    is_staged = response.get("staged") is True  # the file is unchanged
     match text(payload, "tool_name"):
         case "Bash":
             command = text(members, "command")
@@ -78,11 +47,11 @@ def _tool_use(payload: Members) -> Action | None:
             output = error if is_failure else text(response, "stdout")
             return CommandRun(command, code, output) if command else None
         case "Read" if not is_failure:
-            path = text(members, "file_path")
-            return FilesRead((absolute_path(folder, path),)) if path else None
-        case "Edit" | "MultiEdit" | "Write" if not is_failure:
-            edit = _edit(folder, members, response)
-            return FilesEdited((edit,)) if edit is not None else None
+            return files_read(folder, text(members, "file_path"))
+        case "Edit" | "MultiEdit" | "Write" if not is_failure and not is_staged:
+            return files_edited(_edit(folder, members, response))
+        case "NotebookEdit" if not is_failure and not is_staged:
+            return files_edited(_notebook_edit(folder, members, response))
     return None
 
 
@@ -105,6 +74,14 @@ def _edit(folder: str, members: Members, response: Members) -> FileEdit | None:
         hunks=read_structured_patch(response.get("structuredPatch")),
         changed_by_person=response.get("userModified") is True,
     )
+
+
+def _notebook_edit(folder: str, members: Members, response: Members) -> FileEdit | None:
+    path = text(members, "notebook_path")
+    if not path or text(response, "error"):
+        return None
+    before, after = text(response, "original_file"), text(response, "updated_file")
+    return FileEdit(absolute_path(folder, path), before=before, after=after)
 
 
 def _is_new(members: Members) -> bool:

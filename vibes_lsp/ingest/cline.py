@@ -16,7 +16,6 @@ from vibes_lsp.ingest.events import (
     CommandRun,
     FileEdit,
     FilesEdited,
-    FilesRead,
     SessionEnded,
     SessionKey,
     SessionStarted,
@@ -25,7 +24,9 @@ from vibes_lsp.ingest.payload_members import (
     absolute_path,
     checked_version,
     exit_code,
+    files_read,
     new_event,
+    objects,
     replacement,
     subagent_key,
 )
@@ -74,14 +75,7 @@ def _tool_use(folder: str, result: Members) -> Action | None:
         case "editor":
             return _edit(folder, given, mapping(result, "output"))
         case "read_files":
-            files = given.get("files")
-            paths = [
-                text(each, "path")
-                for each in (files if isinstance(files, list) else [])
-                if isinstance(each, dict)
-            ]
-            found = tuple(absolute_path(folder, path) for path in paths if path)
-            return FilesRead(found) if found else None
+            return files_read(folder, *(text(each, "path") for each in objects(given, "files")))
         case "run_commands":
             return _command(output)
     return None

@@ -17,7 +17,6 @@ from vibes_lsp.ingest.events import (
     CommandRun,
     FileEdit,
     FilesEdited,
-    FilesRead,
     PromptSubmitted,
     SessionEnded,
     SessionKey,
@@ -26,6 +25,8 @@ from vibes_lsp.ingest.events import (
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
     exit_code,
+    files_edited,
+    files_read,
     milliseconds,
     new_event,
     patched_files,
@@ -99,7 +100,7 @@ def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | N
             command = text(members, "command")
             return CommandRun(command, exit_code(_EXIT_CODE, output), output) if command else None
         case "view" | "Read":
-            return FilesRead((absolute_path(folder, path),)) if path else None
+            return files_read(folder, path)
         case "create" | "Write":
             content = text(members, "file_text")
             if not path or content is None:
@@ -107,6 +108,5 @@ def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | N
             edit = FileEdit(absolute_path(folder, path), creates=True, after=content)
             return FilesEdited((edit,))
         case "edit" | "Edit":
-            edit_or_none = replacement(folder, members, ("path", "old_str", "new_str"))
-            return FilesEdited((edit_or_none,)) if edit_or_none is not None else None
+            return files_edited(replacement(folder, members, ("path", "old_str", "new_str")))
     return None

@@ -20,6 +20,11 @@ class Agent(StrEnum):
     QWEN_CODE = "Qwen Code"
     OPENCODE = "opencode"
     CLINE = "Cline"
+    CURSOR = "Cursor"
+    WINDSURF = "Windsurf"
+    COPILOT_VSCODE = "Copilot in VS Code"
+    CONTINUE = "Continue"
+    AMP = "Amp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,8 @@ class FileEdit:
 
     Attributes:
         path: The file, absolute.
-        creates: Whether the file did not exist before.
+        creates: Whether the file did not exist, or had no text, before.
+        may_overwrite: Whether nothing in the payload proves `creates`.
         deletes: Whether the file was deleted.
         before: The whole text before.
         after: The whole text after.
@@ -66,6 +72,7 @@ class FileEdit:
         hunks: The payload's own diff.
         chunks: The payload's own patch without line numbers.
         changed_by_person: Whether a person changed the proposal before it was written.
+        may_be_unsaved: Whether the agent reports the edit before it is on the disk.
     """
 
     path: str
@@ -79,6 +86,8 @@ class FileEdit:
     hunks: tuple[DiffHunk, ...] = ()
     chunks: tuple[PatchChunk, ...] = ()
     changed_by_person: bool = False
+    may_overwrite: bool = False
+    may_be_unsaved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +159,7 @@ class AgentEvent:
         session: The session in which it happened.
         identity: The same for two reports of one event of a session, and for no two events; empty
             where the payload has nothing to tell two events apart.
-        folder: The agent's current folder.
+        folder: The agent's current folder; empty where the payload does not say it.
         action: What happened.
         model: The model, where the payload names it.
         version: The agent's version, where the payload names it.

@@ -29,9 +29,8 @@ from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
 from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, end_folding, has_waiting_events
-from vibes_lsp.ingest.payloads import read_event
+from vibes_lsp.ingest.payloads import parse_payload, read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
-from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
@@ -223,13 +222,13 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
         return WaitingEvent(path, moment, None)
     try:
         data = read_file(path, limit=MAX_PAYLOAD)
-        event = None if data is None else read_event(parse_object(data))
+        event = None if data is None else read_event(parse_payload(data))
     except (MalformedJson, UnreadableFile):
         event = None
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's event is not read: %s", type(error).__name__)
         event = None
-    if event is not None and not _owns(directory, Path(event.folder)):
+    if event is not None and event.folder and not _owns(directory, Path(event.folder)):
         event = None
     return WaitingEvent(path, moment, event)
 

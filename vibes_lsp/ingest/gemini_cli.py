@@ -16,20 +16,16 @@ from vibes_lsp.ingest.events import (
     AgentEvent,
     CommandRun,
     FileEdit,
-    FilesEdited,
-    FilesRead,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
 )
 from vibes_lsp.ingest.patches import read_unified_diff
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
     exit_code,
+    files_edited,
+    files_read,
     inner,
-    new_event,
+    read_claude_like_event,
     replacement,
-    subagent_key,
 )
 from vibes_lsp.model.members import Members, integer, mapping, text
 
@@ -39,43 +35,14 @@ _FINISHED: Final = re.compile(r"^Process Group PGID: ", re.MULTILINE)
 
 def read_event(payload: Members) -> AgentEvent | None:
     """Return what happened in Gemini CLI; None for nothing to record."""
-    action = _action(payload, text(payload, "prompt"))
-    return None if action is None else _event(Agent.GEMINI_CLI, payload, action)
+    return read_claude_like_event(Agent.GEMINI_CLI, payload, _tool_use)
 
 
 def read_qwen_event(payload: Members) -> AgentEvent | None:
     """Return what happened in Qwen Code; None for nothing to record."""
-    action = _action(payload, text(payload, "submitted_prompt"))
-    return None if action is None else _event(Agent.QWEN_CODE, payload, action)
-
-
-def _event(agent: Agent, payload: Members, action: Action) -> AgentEvent | None:
-    session = subagent_key(
-        text(payload, "session_id") or "", text(payload, "agent_id"), text(payload, "agent_type")
+    return read_claude_like_event(
+        Agent.QWEN_CODE, payload, _tool_use, prompt="submitted_prompt", call_id="tool_call_id"
     )
-    return new_event(
-        agent,
-        payload,
-        session,
-        action,
-        moment=text(payload, "timestamp"),
-        call_id=text(payload, "tool_call_id"),
-        model=text(payload, "model"),
-        content=payload.get("tool_input") or text(payload, "prompt"),
-    )
-
-
-def _action(payload: Members, prompt: str | None) -> Action | None:
-    match text(payload, "hook_event_name"):
-        case "SessionStart" | "SubagentStart":
-            return SessionStarted()
-        case "SessionEnd" | "SubagentStop":
-            return SessionEnded()
-        case "BeforeAgent" | "UserPromptSubmit":
-            return PromptSubmitted(prompt) if prompt else None
-        case "AfterTool" | "PostToolUse" | "PostToolUseFailure":
-            return _tool_use(payload)
-    return None
 
 
 def _tool_use(payload: Members) -> Action | None:
@@ -86,11 +53,9 @@ def _tool_use(payload: Members) -> Action | None:
         case "run_shell_command":
             return _command(payload, members, response)
         case "read_file" if not has_failed:
-            path = text(members, "file_path") or text(members, "absolute_path")
-            return FilesRead((absolute_path(folder, path),)) if path else None
+            return files_read(folder, text(members, "file_path") or text(members, "absolute_path"))
         case "write_file" | "replace" | "edit" if not has_failed:
-            edit = _edit(folder, members, inner(response, "returnDisplay"))
-            return FilesEdited((edit,)) if edit is not None else None
+            return files_edited(_edit(folder, members, inner(response, "returnDisplay")))
     return None
 
 

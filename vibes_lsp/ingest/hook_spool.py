@@ -35,7 +35,7 @@ _MARKER_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLO
 _PAUSE = 0.05
 _INHERITED = 1024
 """Descriptors below this number may be an agent's pipes."""
-_FOLDER_MEMBERS = (b'"cwd"', b'"workspaceRoots"')
+_FOLDER_MEMBERS = (b'"cwd"', b'"workspaceRoots"', b'"workspace_roots"')
 
 
 def has_waiting_events(folder: str) -> bool:

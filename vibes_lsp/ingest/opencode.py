@@ -15,7 +15,6 @@ from vibes_lsp.ingest.events import (
     CommandRun,
     FileEdit,
     FilesEdited,
-    FilesRead,
     PromptSubmitted,
     SessionKey,
 )
@@ -23,7 +22,9 @@ from vibes_lsp.ingest.patches import read_unified_diff
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
     checked_version,
+    files_read,
     new_event,
+    objects,
     patched_files,
     replacement,
 )
@@ -60,11 +61,10 @@ def read_event(payload: Members) -> AgentEvent | None:
 
 
 def _prompt(output: Members) -> str:
-    parts = output.get("parts")
     return "\n".join(
         text(part, "text") or ""
-        for part in (parts if isinstance(parts, list) else [])
-        if isinstance(part, dict) and text(part, "type") == "text"
+        for part in objects(output, "parts")
+        if text(part, "type") == "text"
     )
 
 
@@ -77,7 +77,7 @@ def _tool_use(folder: str, given: Members, output: Members) -> Action | None:
             told = text(metadata, "output")
             return CommandRun(command, integer(metadata, "exit"), told) if command else None
         case "read":
-            return FilesRead((absolute_path(folder, path),)) if path else None
+            return files_read(folder, path)
         case "write":
             content = text(arguments, "content")
             if not path or content is None:
@@ -97,11 +97,9 @@ def _tool_use(folder: str, given: Members, output: Members) -> Action | None:
 def _patch(folder: str, arguments: Members, metadata: Members) -> FilesEdited | None:
     """Return the edits of a patch, with the diff that opencode adds for each file."""
     patched = patched_files(folder, text(arguments, "patchText") or "")
-    files = metadata.get("files")
     diffs = {
         text(each, "filePath") or "": read_unified_diff(text(each, "patch") or "")
-        for each in (files if isinstance(files, list) else [])
-        if isinstance(each, dict)
+        for each in objects(metadata, "files")
     }
     return FilesEdited(
         tuple(replace(edit, hunks=diffs.get(edit.path, ())) for edit in patched.edits)

@@ -1,10 +1,10 @@
-"""What the payloads of several agents have in common: ids, paths, exit codes. Pure."""
+"""What the payloads of several agents have in common: events, ids, paths, exit codes. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
@@ -17,7 +17,11 @@ from vibes_lsp.ingest.events import (
     AgentEvent,
     FileEdit,
     FilesEdited,
+    FilesRead,
+    PromptSubmitted,
+    SessionEnded,
     SessionKey,
+    SessionStarted,
 )
 from vibes_lsp.ingest.patches import read_patch
 from vibes_lsp.model.canonical_json import canonical_json
@@ -27,6 +31,53 @@ from vibes_lsp.model.paths import PathKind, path_kind
 _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.:/@+ \[\]-]{0,99}", re.ASCII)
 _VERSION: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,49}", re.ASCII)
 _NO_MODELS: Final = frozenset({"", UNKNOWN, "default", "<synthetic>"})
+_REPLACED: Final = ("path", "old_string", "new_string")
+_ALL: Final = "replace_all"
+
+
+def read_claude_like_event(
+    agent: Agent,
+    payload: Members,
+    tool_use: Callable[[Members], Action | None],
+    *,
+    prompt: str = "prompt",
+    call_id: str = "tool_use_id",
+) -> AgentEvent | None:
+    """Return what happened by a payload with Claude Code's members and event names.
+
+    Args:
+        agent: The agent.
+        payload: The payload.
+        tool_use: Returns what a tool call did, by the payload of an event after it.
+        prompt: The name of the member with a person's prompt.
+        call_id: The name of the member that identifies a tool call.
+    """
+    action: Action | None = None
+    match text(payload, "hook_event_name"):
+        case "SessionStart" | "SubagentStart":
+            action = SessionStarted()
+        case "SessionEnd" | "SubagentStop":
+            action = SessionEnded()
+        case "UserPromptSubmit" | "BeforeAgent":
+            asked = text(payload, prompt)
+            action = PromptSubmitted(asked) if asked else None
+        case "PostToolUse" | "PostToolUseFailure" | "AfterTool":
+            action = tool_use(payload)
+    if action is None:
+        return None
+    session = subagent_key(
+        text(payload, "session_id") or "", text(payload, "agent_id"), text(payload, "agent_type")
+    )
+    return new_event(
+        agent,
+        payload,
+        session,
+        action,
+        moment=text(payload, "timestamp"),
+        call_id=text(payload, call_id),
+        model=text(payload, "model"),
+        content=payload.get("tool_input") or text(payload, "prompt"),
+    )
 
 
 def new_event(
@@ -39,6 +90,8 @@ def new_event(
     call_id: str | None = None,
     model: str | None = None,
     content: JsonValue = None,
+    turn: str | None = None,
+    folder: str | None = None,
 ) -> AgentEvent | None:
     """Return an event with the members that the payloads of most agents have.
 
@@ -51,11 +104,14 @@ def new_event(
         call_id: The tool call.
         model: The model, where the payload names it.
         content: What makes this event different from others at the same time.
+        turn: The request of a person that it belongs to; by default as the payload says it.
+        folder: The agent's folder; by default as the payload says it.
     """
-    folder = text(payload, "cwd")
-    if not folder or path_kind(folder) != PathKind.ABSOLUTE:
-        return None
-    turn = text(payload, "prompt_id") or text(payload, "turn_id")
+    if folder is None:
+        folder = text(payload, "cwd")
+        if not folder or path_kind(folder) != PathKind.ABSOLUTE:
+            return None
+    turn = turn or text(payload, "prompt_id") or text(payload, "turn_id")
     what: JsonValue = [type(action).__name__, call_id or moment, turn, content]
     is_known = call_id or moment or turn
     identity = hashlib.sha256(canonical_json(what)).hexdigest() if is_known else ""
@@ -74,7 +130,7 @@ def new_event(
 
 def checked_model(name: str | None) -> str | None:
     """Return a model's name; None for a text that cannot be one."""
-    if name is None or name in _NO_MODELS or not _MODEL_NAME.fullmatch(name):
+    if name is None or name.casefold() in _NO_MODELS or not _MODEL_NAME.fullmatch(name):
         return None
     return name
 
@@ -97,6 +153,26 @@ def absolute_path(folder: str, path: str) -> str:
         return path
     kind = PureWindowsPath if "\\" in folder else PurePosixPath
     return str(kind(folder) / path)
+
+
+def files_read(folder: str | None, *paths: str | None) -> FilesRead | None:
+    """Return the reading of the files that are named; None if none is."""
+    found = tuple(absolute_path(folder or "", path) for path in paths if path)
+    return FilesRead(found) if found else None
+
+
+def files_edited(*edits: FileEdit | None) -> FilesEdited | None:
+    """Return the edit of the files that are known; None if none is."""
+    known = tuple(edit for edit in edits if edit is not None)
+    return FilesEdited(known) if known else None
+
+
+def objects(members: Members, name: str) -> tuple[Members, ...]:
+    """Return the objects in a member that is an array; empty for anything else."""
+    value = members.get(name)
+    return (
+        tuple(each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
+    )
 
 
 def patched_files(folder: str | None, patch: str) -> FilesEdited:
@@ -127,6 +203,20 @@ def replacement(
         old=old,
         new=new,
         replace_all=replace_all is not None and members.get(replace_all) is True,
+    )
+
+
+def replaced_texts(path: str, edits: Iterable[Members]) -> FilesEdited | None:
+    """Return the edits of a file by texts that were replaced one after the other; None for none.
+
+    A replaced text that is empty may mean a new file, an insertion or a file that was overwritten.
+    """
+    return files_edited(
+        *(
+            replace(edit, may_overwrite=edit.old == "")
+            for each in edits
+            if (edit := replacement(None, {**each, "path": path}, _REPLACED, replace_all=_ALL))
+        )
     )
 
 

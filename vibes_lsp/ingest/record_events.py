@@ -124,7 +124,7 @@ class EventRecorder:
                 )
             case CommandRun(command, code, output):
                 known = code if code is not None and abs(code) <= _MAX_EXIT_CODE else None
-                run = Command(command, CommandType.SHELL, known, output, event.folder)
+                run = Command(command, CommandType.SHELL, known, output, event.folder or None)
                 self._command(event, run, identity)
             case FilesRead(paths):
                 session, _ = self._session(event)
