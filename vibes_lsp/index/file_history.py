@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from vibes_lsp.anchors.history_mapping import EditTime, LineAges
 from vibes_lsp.anchors.locate import locate_sure
@@ -24,6 +24,7 @@ from vibes_lsp.index.original_text import OriginalTexts
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
+from vibes_lsp.store.kept_texts import read_kept_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class FileHistories:
                 resolved_commits,
                 lambda lineage: earliest_edit_time(trail.log, lineage),
                 older_versions,
+                kept_text=partial(read_kept_text, trail.directory),
             )
         )
         self._moved_in = MovedIn(

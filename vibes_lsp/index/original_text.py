@@ -1,7 +1,8 @@
 """The text that each annotation was made in, found in git's history (R4, R14, R17).
 
 A version counts when the anchors match it. If they match a version older than the edit, the match
-proves nothing (R14), and that version is returned as such. This runs git, so call it from a
+proves nothing (R14), and that version is returned as such. A text that was changed before it was
+committed is in no version; this machine may have kept it. This runs git, so call it from a
 thread or a command.
 """
 
@@ -33,6 +34,8 @@ _NEARBY: Final = 4
 
 EarliestEditTime: TypeAlias = Callable[[Lineage], datetime | None]
 """Returns the time before which a commit is older than an edit (R14)."""
+KeptText: TypeAlias = Callable[[str], bytes | None]
+"""Returns the text with a hash, if this machine has kept it."""
 
 
 class OriginalTexts:
@@ -44,6 +47,7 @@ class OriginalTexts:
             their first record.
         earliest_edit_time: Returns the time before which a commit is older than an edit (R14).
         older_versions: A cache of versions older than an edit.
+        kept_text: Returns the text with a hash, if this machine has kept it.
     """
 
     def __init__(
@@ -52,11 +56,14 @@ class OriginalTexts:
         resolved_commits: Mapping[str, ResolvedCommit],
         earliest_edit_time: EarliestEditTime,
         older_versions: OlderVersions | None = None,
+        *,
+        kept_text: KeptText = lambda _hash: None,
     ) -> None:
         self._history = history
         self._resolved_commits = resolved_commits
         self._earliest_edit_time = earliest_edit_time
         self._older_versions: OlderVersions = {} if older_versions is None else older_versions
+        self._kept_text = kept_text
         self._texts: dict[str, Text | None] = {}
 
     def of(self, lineages: Iterable[Lineage], text: Text | None = None) -> dict[str, OriginalText]:
@@ -66,7 +73,9 @@ class OriginalTexts:
             lineages: The annotations.
             text: Their file as it is now.
         """
-        search = _OriginalTextSearch(self._history, self._texts, self._older_versions)
+        search = _OriginalTextSearch(
+            self._history, self._texts, self._older_versions, self._kept_text
+        )
         return search.run(self._searched(lineages), text)
 
     def edit_times(self, lineages: Iterable[Lineage]) -> dict[str, EditTime]:
@@ -133,6 +142,7 @@ class _OriginalTextSearch:
         history: The project's git history.
         texts: A cache of versions' texts, by blob.
         older_versions: As for `OriginalTexts`.
+        kept_text: As for `OriginalTexts`.
     """
 
     def __init__(
@@ -140,12 +150,14 @@ class _OriginalTextSearch:
         history: ProjectHistory,
         texts: dict[str, Text | None],
         older_versions: OlderVersions,
+        kept_text: KeptText,
     ) -> None:
         self._contents = history.contents
         self._versions = cache(history.versions)
         self._version_at = cache(history.version_at)
         self._version_with_hash = cache(history.version_with_hash)
         self._texts = texts
+        self._kept_text = kept_text
         self._older_texts = OlderTextSearch(
             history, lambda path: self._versions(path).versions, self._text, older_versions
         )
@@ -162,6 +174,9 @@ class _OriginalTextSearch:
                 if each.id not in found
             ]
             found.update(self._matching(tried))
+        for each in annotations:
+            if each.id not in found and (kept := self._kept(each)) is not None:
+                found[each.id] = kept
         lengths = {each.id: each.recorded_range.length for each in annotations}
         for identifier, (version, start) in self._older_texts.run(annotations, found, text).items():
             before = self._text(version)
@@ -235,17 +250,36 @@ class _OriginalTextSearch:
                     )
         return found
 
+    def _kept(self, annotation: SearchedAnnotation) -> OriginalText | None:
+        """Return the original text that this machine has kept."""
+        recorded = annotation.recorded_range
+        file_hash = recorded.anchors.file_hash
+        data = None if file_hash is None else self._kept_text(file_hash)
+        if data is None:
+            return None
+        text = Text.from_bytes(data)
+        [where] = locate_sure([recorded], text)
+        if where is None or where.start is None or where.end is None:
+            return None
+        versions = self._versions(annotation.path).versions
+        age = sum(each.moment >= annotation.lineage.first.moment for each in versions)
+        return OriginalText(text, where.start, where.end, self._newest(versions[:age]))
+
     def _later(self, version: Version) -> tuple[Text, ...]:
-        """Return versions after one, oldest first.
+        """Return versions after one, oldest first."""
+        versions = self._versions(version.path).versions
+        age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)
+        return self._newest(versions[:age])
+
+    def _newest(self, versions: Sequence[Version]) -> tuple[Text, ...]:
+        """Return the texts of versions that are the newest of a file, oldest first.
 
         Old ones are skipped by their age, the same for each version, so that each pair is compared
         once.
         """
-        versions = self._versions(version.path).versions
-        age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)
         chosen = (
             each
-            for number, each in enumerate(versions[:age])
+            for number, each in enumerate(versions)
             if number % (1 << (number // _ALL_LATER).bit_length()) == 0
         )
         found: list[Text] = []

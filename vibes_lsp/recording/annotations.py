@@ -11,7 +11,7 @@ from typing import Final
 
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.functions import find_function
-from vibes_lsp.anchors.text import Text
+from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.index.live_risk import prompt_length, temperature_of
 from vibes_lsp.index.locate_annotations import locate_on_lines
 from vibes_lsp.model.members import Members, mapping, text, texts
@@ -32,6 +32,7 @@ from vibes_lsp.recording.requests import Origin, RecordAnnotation
 from vibes_lsp.recording.results import Recorded
 from vibes_lsp.risk.scoring import compute_score
 from vibes_lsp.risk.signals import CustomSignal, Measurements, factors_as_recorded
+from vibes_lsp.store.kept_texts import keep_text
 
 _SCORE_DIGITS: Final = 4
 
@@ -180,6 +181,8 @@ def draft_annotation(
 ) -> Draft:
     """Return the annotation of lines, or of the function on them, followed by its edges."""
     anchors = create_anchors(span.text, span.start, span.end)
+    if anchors.file_hash is not None:
+        keep_text(context.trail.directory, anchors.file_hash, encode(span.text.content))
     place_members: Members = (
         {
             "type": RecordType.LINE.value,

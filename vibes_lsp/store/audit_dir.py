@@ -71,6 +71,11 @@ class AuditDir:
         return self.spool / "events"
 
     @property
+    def kept_texts(self) -> Path:
+        """The folder of texts that annotations were made in and git may never have."""
+        return self.spool / "texts"
+
+    @property
     def gitignore(self) -> Path:
         """Keeps derived files out of git (RFC 4.2, R13)."""
         return self.path / ".gitignore"

@@ -22,6 +22,9 @@ from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.model.hashing import sha256
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.kept_texts import keep_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -301,3 +304,18 @@ def test_without_a_repository_there_is_no_history(
         10,
         None,
     )
+
+
+def test_a_text_that_was_changed_before_its_commit_is_known_where_it_was_kept(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    repository.write("a.py", "".join(LINES[:9]))
+    repository.commit("before", date=BEFORE)
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.write("a.py", EDITED)
+    repository.commit("edited", date=AFTER)
+    assert not only_location(repository.path, history).kinds
+    keep_text(AuditDir(repository.path / ".ai-audit"), sha256(FILE.encode()), FILE.encode())
+    located = only_location(repository.path, history)
+    assert (located.state, located.start, located.end) == (State.EDITED, 10, 20)
+    assert kinds(located) == "aahaaeaaaaa"

@@ -1,0 +1,87 @@
+"""Texts in which annotations were made, kept on this machine for a while.
+
+Git has a text only if it is committed. An edit that is changed before its commit would otherwise
+leave no proof of which lines are still as they were written. A kept text is used only under the
+hash that its record has, so no other content can take its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.model.hashing import sha256
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import (
+    make_folder,
+    make_ignored_folder,
+    read_file,
+    replace_file,
+    write_temporary,
+)
+
+MAX_TEXT: Final = 1 << 20
+"""Largest text that is kept, in bytes."""
+MAX_KEPT: Final = 64 << 20
+"""Bytes of all kept texts; the oldest are removed first."""
+RETENTION_SECONDS: Final = 30 * 86_400
+
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def keep_text(
+    directory: AuditDir, file_hash: str, data: bytes, now: Callable[[], float] = time.time
+) -> None:
+    """Keep a text; a failure changes nothing, because the text is only an aid.
+
+    Args:
+        directory: The trail.
+        file_hash: The hash of the text, as its records have it.
+        data: The text.
+        now: The clock.
+    """
+    if len(data) > MAX_TEXT:
+        return
+    folder = directory.kept_texts
+    path = folder / file_hash
+    with suppress(VibesError, OSError):
+        if path.exists():
+            os.utime(path, (now(), now()))
+            return
+        make_ignored_folder(directory.spool)
+        make_folder(folder)
+        folder.chmod(0o700)
+        replace_file(write_temporary(folder, data, durable=False), path)
+        if file_hash.startswith("0"):  # once for 16 texts: it examines each file
+            _remove_oldest(folder, now())
+
+
+def read_kept_text(directory: AuditDir, file_hash: str) -> bytes | None:
+    """Return the text with this hash; None if it is not kept."""
+    if not _HASH.fullmatch(file_hash):
+        return None
+    try:
+        data = read_file(directory.kept_texts / file_hash, limit=MAX_TEXT)
+    except VibesError:
+        return None
+    return data if data is not None and sha256(data) == file_hash else None
+
+
+def _remove_oldest(folder: Path, present: float) -> None:
+    """Remove texts that are too old, and the oldest ones above the limit of bytes."""
+    files: list[tuple[float, int, str]] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            status = entry.stat(follow_symlinks=False)
+            files.append((status.st_mtime, status.st_size, entry.path))
+    kept = 0
+    for modified, size, path in sorted(files, reverse=True):
+        kept += size
+        if kept > MAX_KEPT or present - modified > RETENTION_SECONDS:
+            Path(path).unlink(missing_ok=True)
