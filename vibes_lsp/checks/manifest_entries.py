@@ -17,7 +17,7 @@ from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.secrets import MaskingRules, secret_kinds
 from vibes_lsp.model.validation import entry_problems
-from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
+from vibes_lsp.model.vocabulary import IMPORTED_FROM, AssuranceLevel, ContextType
 from vibes_lsp.store.reasoning import (
     blob_file,
     blob_name_matches,
@@ -92,10 +92,17 @@ def check_level(context: CheckContext) -> Iterator[Finding]:
     level, counts = context.config.config.assurance_level, context.entry_counts
     if not context.trail.log.columns.annotations or not context.can_resolve_entries:
         return
-    if level != AssuranceLevel.LOW and not counts[ContextType.PROMPT]:
+    if level == AssuranceLevel.LOW or _are_all_imported(context):
+        return
+    if not counts[ContextType.PROMPT]:
         yield _absent(context, catalogue.PROMPTS_ABSENT, level, "prompt")
     if level == AssuranceLevel.HIGH and not counts[ContextType.REASONING]:
         yield _absent(context, catalogue.REASONING_ABSENT, level, "reasoning")
+
+
+def _are_all_imported(context: CheckContext) -> bool:
+    """Whether no annotation was recorded here: other tools keep less than a level requires."""
+    return all(IMPORTED_FROM in each.first.members for each in context.lineages)
 
 
 def _absent(context: CheckContext, check: Check, level: AssuranceLevel, kind: str) -> Finding:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
 from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
+from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import Imported, PlannedRecord
 from vibes_lsp.exchange.record_imports import ReadCandidates, record_imports
 from vibes_lsp.recording import Recorder
@@ -81,3 +83,16 @@ def _print_counts(result: Imported, *, dry_run: bool) -> None:
     )
     for reason, count in result.reasons.items():
         print_line(f"  {count:>6,}  {escape(reason)}")
+
+
+@command.command("git-ai", epilog=examples("vibes import git-ai --dry-run", "vibes import git-ai"))
+@dry_run_option
+@json_option
+@audit_dir_option
+def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
+    """Import the notes of git-ai.
+
+    Reads the notes in refs/notes/ai on the commits in the history of HEAD. Only lines that a
+    commit introduced are imported.
+    """
+    run_import(read_git_ai, audit_dir, dry_run=dry_run, as_json=as_json)

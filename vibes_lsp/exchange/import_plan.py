@@ -10,16 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool
 from vibes_lsp.recording.results import Result
-
-IMPORTED_FROM: Final = "imported_from"
-"""The member of an annotation that says which record of another tool it was imported from."""
 
 
 class Evidence(StrEnum):
@@ -89,7 +86,9 @@ class ImportedEdit:
         model: The model, likewise.
         session: Its session, if the source names one.
         prompt: What was asked, if the source has it.
-        extra: Further members of `imported_from`.
+        extra: Further members of `IMPORTED_FROM`.
+        committed: The committer's time, if the version is committed: what was recorded later is
+            another edit.
     """
 
     source: Source
@@ -106,6 +105,7 @@ class ImportedEdit:
     session: ImportedSession | None = None
     prompt: Prompt | None = None
     extra: Members | None = None
+    committed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Imported(Result):
 
 
 def source_members(edit: ImportedEdit) -> dict[str, Any]:
-    """Return the value of `imported_from` for an edit."""
+    """Return the value of `IMPORTED_FROM` for an edit."""
     return {
         "format": edit.source.format,
         "id": edit.source.id,

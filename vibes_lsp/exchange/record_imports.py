@@ -1,7 +1,8 @@
 """Record the edits of an import that the trail does not have yet.
 
 An imported record depends only on its source and on git, so that clones which import the same
-records write the same lines. It has no risk members: the score follows from what is known now.
+records write the same lines. It has no risk members: the score follows from what is known now. Its
+assurance level is that of what the source has: medium with a prompt, else low.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
-from vibes_lsp.anchors.text import Text
+from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.exchange.import_plan import (
-    IMPORTED_FROM,
     Candidate,
     Imported,
     ImportedEdit,
@@ -26,15 +26,19 @@ from vibes_lsp.exchange.import_plan import (
     source_members,
 )
 from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.lineage_commits import COMMITTED_FIRST
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import LogRecord, recorded_lines
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.model.vocabulary import AssuranceLevel, RecordType
+from vibes_lsp.model.vocabulary import IMPORTED_FROM, AssuranceLevel, RecordType
 from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured_members
+from vibes_lsp.recording.arguments import Model, Tool
 from vibes_lsp.recording.context import Draft, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
@@ -49,6 +53,8 @@ RECORDED_ALREADY: Final = "the trail has these lines already"
 GIVEN_TWICE: Final = "the source has these lines twice"
 NOT_IN_PROJECT: Final = "the file is not in the project"
 NOT_TRACKED: Final = "the project does not track the file"
+_MAX_NAME: Final = 250
+"""Longest name of a tool or model that is recorded, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +171,7 @@ class _KnownLines:
     def of(self, edit: ImportedEdit) -> list[tuple[str, str] | None]:
         """Return for each line why it is known and by which annotation; None if it is new."""
         imported = self._imported_lines(edit)
-        owners = {} if edit.text is None else self._owners_in(edit.path, edit.text)
+        owners = self._owners_in(edit)
         found: list[tuple[str, str] | None] = []
         for line in range(edit.start, edit.end + 1):
             if line in imported:
@@ -201,19 +207,25 @@ class _KnownLines:
             )
         return self._rewritten[commit]
 
-    def _owners_in(self, path: str, text: Text) -> dict[int, str]:
-        """Return the annotations that certainly own lines of a version, by line."""
-        if self._text is not text or self._path != path:
-            placements = locate_annotations(self._trail, path, text, approximate=False)
-            self._text, self._path = text, path
+    def _owners_in(self, edit: ImportedEdit) -> dict[int, str]:
+        """Return the annotations that certainly own lines of an edit's version, by line."""
+        if edit.text is None:
+            return {}
+        if self._text is not edit.text or self._path != edit.path:
+            self._text, self._path = edit.text, edit.path
             self._owners = {
                 line: each.current.id
-                for each in placements
-                if each.located.sure and not each.is_history
+                for each in locate_annotations(self._trail, edit.path, edit.text, approximate=False)
+                if each.located.sure and not each.is_history and _is_before(each.lineage, edit)
                 for first, last in each.owned_ranges
                 for line in range(first, last + 1)
             }
         return self._owners
+
+
+def _is_before(lineage: Lineage, edit: ImportedEdit) -> bool:
+    """Whether an annotation may be the same edit: else its lines were in git before it (R14)."""
+    return edit.committed is None or lineage.first.moment <= edit.committed + COMMITTED_FIRST
 
 
 def _write(context: RecordingContext, plan: Sequence[_Planned]) -> tuple[Draft, Imported]:
@@ -228,11 +240,11 @@ def _write(context: RecordingContext, plan: Sequence[_Planned]) -> tuple[Draft, 
             records.append(each.record)
             continue
         edit = each.new.edit
-        environment = entries.environment(edit.tool, edit.model)
+        environment = _environment(entries, edit)
         session = edit.session
         if session is not None and session.id not in started:
             started.add(session.id)
-            _add_session(draft, context, entries, edit, span=spans[session.id])
+            draft.records += _session(context, entries, edit, span=spans[session.id])
         annotation = _annotation(context, entries, each.new, environment)
         draft.records += annotation.records
         identifier = str(annotation.records[0]["annotation_id"])
@@ -250,24 +262,36 @@ def _session_spans(edits: Iterable[ImportedEdit]) -> dict[str, tuple[datetime, d
     return spans
 
 
-def _add_session(
-    draft: Draft,
+def _environment(entries: Entries, edit: ImportedEdit) -> str:
+    """Write the environment of an edit and return its hash."""
+    tool, model = edit.tool, edit.model
+    return entries.environment(
+        Tool(_name(tool.name), _name(tool.version), tool.extensions),
+        Model(_name(model.name), _name(model.version), model.parameters),
+    )
+
+
+def _name(given: str) -> str:
+    """Return a name that any record can have."""
+    return replace_invalid(given.strip())[:_MAX_NAME] or UNKNOWN
+
+
+def _session(
     context: RecordingContext,
     entries: Entries,
     edit: ImportedEdit,
     *,
     span: tuple[datetime, datetime],
-) -> None:
-    """Add the start and the end of an edit's session, unless the trail has it."""
+) -> list[Members]:
+    """Return the start and the end of an edit's session; nothing if the trail has it."""
     session = edit.session
     if session is None or context.trail.log.session(session.id) is not None:
-        return
-    environment = entries.environment(edit.tool, edit.model)
-    start = Draft(format_timestamp(span[0]), session.id)
+        return []
+    draft = Draft(format_timestamp(span[0]), session.id)
     description = entries.clean_or_none(session.description)
-    add_start(start, context, session.id, environment, description=description)
-    add_end(start, session.id, format_timestamp(span[1]))
-    draft.records += start.records
+    add_start(draft, context, session.id, _environment(entries, edit), description=description)
+    add_end(draft, session.id, format_timestamp(span[1]))
+    return draft.records
 
 
 def _annotation(
@@ -276,6 +300,7 @@ def _annotation(
     """Return an annotation and the edge to its cause."""
     edit, anchors = new.edit, new.anchors
     keeps_prompt = edit.prompt is not None and context.level != AssuranceLevel.LOW
+    level = AssuranceLevel.MEDIUM if keeps_prompt else AssuranceLevel.LOW
     contexts = Contexts(
         {
             "environment_hash": environment,
@@ -293,8 +318,11 @@ def _annotation(
     record: Members = {
         **unmeasured_members(place, edit.action, contexts, timestamp),
         "commit_hash": edit.commit,
-        "assurance_level": context.level.value,
-        IMPORTED_FROM: source_members(edit),
+        "assurance_level": level.value,
+        IMPORTED_FROM: {
+            name: entries.clean(value) if isinstance(value, str) else value
+            for name, value in source_members(edit).items()
+        },
         **present(
             {
                 "anchor_context": anchors.context,

@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Self
@@ -24,6 +24,7 @@ from vibes_lsp.history.repository import Repository, parse_seconds
 _MAX_BYTES: Final = 64 << 20
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
+_AUTHOR: Final = re.compile(rb"^author [^\n]*> (-?\d+)", re.MULTILINE)
 _PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
 _GITLINK: Final = "160000"
@@ -54,11 +55,19 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit: its hash, the committer's time (UTC) and its parents."""
+    """A commit.
+
+    Attributes:
+        id: Its hash.
+        moment: The committer's time, UTC.
+        parents: The hashes of its parents.
+        authored: The author's time, UTC, which a rebase keeps.
+    """
 
     id: str
     moment: datetime
     parents: tuple[str, ...] = ()
+    authored: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +139,13 @@ class GitObjects:
         if found is None or not found.id.startswith(lower):  # a branch or tag of that name
             return None
         committer = _COMMITTER.search(found.content)
+        author = _AUTHOR.search(found.content)
         parents = _PARENT.findall(found.content.partition(b"\n\n")[0])
         return Commit(
             found.id,
             parse_seconds(committer[1] if committer else b"0"),
             tuple(each.decode() for each in parents),
+            parse_seconds(author[1]) if author else None,
         )
 
     def entry(self, commit: str, path: str) -> TreeEntry | None:

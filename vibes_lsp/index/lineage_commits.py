@@ -15,7 +15,7 @@ from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.audit_dir import AuditDir
 
-_COMMITTED_FIRST: Final = timedelta(minutes=5)
+COMMITTED_FIRST: Final = timedelta(minutes=5)
 """How long before its record an edit may be committed, by a tool without sessions (R14)."""
 
 
@@ -123,7 +123,7 @@ def earliest_edit_time(log: LogIndex, lineage: Lineage) -> datetime | None:
     session = log.session(identifier) if identifier else None
     start = session.start if session is not None else None
     earliest = (
-        recorded - _COMMITTED_FIRST
+        recorded - COMMITTED_FIRST
         if start is None or start.moment.year == 1
         else min(start.moment, recorded)
     )

@@ -220,3 +220,9 @@ CAPTURED_COMPLETION: Final = "vibes:captured-low-confidence"
 
 The RFC has a confidence for decisions only; `tool_extensions` (RFC 6.2) lists what was active.
 """
+
+IMPORTED_FROM: Final = "imported_from"
+"""The member of an annotation that names the record of another tool that it was imported from.
+
+It is an object: `format`, the source's `id` of the record, `evidence` (how its lines were found).
+"""

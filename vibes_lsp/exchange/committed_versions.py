@@ -1,0 +1,143 @@
+"""Versions of files in commits, and which of their lines a commit may have introduced.
+
+An import claims lines only in the version that its source names, and only those that no parent of
+the commit has at the same place: what git had before was written by another edit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Self
+
+from vibes_lsp.anchors.line_map import align
+from vibes_lsp.anchors.text import Text, replace_invalid
+from vibes_lsp.history.objects import Commit, GitObjects
+from vibes_lsp.history.renames import renames_in_commit
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+
+_MAX_BYTES: Final = 16 << 20
+"""Largest file that is read, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedVersion:
+    """A file in a commit.
+
+    Attributes:
+        path: Relative to the project.
+        commit: The commit's full hash.
+        moment: When its lines were written, at the latest: the author's time, which a rebase
+            keeps, unless the committer's is earlier.
+        committed: The committer's time.
+        text: Its text.
+        is_new: Whether the commit added the file.
+        introduced: The lines that the commit may have introduced, 1-based; None if its parents are
+            not here, as at the boundary of a shallow clone.
+    """
+
+    path: str
+    commit: str
+    moment: datetime
+    committed: datetime
+    text: Text
+    is_new: bool
+    introduced: frozenset[int] | None
+
+
+class CommittedVersions:
+    """Reads versions of a project's files; a context manager, because it keeps git running.
+
+    Args:
+        repository: The repository that the project is in.
+        project: The project's folder.
+    """
+
+    def __init__(self, repository: Repository, project: Path) -> None:
+        self.repository = repository
+        self._objects = GitObjects(repository.root, limit=_MAX_BYTES)
+        self._prefix = repository.prefix_of(project)
+        self._boundary = repository.shallow_boundary()
+        self._renames = lru_cache(maxsize=4)(self._read_renames)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._objects.close()
+
+    def project_path(self, name: str) -> str | None:
+        """Return a path from the top of the work tree relative to the project; None outside it."""
+        root = self.repository.root.as_posix().rstrip("/") + "/"
+        relative = name.removeprefix(root)  # some tools write absolute paths
+        if not can_be_in_project(relative) or replace_invalid(relative) != relative:
+            return None
+        inside = normal_path(relative)
+        if not inside.startswith(self._prefix) or inside == self._prefix:
+            return None
+        return inside[len(self._prefix) :]
+
+    def commit(self, name: str) -> Commit | None:
+        """Return a commit by its hash or a unique prefix of it; None if git does not have it."""
+        return self._objects.commit(name)
+
+    def blob(self, name: str) -> bytes | None:
+        """Return the bytes of a blob; None if it is missing or too large."""
+        return self._objects.contents(name)
+
+    def version(self, path: str, commit: Commit) -> CommittedVersion | None:
+        """Return a file of the project in a commit; None if the commit does not have it."""
+        name = self._prefix + path
+        data = self._objects.contents(f"{commit.id}:{name}")
+        if data is None:
+            return None
+        text = Text.from_bytes(data)
+        moment = min(commit.moment, commit.authored or commit.moment)
+        former = list(self._former_versions(name, commit))
+        introduced: frozenset[int] | None
+        if commit.id in self._boundary or any(self.commit(each) is None for each in commit.parents):
+            introduced = None
+        else:
+            introduced = _introduced(text, former)
+        return CommittedVersion(
+            path, commit.id, moment, commit.moment, text, not former, introduced
+        )
+
+    def _former_versions(self, name: str, commit: Commit) -> Iterator[Text]:
+        """Yield the file in the commit's parents that have it, also by its name before a rename."""
+        for parent in commit.parents:
+            data = self._objects.contents(f"{parent}:{name}")
+            if data is None:
+                former = self._renames(commit.id).get(name)
+                data = None if former is None else self._objects.contents(f"{parent}:{former}")
+            if data is not None:
+                yield Text.from_bytes(data)
+
+    def _read_renames(self, commit: str) -> dict[str, str]:
+        """Return the files that a commit renamed, old paths by new."""
+        renames, _ = renames_in_commit(self.repository, commit)
+        return {new: old for old, new in renames.items()}
+
+
+def _introduced(text: Text, former: list[Text]) -> frozenset[int]:
+    """Return the lines of a text that are not certainly older.
+
+    A line is older if a former version has it at the same place. Where lines repeat, as blank ones
+    do, the new one of several copies is unknown, so each of them may be new if there are more.
+    """
+    lines = text.lines
+    counts = Counter(lines)
+    older: set[int] = set()
+    for each in former:
+        before = Counter(each.lines)
+        older.update(
+            place + 1
+            for place in align(each.lines, lines)
+            if place >= 0 and counts[lines[place]] <= before[lines[place]]
+        )
+    return frozenset(range(1, len(lines) + 1)) - older
