@@ -1,4 +1,7 @@
-"""`vibes init`: create an audit directory (R13) and the hook that keeps it up to date (R4)."""
+"""`vibes init`: create an audit directory (R13), and install what keeps it up to date (R4).
+
+`cli.init_agents` hooks up coding agents.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,15 @@ from pathlib import Path
 import click
 
 from vibes_lsp import __version__
+from vibes_lsp.agent_setup.agents import Scope
+from vibes_lsp.cli.init_agents import (
+    add_agents,
+    ask_agents,
+    choose_agents,
+    print_agents,
+    print_next_step,
+    remove_agents,
+)
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line
 from vibes_lsp.cli.project import now
@@ -22,13 +34,13 @@ from vibes_lsp.maintenance.hook_installation import (
 )
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
-from vibes_lsp.store.initialise import initialise
+from vibes_lsp.store.initialise import InitResult, initialise
 
 
 @click.command(
     "init",
     epilog=examples(
-        "vibes init --git-hooks",
+        "vibes init --git-hooks --agents detected",
         "vibes init --project-name shop --extensions .py,.ts",
         "vibes init --remove-git-hooks",
     ),
@@ -57,6 +69,18 @@ from vibes_lsp.store.initialise import initialise
     help="Pre-commit hook that updates the audit trail: installation or removal."
     "  [default: no change]",
 )
+@click.option(
+    "--agents",
+    metavar="NAMES",
+    help="Coding agents to hook up: names, all, detected or none."
+    "  [default: a question on a terminal]",
+)
+@click.option(
+    "--remove-agents", "removed", metavar="NAMES", help="Coding agents to remove the hooks of."
+)
+@click.option(
+    "--user", is_flag=True, help="Agents' configuration in the home folder, not the project."
+)
 @json_option
 def command(  # noqa: PLR0917
     folder: Path,
@@ -64,16 +88,27 @@ def command(  # noqa: PLR0917
     assurance_level: str,
     extensions: str | None,
     hooks: bool | None,
+    agents: str | None,
+    removed: str | None,
+    user: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Create the audit trail of a project.
 
     Creates .ai-audit/ or completes an existing one; existing records and settings do not change.
     A pre-commit hook that already exists still runs after the one installed here.
+
+    With --agents, coding agents record by hooks in their own configuration, as docs/agents.md
+    says; other settings stay as they are. With --user, or to remove, nothing else is done.
     """
+    project = folder.absolute()
+    if removed is not None or user:
+        return _change_agents(
+            agents, removed, Scope.USER if user else Scope.PROJECT, project, as_json
+        )
     if hooks is False:
-        _print_hook({}, remove_hook(folder.absolute()), as_json=as_json)
-        return
+        return _remove_hook(project, as_json=as_json)
+    chosen = ask_agents(project, as_json=as_json) if agents is None else choose_agents(agents)
     made = initialise(
         folder,
         project_name=_as_utf8(
@@ -85,26 +120,56 @@ def command(  # noqa: PLR0917
         now=now(),
     )
     if not as_json:
-        print_line(escape(made.directory.path))
-        for name in made.created:
-            print_line(f"  created  {name}")
-        for name in made.completed:
-            print_line(f"  completed {name}")
-        for name in made.unchanged:
-            print_line(f"  kept     {name}")
+        _print_files(made)
+    hook = install_hook(project, program=program_path()) if hooks else None
+    if hook is not None and not as_json:
+        _print_hook(hook)
+    done = add_agents(chosen, Scope.PROJECT, project, program=program_path())
+    if as_json:
+        print_json(
+            {
+                "path": str(made.directory.path),
+                "created": list(made.created),
+                "completed": list(made.completed),
+                "kept": list(made.unchanged),
+                **({} if hook is None else _hook_members(hook)),
+                **({} if agents is None else done.members()),
+            }
+        )
+    else:
+        print_agents(done, project)
         if made.created:
             print_line("Commit this folder with your code. Check the setup with `vibes doctor`.")
-    result: Members = {
-        "path": str(made.directory.path),
-        "created": list(made.created),
-        "completed": list(made.completed),
-        "kept": list(made.unchanged),
-    }
-    _print_hook(
-        result,
-        install_hook(folder.absolute(), program=program_path()) if hooks else None,
-        as_json=as_json,
-    )
+        print_next_step(done)
+    return done.exit_code
+
+
+def _remove_hook(project: Path, *, as_json: bool) -> int:
+    change = remove_hook(project)
+    if as_json:
+        print_json(_hook_members(change))
+    else:
+        _print_hook(change)
+    return 0
+
+
+def _change_agents(
+    agents: str | None, removed: str | None, scope: Scope, project: Path, as_json: bool
+) -> int:
+    """Remove agents' hooks, or add them to the person's own configuration."""
+    if removed is not None and agents is not None:
+        raise click.UsageError("--agents and --remove-agents exclude each other")
+    if removed is not None:
+        done = remove_agents(choose_agents(removed), scope, project)
+    elif agents is not None:
+        done = add_agents(choose_agents(agents), scope, project, program=program_path())
+    else:
+        raise click.UsageError("--user needs --agents or --remove-agents")
+    if as_json:
+        print_json(done.members())
+    else:
+        print_agents(done, project)
+    return done.exit_code
 
 
 _HOOK_TEXTS = {
@@ -116,25 +181,23 @@ _HOOK_TEXTS = {
 }
 
 
-def _print_hook(result: Members, changed: HookResult | None, *, as_json: bool) -> None:
-    """Print what happened to the hook, or everything as JSON."""
-    if as_json:
-        before = None if changed is None or changed.before is None else str(changed.before)
-        hook: Members = (
-            {}
-            if changed is None
-            else {
-                "hook": {
-                    "file": str(changed.file),
-                    "change": changed.change.value,
-                    "before": before,
-                }
-            }
-        )
-        print_json({**result, **hook})
-        return
-    if changed is None:
-        return
+def _print_files(made: InitResult) -> None:
+    print_line(escape(made.directory.path))
+    for name in made.created:
+        print_line(f"  created  {name}")
+    for name in made.completed:
+        print_line(f"  completed {name}")
+    for name in made.unchanged:
+        print_line(f"  kept     {name}")
+
+
+def _hook_members(changed: HookResult) -> Members:
+    before = None if changed.before is None else str(changed.before)
+    return {"hook": {"file": str(changed.file), "change": changed.change.value, "before": before}}
+
+
+def _print_hook(changed: HookResult) -> None:
+    """Print what happened to the pre-commit hook."""
     print_line(f"hook {escape(changed.file)}: {_HOOK_TEXTS[changed.change]}")
     if changed.change is HookChange.REMOVED and changed.before is not None:
         print_line("  the previous hook is restored")
