@@ -77,7 +77,7 @@ test-all: editors ## install every editor (about 1.3 GB, once), then make test
 	@$(MAKE) --no-print-directory test
 
 test-nightly: ## make test-all with five times the generated examples
-	@$(MAKE) --no-print-directory test-all PYTEST_OPTIONS=--hypothesis-profile=nightly
+	@VIBES_FUZZED_PAYLOADS=20000 $(MAKE) --no-print-directory test-all PYTEST_OPTIONS=--hypothesis-profile=nightly
 
 test-fast: setup tools ## the quick tests only, without lint
 	@$(PY) -m pytest -n auto --dist loadfile -m 'not slow'

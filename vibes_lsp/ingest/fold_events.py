@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -27,9 +27,10 @@ from vibes_lsp.errors import (
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
+from vibes_lsp.ingest.event_log import EventLog, EventSource, outcome_of, source_of
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
-from vibes_lsp.ingest.hook_spool import MAX_PAYLOAD, end_folding, has_waiting_events
-from vibes_lsp.ingest.payloads import parse_payload, read_event
+from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD, end_folding, has_waiting_events
+from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
@@ -40,7 +41,7 @@ from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock
 
 _logger = logging.getLogger(__name__)
 
-_NAME: Final = re.compile(r"(\d{20})-\d+-[0-9a-f]+\.json")
+_NAME: Final = re.compile(rf"(\d{{20}})-\d+-[0-9a-f]+(?:{LARGE})?\.json")
 _LOCK: Final = "events.lock"
 _MAX_BATCH: Final = 1_000
 _MAX_BATCH_BYTES: Final = 64 << 20
@@ -48,6 +49,8 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
 _ABANDONED_SECONDS: Final = 3600
+_REPEATED: Final = "reported before"
+_NOTHING: Final = "nothing to record"
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
 """Older events are dropped: whether they were recorded is not remembered any longer."""
 
@@ -60,11 +63,15 @@ class WaitingEvent:
         path: Its file.
         moment: When it was received.
         event: What happened; None for nothing to record.
+        source: Who sent it.
+        reason: Why there is nothing to record.
     """
 
     path: Path
     moment: datetime
     event: AgentEvent | None
+    source: EventSource
+    reason: str
 
 
 def fold_events(
@@ -115,18 +122,20 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
     clock = _Clock(now)
     recorder = Recorder(directory, now=clock.now)
     events = EventRecorder(recorder)
+    log = EventLog(directory)
     try:
         while batch := _read_batch(directory, now(), done):
             edited = _resolve(directory, batch)
             for waiting in batch:
                 clock.moment = waiting.moment
-                if waiting.event is not None:
-                    _record(events, waiting.event, waiting.path.stem, edited.get(waiting.path, ()))
+                recorded, outcome = _record(events, waiting, edited.get(waiting.path, ()))
+                log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
                 with suppress(OSError):
                     waiting.path.unlink(missing_ok=True)
                 done.add(waiting.path)
     finally:
         _remove_abandoned(directory, now())
+        log.save()
         clock.moment = None
         recorder.finish(wait=False)
     return len(done)
@@ -153,21 +162,30 @@ class _Clock:
 
 
 def _record(
-    events: EventRecorder, event: AgentEvent, name: str, edited: Sequence[EditedFile]
-) -> None:
+    events: EventRecorder, waiting: WaitingEvent, edited: Sequence[EditedFile]
+) -> tuple[bool, str]:
     """Record one event; one that cannot be recorded is dropped.
+
+    Returns:
+        Whether anything was recorded, and what, or why nothing was.
 
     Raises:
         VibesError: The trail cannot be read or written.
     """
+    event = waiting.event
+    if event is None:
+        return False, waiting.reason
     try:
-        events.record(event, edited, fallback_identity=name)
+        is_new = events.record(event, edited, fallback_identity=waiting.path.stem)
     except (RefusedWrite, UnreadableFile, UnsupportedVersion):
         raise
     except VibesError as error:
         _logger.info("an event of %s is not recorded: %s", event.agent.value, error.code)
+        return False, f"not accepted: {error.code}"
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an event of %s is not recorded: %s", event.agent.value, type(error).__name__)
+        return False, f"internal error: {type(error).__name__}"
+    return outcome_of(event, edited) if is_new else (False, _REPEATED)
 
 
 def _waiting_files(directory: AuditDir) -> Iterator[Path]:
@@ -209,7 +227,7 @@ def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
         event = waiting.event
         key = None if event is None else (event.agent.value, event.session.id, event.identity)
         is_repeated = key is not None and key[2] != "" and key in known
-        kept.append(WaitingEvent(waiting.path, waiting.moment, None) if is_repeated else waiting)
+        kept.append(replace(waiting, event=None, reason=_REPEATED) if is_repeated else waiting)
         if key is not None:
             known.add(key)
     return kept
@@ -218,19 +236,31 @@ def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
 def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> WaitingEvent:
     seconds = int(path.name[:20]) / 1e9
     moment = datetime.fromtimestamp(min(seconds, present.timestamp()), UTC)
-    if present - moment > _RETENTION:
-        return WaitingEvent(path, moment, None)
+    source = EventSource()
+    event: AgentEvent | None = None
+    reason = ""
     try:
-        data = read_file(path, limit=MAX_PAYLOAD)
-        event = None if data is None else read_event(parse_payload(data))
-    except (MalformedJson, UnreadableFile):
-        event = None
+        data = read_file(path, limit=MAX_PAYLOAD) or b""
+        if path.stem.endswith(LARGE):
+            reason = f"the payload has more than {MAX_PAYLOAD >> 20} MiB"
+        elif present - moment > _RETENTION:
+            reason = f"it waited for more than {_RETENTION.days} days"
+        else:
+            payload = parse_payload(data)
+            agent = agent_of(payload)
+            source = source_of(None if agent is None else agent.value, payload, data)
+            event = read_event(payload)
+            reason = "no agent that is known sends such a payload" if agent is None else _NOTHING
+    except MalformedJson:
+        reason = "the payload is no JSON object"
+    except UnreadableFile as error:
+        reason = error.message
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's event is not read: %s", type(error).__name__)
-        event = None
+        reason = f"internal error: {type(error).__name__}"
     if event is not None and event.folder and not _owns(directory, Path(event.folder)):
-        event = None
-    return WaitingEvent(path, moment, event)
+        event, reason = None, "its folder belongs to another trail, or does not exist"
+    return WaitingEvent(path, moment, event, source, "" if event is not None else reason)
 
 
 def _owns(directory: AuditDir, folder: Path) -> bool:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MAX_PAYLOAD = 32 << 20
 """Largest payload that is stored, in bytes; some have a whole file four times."""
+LARGE_HEAD = 4096
+"""How much of a larger payload is stored, so that it can be named in the log of events."""
+LARGE = "-large"
+"""The end of the name of such a file."""
 MAX_WAITING = 20_000
 """Most events that wait; further ones are dropped."""
 PATIENCE = 5.0
@@ -69,13 +73,13 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | 
     """Store a payload in the spool of the nearest audit trail; nothing happens without one.
 
     Args:
-        data: The payload; None and too large ones are dropped.
+        data: The payload; None is dropped, and of one that is too large only the head is stored.
         current_folder: Returns the folder to begin at if the payload names none.
 
     Returns:
         The audit directory; None if nothing is stored.
     """
-    if not data or len(data) > MAX_PAYLOAD:
+    if not data:
         return None
     folder = _find_audit_dir(_named_folder(data) or current_folder())
     if folder is None:
@@ -88,6 +92,8 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | 
     if len(os.listdir(events)) >= MAX_WAITING:
         return folder
     name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}"
+    if len(data) > MAX_PAYLOAD:
+        name, data = f"{name}{LARGE}", data[:LARGE_HEAD]
     temporary = os.path.join(events, f"{name}.tmp")
     try:
         _create(temporary, data, 0o600)
@@ -228,7 +234,6 @@ def _read_input() -> bytes | None:
     else:
         while os.read(0, 1 << 20):  # an agent may fail when its output is not read
             pass
-        return None
     return b"".join(parts)
 
 
@@ -242,10 +247,13 @@ def _named_folder(data: bytes) -> str | None:
         start = data.find(b'"', at + len(member))
         if at < 0 or start < 0 or data[at + len(member) : start].strip(b" \t\r\n:["):
             continue
-        raw = data[start + 1 : data.find(b'"', start + 1)]
-        plain = raw.replace(b"\\\\", b"\0")
-        if b"\\" not in plain:
-            return plain.replace(b"\0", b"\\").decode("utf-8")
+        end = data.find(b'"', start + 1)
+        plain = data[start + 1 : end].replace(b"\\\\", b"\0")
+        if end > 0 and b"\\" not in plain:
+            try:
+                return plain.replace(b"\0", b"\\").decode("utf-8")
+            except UnicodeDecodeError:
+                continue
     return None
 
 

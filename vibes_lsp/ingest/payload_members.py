@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
+from vibes_lsp.anchors.text import replace_invalid
 from vibes_lsp.ingest.events import (
     UNKNOWN,
     Action,
@@ -95,6 +96,8 @@ def new_event(
 ) -> AgentEvent | None:
     """Return an event with the members that the payloads of most agents have.
 
+    None for a payload without an absolute folder, or whose session has no valid id.
+
     Args:
         agent: The agent.
         payload: The payload.
@@ -107,6 +110,8 @@ def new_event(
         turn: The request of a person that it belongs to; by default as the payload says it.
         folder: The agent's folder; by default as the payload says it.
     """
+    if session.id != replace_invalid(session.id):
+        return None
     if folder is None:
         folder = text(payload, "cwd")
         if not folder or path_kind(folder) != PathKind.ABSOLUTE:

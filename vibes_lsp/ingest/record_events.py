@@ -84,8 +84,8 @@ class EventRecorder:
 
     def record(
         self, event: AgentEvent, edited: Sequence[EditedFile], *, fallback_identity: str
-    ) -> None:
-        """Record an event; again, it changes nothing.
+    ) -> bool:
+        """Record an event; return whether it was not reported before. Again, it changes nothing.
 
         Args:
             event: The event.
@@ -100,12 +100,13 @@ class EventRecorder:
         if event.version is not None:
             self._versions[event.agent, event.session.id] = event.version
         if self._is_repeated(f"{event.agent.value} {identity}", fallback_identity):
-            return
+            return False
         if isinstance(event.action, FilesEdited):
             for number, each in enumerate(edited):
                 self._edit(event, each, f"{identity} {number}")
         else:
             self._record(event, identity)
+        return True
 
     def _record(self, event: AgentEvent, identity: str) -> None:
         match event.action:

@@ -71,6 +71,11 @@ class AuditDir:
         return self.spool / "events"
 
     @property
+    def agent_events(self) -> Path:
+        """The folder of the log of agents' events."""
+        return self.spool / "agents"
+
+    @property
     def kept_texts(self) -> Path:
         """The folder of texts that annotations were made in and git may never have."""
         return self.spool / "texts"

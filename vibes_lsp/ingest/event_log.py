@@ -1,0 +1,254 @@
+"""The log of agents' events, for `vibes doctor`: what was recorded of each, or why not.
+
+It has the last events of each agent without any text of prompts or files, and for each agent its
+last payload with secrets masked. Git ignores its folder, and only its owner can read it. A failure
+to write it changes nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.ingest.events import (
+    AgentEvent,
+    CommandRun,
+    FilesEdited,
+    FilesRead,
+    PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
+)
+from vibes_lsp.ingest.payload_members import inner
+from vibes_lsp.ingest.payloads import parse_payload
+from vibes_lsp.ingest.record_events import UNRESOLVED, EditedFile
+from vibes_lsp.model.canonical_json import canonical_json, parse_object
+from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.secrets import MaskingRules, mask_secrets
+from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.config import load_config
+from vibes_lsp.store.files import (
+    make_folder,
+    make_ignored_folder,
+    read_file,
+    replace_file,
+    write_temporary,
+)
+
+_logger = logging.getLogger(__name__)
+
+NO_AGENT: Final = "unknown"
+"""The agent of a payload that none of those that are read would send."""
+_MAX_EVENTS: Final = 20
+"""Events of each agent that the log keeps."""
+_MAX_LOG: Final = 1 << 20
+_MAX_PAYLOAD: Final = 256 << 10
+"""Largest payload that is kept, in bytes."""
+_LOG: Final = "events.jsonl"
+_MAX_RANGES: Final = 5
+_EVENT_MEMBERS: Final = (
+    "hook_event_name", "hookEventName", "hookName", "agent_action_name", "opencode", "amp",
+)  # fmt: skip
+_TOOL_MEMBERS: Final = ("tool_name", "toolName")
+_NAME: Final = re.compile(r"[\w.:/ -]{1,80}", re.ASCII)
+_WORDS: Final = {
+    SessionStarted: "session start",
+    SessionEnded: "session end",
+    PromptSubmitted: "prompt",
+    CommandRun: "command",
+    FilesRead: "read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """An event that an agent sent.
+
+    Attributes:
+        received: When, as ISO 8601.
+        agent: The agent, or `NO_AGENT`.
+        event: The agent's own names of event and tool; empty if unknown.
+        recorded: Whether anything was recorded.
+        outcome: What was recorded, or why nothing was.
+    """
+
+    received: str
+    agent: str
+    event: str
+    recorded: bool
+    outcome: str
+
+
+class EventLog:
+    """Collects what became of events, and writes it once.
+
+    Args:
+        directory: The trail.
+    """
+
+    def __init__(self, directory: AuditDir) -> None:
+        self._directory = directory
+        self._events: list[LoggedEvent] = []
+        self._payloads: dict[str, bytes] = {}
+
+    def add(self, moment: datetime, source: EventSource, *, recorded: bool, outcome: str) -> None:
+        """Add what became of an event."""
+        self._events.append(
+            LoggedEvent(format_timestamp(moment), source.agent, source.event, recorded, outcome)
+        )
+        if source.payload is not None:
+            self._payloads[source.agent] = source.payload
+
+    def save(self) -> None:
+        """Write what was added, and remove what is too old to keep; nothing is raised."""
+        if not self._events:
+            return
+        try:
+            self._write()
+        except Exception as error:  # noqa: BLE001  # the events are recorded without it as well
+            _logger.info("the log of events is not written: %s", type(error).__name__)
+
+    def _write(self) -> None:
+        make_ignored_folder(self._directory.spool)
+        folder = self._directory.agent_events
+        make_folder(folder)
+        folder.chmod(0o700)
+        kept = _newest([*read_event_log(self._directory), *self._events])
+        lines = b"".join(canonical_json(asdict(each)) + b"\n" for each in kept)
+        replace_file(write_temporary(folder, lines, durable=False), folder / _LOG)
+        redaction = load_config(self._directory).config.redaction
+        rules = MaskingRules(redaction.mask, redaction.allow)
+        for agent, data in self._payloads.items():
+            masked = canonical_json(_masked(parse_payload(data), rules))
+            path = folder / _payload_name(agent)
+            replace_file(write_temporary(folder, masked, durable=False), path)
+
+
+@dataclass(frozen=True, slots=True)
+class EventSource:
+    """Who sent an event, and its names.
+
+    Attributes:
+        agent: The agent, or `NO_AGENT`.
+        event: The agent's own names of event and tool.
+        payload: What it sent, if that may be kept.
+    """
+
+    agent: str = NO_AGENT
+    event: str = ""
+    payload: bytes | None = None
+
+
+def source_of(agent: str | None, payload: Members, data: bytes) -> EventSource:
+    """Return who sent a payload."""
+    return EventSource(
+        agent or NO_AGENT,
+        event_name(payload),
+        data if agent is not None and len(data) <= _MAX_PAYLOAD else None,
+    )
+
+
+def event_name(payload: Members) -> str:
+    """Return an agent's own names of event and tool; empty if the payload has none."""
+    tool_call = inner(payload, "tool_result")
+    places = (
+        *((payload, name) for name in _EVENT_MEMBERS),
+        *((payload, name) for name in _TOOL_MEMBERS),
+        (inner(payload, "input"), "tool"),
+        (tool_call, "name"),
+    )
+    names = (text(members, name) for members, name in places)
+    return " ".join(name for name in names if name and _NAME.fullmatch(name))
+
+
+def outcome_of(event: AgentEvent, edited: Sequence[EditedFile]) -> tuple[bool, str]:
+    """Return whether anything is recorded of an event, and what.
+
+    Args:
+        event: The event.
+        edited: The files of the project that it edited.
+    """
+    if not isinstance(event.action, FilesEdited):
+        return True, _WORDS[type(event.action)]
+    if not edited:
+        return False, "no edited file belongs to this trail"
+    return True, "; ".join(_edit_words(each) for each in edited[:_MAX_RANGES])
+
+
+def _edit_words(file: EditedFile) -> str:
+    if file.edit.deletes:
+        return f"{file.path}: deleted"
+    if file.resolved is None:
+        return f"{file.path}: {UNRESOLVED}"
+    ranges = file.resolved.ranges
+    if not ranges:
+        return f"{file.path}: no line added or changed"
+    shown = [
+        str(each.start) if each.start == each.end else f"{each.start}-{each.end}"
+        for each in ranges[:_MAX_RANGES]
+    ]
+    more = ", ..." if len(ranges) > _MAX_RANGES else ""
+    return f"{file.path}: lines {', '.join(shown)}{more} by {file.resolved.method}"
+
+
+def read_event_log(directory: AuditDir) -> list[LoggedEvent]:
+    """Return the events in the log, oldest first; damaged lines are left out."""
+    path = directory.agent_events / _LOG
+    try:
+        data = None if is_tracked(path) else read_file(path, limit=_MAX_LOG)
+    except VibesError:
+        return []
+    found: list[LoggedEvent] = []
+    for line in (data or b"").splitlines():
+        with suppress(VibesError):
+            members = parse_object(line)
+            values = [text(members, name) for name in ("received", "agent", "event", "outcome")]
+            received, agent, event, outcome = values
+            if received is not None and agent and event is not None and outcome is not None:
+                recorded = members.get("recorded") is True
+                found.append(LoggedEvent(received, agent, event, recorded, outcome))
+    return found
+
+
+def read_last_payload(directory: AuditDir, agent: str) -> Members | None:
+    """Return an agent's last payload with secrets masked; None if it is not kept."""
+    path = directory.agent_events / _payload_name(agent)
+    try:
+        data = None if is_tracked(path) else read_file(path, limit=8 * _MAX_PAYLOAD)
+        return None if data is None else parse_payload(data)
+    except VibesError:
+        return None
+
+
+def _newest(events: Iterable[LoggedEvent]) -> list[LoggedEvent]:
+    """Return the last events of each agent, in their order."""
+    listed = list(events)
+    by_agent: defaultdict[str, list[int]] = defaultdict(list)
+    for number, each in enumerate(listed):
+        by_agent[each.agent].append(number)
+    kept = {number for numbers in by_agent.values() for number in numbers[-_MAX_EVENTS:]}
+    return [each for number, each in enumerate(listed) if number in kept]
+
+
+def _payload_name(agent: str) -> str:
+    return f"last-{re.sub('[^a-z0-9]+', '-', agent.lower())}.json"
+
+
+def _masked(value: JsonValue, rules: MaskingRules) -> JsonValue:
+    """Return a value with the secrets in its texts masked."""
+    if isinstance(value, str):
+        return mask_secrets(value, rules)[0]
+    if isinstance(value, list):
+        return [_masked(each, rules) for each in value]
+    if isinstance(value, dict):
+        return {name: _masked(each, rules) for name, each in value.items()}
+    return value
