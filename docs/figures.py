@@ -22,8 +22,12 @@ _ANCHORS: Final = "anchors only"
 
 
 def filled(page: str) -> str:
-    """Return a page with all its blocks written."""
-    made = blocks(json.loads(RESULTS.read_text(encoding="utf-8")))
+    """Return a page with all its blocks of figures written."""
+    return with_blocks(page, blocks(json.loads(RESULTS.read_text(encoding="utf-8"))))
+
+
+def with_blocks(page: str, made: Mapping[str, Sequence[str]]) -> str:
+    """Return a page with the lines of its blocks, by the names of the blocks."""
 
     def write(match: re.Match[str]) -> str:
         text = "".join(

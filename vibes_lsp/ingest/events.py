@@ -130,8 +130,29 @@ class FilesRead:
     paths: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class AnnotationShown:
+    """An annotation that an agent was told of, in a file relative to the project."""
+
+    id: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceAsked:
+    """The agent asked what is known of code, and was told of these annotations."""
+
+    shown: tuple[AnnotationShown, ...]
+
+
 Action: TypeAlias = (
-    SessionStarted | SessionEnded | PromptSubmitted | FilesEdited | CommandRun | FilesRead
+    SessionStarted
+    | SessionEnded
+    | PromptSubmitted
+    | FilesEdited
+    | CommandRun
+    | FilesRead
+    | ProvenanceAsked
 )
 
 

@@ -17,11 +17,13 @@ from vibes_lsp.ingest.events import (
     UNKNOWN,
     Agent,
     AgentEvent,
+    AnnotationShown,
     CommandRun,
     FileEdit,
     FilesEdited,
     FilesRead,
     PromptSubmitted,
+    ProvenanceAsked,
     SessionEnded,
     SessionKey,
     SessionStarted,
@@ -45,8 +47,11 @@ from vibes_lsp.recording import (
     WrongArgument,
 )
 from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.edges import inform_session
 from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.results import Informed
 from vibes_lsp.recording.sessions import add_start, record_delegation
 
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
@@ -132,6 +137,18 @@ class EventRecorder:
                 self._recorder.execute(
                     RecordRead(session_id=session, files=paths, request_id=f"{session} {identity}")
                 )
+            case ProvenanceAsked(shown):
+                self._inform(event, shown)
+
+    def _inform(self, event: AgentEvent, shown: Sequence[AnnotationShown]) -> None:
+        """Record which annotations of the project an answer told a session of."""
+        session, _ = self._session(event)
+        project = self._recorder.directory.project
+        paths = (project_path(project, each.path) for each in shown)
+        told = [(each.id, path) for each, path in zip(shown, paths, strict=True) if path]
+        self._recorder.write_derived(
+            Informed, lambda context: inform_session(context, session, told)
+        )
 
     def _is_repeated(self, identity: str, name: str) -> bool:
         """Return whether an event was reported before, in another file of the spool."""

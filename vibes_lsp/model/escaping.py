@@ -1,4 +1,4 @@
-"""Show untrusted text: on one line, or in Markdown code spans and blocks, which nothing can leave.
+"""Show untrusted text: on one line, marked lines, or Markdown code that nothing can leave.
 
 Renderers do not interpret code, so the text becomes no link, image, mention, command, HTML or
 heading. It needs no escapes, so it also reads well where Markdown is not rendered.
@@ -21,7 +21,10 @@ INVISIBLE: Final = re.compile(
 Controls, line separators, lone surrogates and everything that Unicode lets renderers ignore.
 Variation selectors are included, even harmless ones: a row of them can hide any text.
 """
+LINE_MARK: Final = "| "
+"""What each line of `marked_lines` begins with."""
 _BACKTICKS: Final = re.compile("`+")
+_LINE_END: Final = re.compile("\r\n|\r|\n")
 
 
 def single_line(value: object, limit: int) -> str:
@@ -29,6 +32,32 @@ def single_line(value: object, limit: int) -> str:
     text = str(value)[: 4 * limit]
     text = INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
     return text[: limit - 1] + "…" if len(text) > limit else text
+
+
+def without_invisible(line: str) -> str:
+    """Return untrusted text on one line, unchanged but for `INVISIBLE` characters as codes.
+
+    Tabs are kept.
+    """
+    return INVISIBLE.sub(
+        lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line
+    )
+
+
+def marked_lines(text: str, limit: int) -> str:
+    """Return untrusted text for an AI to read as data: each line begins with `LINE_MARK`.
+
+    The mark shows on every line where the text comes from, so no line of it can look like one of
+    ours; no closing mark exists that the text could contain. Studies of indirect prompt injection
+    call this datamarking, and find it far stronger than delimiters around the text.
+
+    Args:
+        text: The text; `INVISIBLE` characters but tabs become codes.
+        limit: How many of its characters are kept.
+    """
+    return "\n".join(
+        f"{LINE_MARK}{without_invisible(line)}" for line in _LINE_END.split(text[:limit])
+    )
 
 
 def code_span(value: object, limit: int) -> str:
@@ -41,12 +70,7 @@ def code_span(value: object, limit: int) -> str:
 
 def code_block(lines: Iterable[str], language: str = "") -> str:
     """Return untrusted lines as a Markdown code block, `INVISIBLE` characters but tabs as codes."""
-    safe = [
-        INVISIBLE.sub(
-            lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line
-        )
-        for line in lines
-    ]
+    safe = [without_invisible(line) for line in lines]
     fence = "`" * max(
         3, 1 + max((len(run) for line in safe for run in _BACKTICKS.findall(line)), default=0)
     )

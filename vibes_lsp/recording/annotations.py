@@ -6,7 +6,7 @@ The annotation gets the entries that it names, its anchors, its risk and its edg
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import create_anchors
@@ -22,6 +22,7 @@ from vibes_lsp.recording.edges import (
     add_causes,
     add_informants,
     add_replaced,
+    answers_about,
     informants,
     latest_prompt,
     unused_reads,
@@ -213,7 +214,10 @@ def draft_annotation(
     risk = _risk_members(
         context, record, (span.end - span.start + 1, len(span.text.lines)), contexts.signals
     )
-    annotation = add_annotation(draft, {**record, **risk}, contexts)
+    session = contexts.session_id
+    told = [] if session is None else answers_about(context.trail, session, span.path)
+    informants = (*contexts.informants, *told)
+    annotation = add_annotation(draft, {**record, **risk}, replace(contexts, informants=informants))
     if action != Action.REVIEW:
         known = context.known_locations.of(span.path, span.text)
         older = locate_on_lines(context.trail, span.path, span.text, (span.start, span.end), known)

@@ -24,6 +24,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.alias_generators import to_camel, to_snake
@@ -174,7 +175,9 @@ def _signal_name(name: str) -> str:
     return name
 
 
-JsonObject: TypeAlias = Annotated[Mapping[str, Any], PlainValidator(_json_object)]
+JsonObject: TypeAlias = Annotated[
+    Mapping[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})
+]
 
 
 @dataclass(frozen=True, slots=True)

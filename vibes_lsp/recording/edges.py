@@ -18,9 +18,13 @@ from vibes_lsp.model.vocabulary import Action, ContextType, EdgeType, NodeType, 
 from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.requests import RecordEdge
-from vibes_lsp.recording.results import RecordedEdge
+from vibes_lsp.recording.results import Informed, RecordedEdge
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_FILE: Final = "file"
+"""In the metadata of an edge: the file about which a session was told of an annotation."""
+_MAX_TOLD: Final = 20
+"""Annotations of a file that inform an edit: the last that its session was told of."""
 _NO_OWNERS: Final = frozenset({Action.DELETE, Action.REVIEW})
 _CERTAIN: Final = frozenset({State.EXACT, State.MOVED, State.EDITED})
 
@@ -82,6 +86,39 @@ def unused_reads(trail: Trail, session: str) -> list[Node]:
         for target, line in read.items()
         if line > _last_use(trail, session, target)
     ]
+
+
+def inform_session(
+    context: RecordingContext, session: str, told: Iterable[tuple[str, str]]
+) -> tuple[Draft, Informed]:
+    """Return the edges to the annotations that a session was told of, each once.
+
+    Args:
+        context: The trail.
+        session: The session, which was started.
+        told: Ids of annotations, with the file that each is in; unknown ids are left out.
+    """
+    draft, log = Draft(context.timestamp, session), context.trail.log
+    known = {(edge.target, text(edge.metadata, _FILE)) for edge in log.edges(source=session)}
+    for identifier, path in told:
+        record = log.by_id(identifier)
+        if record is not None and record.is_annotation and (identifier, path) not in known:
+            annotation = Node(identifier, NodeType.ANNOTATION)
+            source = Node(session, NodeType.SESSION)
+            draft.edge(EdgeType.INFORMED_BY, source, annotation, {_FILE: path})
+    return draft, Informed(tuple(draft.edges))
+
+
+def answers_about(trail: Trail, session: str, path: str) -> list[Node]:
+    """Return the annotations of a file that a session was told of; they inform all its edits."""
+    told = {
+        edge.target: None
+        for edge in trail.log.edges(source=session, edge_type=EdgeType.INFORMED_BY)
+        if edge.source == session
+        and edge.target_type == NodeType.ANNOTATION
+        and text(edge.metadata, _FILE) == path
+    }
+    return [Node(each, NodeType.ANNOTATION) for each in [*told][-_MAX_TOLD:]]
 
 
 def latest_prompt(trail: Trail, session: str) -> str | None:

@@ -386,11 +386,11 @@ REQUESTS: Final[dict[str, type[Request[Any]]]] = {
 }
 """The requests by their names in the shell."""
 
-_Q = TypeVar("_Q", bound=Request[Any])
+_Q = TypeVar("_Q", bound=Checked)
 
 
 def parse(kind: type[_Q], members: Members) -> _Q:
-    """Return a request from its JSON object.
+    """Return a request, or other arguments, from a JSON object.
 
     Raises:
         WrongArgument: A member is missing, unknown or invalid.

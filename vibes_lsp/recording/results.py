@@ -110,6 +110,14 @@ class RecordedCommand(Result):
 
 
 @dataclass(frozen=True, slots=True)
+class Informed(Result):
+    """The annotations that a session was told of are recorded, by the edges to them."""
+
+    record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.INFORMED_BY})
+    edges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedDecision(Result):
     """A decision that was recorded."""
 

@@ -1,0 +1,1 @@
+"""`vibes mcp` as a process, driven by the official SDK's own client."""

@@ -1,0 +1,87 @@
+"""Answers about provenance that an agent got from our MCP server, as its hook's payload has them.
+
+Pure. An answer says which annotations the agent was told of before it edits their files. Recorded
+texts in it are strings, which are never parsed, so no text can add an annotation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.ingest.events import AnnotationShown, ProvenanceAsked
+from vibes_lsp.model.canonical_json import parse_json
+from vibes_lsp.model.members import JsonValue, Members, text
+
+MAX_SHOWN: Final = 50
+"""Annotations of one answer that are kept; a session's edits refer to them."""
+_TOOLS: Final = "provenance_at|why|find_prompts|risk|review_queue"
+_TOOL_NAME: Final = re.compile(rf"(?:mcp_{{1,2}})?vibes(?:__|[_./:-])(?:{_TOOLS})")
+_ANSWER: Final = frozenset({"annotations", "prompts"})
+_WRAPPERS: Final = (
+    "structuredContent",
+    "structured_content",
+    "content",
+    "text",
+    "result",
+    "output",
+)
+"""The members in which agents store the answer of an MCP tool, the most exact first."""
+_MAX_DEPTH: Final = 6
+
+
+def provenance_asked(tool: str | None, response: JsonValue) -> ProvenanceAsked | None:
+    """Return what an agent was told; None for another tool or an answer without annotations.
+
+    Args:
+        tool: The name of the tool as the agent has it, such as `mcp__vibes__why`.
+        response: The tool's response as the agent stores it.
+    """
+    if tool is None or not _TOOL_NAME.fullmatch(tool):
+        return None
+    answer = _answer_in(response, _MAX_DEPTH)
+    shown = islice(annotations_shown(answer), MAX_SHOWN) if answer else ()
+    unique = tuple(dict.fromkeys(shown))
+    return ProvenanceAsked(unique) if unique else None
+
+
+def annotations_shown(answer: Members) -> Iterator[AnnotationShown]:
+    """Yield the annotations of an answer with the files that they are in."""
+    for each in (*_objects(answer, "annotations"), *_objects(answer, "prompts")):
+        identifier, path = text(each, "annotationId"), text(each, "filePath")
+        if identifier and path:
+            yield AnnotationShown(identifier, path)
+        else:
+            yield from annotations_shown(each) if "annotations" in each else ()
+
+
+def _answer_in(value: JsonValue, depth: int) -> Members | None:
+    """Return the answer in a response: an object, JSON text, or one of them in wrappers."""
+    if depth == 0:
+        return None
+    if isinstance(value, str):
+        try:
+            return (
+                _answer_in(parse_json(value), depth - 1) if value.startswith(("{", "[")) else None
+            )
+        except MalformedJson:  # the agent has cut it
+            return None
+    if isinstance(value, dict) and not _ANSWER.isdisjoint(value):
+        return value
+    inside = (
+        [value[name] for name in _WRAPPERS if name in value]
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else []
+    )
+    answers = (_answer_in(each, depth - 1) for each in inside)
+    return next((each for each in answers if each is not None), None)
+
+
+def _objects(members: Members, name: str) -> Iterator[Members]:
+    value = members.get(name)
+    yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()

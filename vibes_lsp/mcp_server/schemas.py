@@ -1,0 +1,105 @@
+"""JSON Schemas of arguments and answers, from their types and docstrings."""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc
+from typing import Any, Final
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from vibes_lsp.recording.results import Result
+
+_ATTRIBUTES: Final = "Attributes:"
+_INDENT: Final = "    "
+_SOURCE: Final = re.compile(r" \((?:RFC|R\d)[^()]*\)")
+"""A reference to the standard, which helps no reader of a schema."""
+
+
+def input_schema(kind: type[BaseModel], left_out: frozenset[str]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments.
+
+    Args:
+        kind: The type of the arguments.
+        left_out: Members, by their names in JSON, that the tool does not take.
+    """
+    schema = kind.model_json_schema(by_alias=True)
+    for name in left_out & schema["properties"].keys():
+        del schema["properties"][name]
+    return _finished(schema, kind)
+
+
+def output_schema(kind: type[BaseModel | Result]) -> dict[str, Any]:
+    """Return the schema of a tool's answer; members that are null are left out of it."""
+    schema: dict[str, Any] = TypeAdapter(kind).json_schema(by_alias=True)
+    return _finished(schema, kind)
+
+
+def attribute_descriptions(kind: type) -> dict[str, str]:
+    """Return what the docstrings of a type and its bases say of its members, by name in JSON."""
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        found |= _attributes(cleandoc(each.__dict__.get("__doc__") or ""))
+    return found
+
+
+def _finished(schema: dict[str, Any], kind: type) -> dict[str, Any]:
+    """Return a schema with a description for each member, and only the definitions in use."""
+    definitions = schema.pop("$defs", {})
+    _describe(schema, attribute_descriptions(kind))
+    del schema["description"]  # the tool has one
+    used = _references(schema, definitions)
+    for name in used:
+        _describe(definitions[name], _attributes(definitions[name].get("description", "")))
+    if used:
+        schema["$defs"] = {name: definitions[name] for name in sorted(used)}
+    return schema
+
+
+def _describe(schema: dict[str, Any], descriptions: dict[str, str]) -> None:
+    schema.pop("title", None)
+    about = schema.get("description", "").partition(f"\n{_ATTRIBUTES}\n")[0]
+    schema["description"] = _one_line(about)
+    for name, member in schema.get("properties", {}).items():
+        member.pop("title", None)
+        if name in descriptions:
+            member["description"] = descriptions[name]
+
+
+def _attributes(docstring: str) -> dict[str, str]:
+    """Return what the section about attributes says of each, by name in JSON."""
+    section = docstring.partition(f"\n{_ATTRIBUTES}\n")[2]
+    found: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        if not line.startswith(_INDENT):
+            break
+        if line.startswith(2 * _INDENT):
+            found[name] += line
+        else:
+            attribute, _, text = line.strip().partition(": ")
+            name = to_camel(attribute)
+            found[name] = text
+    return {name: _one_line(text) for name, text in found.items()}
+
+
+def _one_line(text: str) -> str:
+    return _SOURCE.sub("", " ".join(text.split()))
+
+
+def _references(schema: object, definitions: dict[str, Any]) -> set[str]:
+    """Return the names of the definitions that a schema uses, directly or not."""
+    used: set[str] = set()
+    pending = [schema]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            name = str(each.get("$ref", "")).rpartition("/")[2]
+            if name in definitions and name not in used:
+                used.add(name)
+                pending.append(definitions[name])
+            pending.extend(each.values())
+        elif isinstance(each, list):
+            pending.extend(each)
+    return used

@@ -1,0 +1,125 @@
+"""The project that an MCP server answers for: its trail and policy as they are at each request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.ingest.fold_events import fold_for_reader
+from vibes_lsp.recording import Recorder
+from vibes_lsp.recording.recorder import utc_now
+from vibes_lsp.store.audit_dir import find_audit_dir, named_audit_dir
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.versions import unsupported_versions
+
+
+class ServedProject:
+    """A trail and its policy; `refresh` before each use.
+
+    Args:
+        folder: Where the server was started.
+        audit_dir: The audit directory, if it was named.
+        now: The clock.
+
+    Attributes:
+        warnings: What could not be read at the last refresh.
+    """
+
+    def __init__(
+        self, folder: Path, audit_dir: Path | None = None, now: Callable[[], datetime] = utc_now
+    ) -> None:
+        self._folder = folder
+        self._audit_dir = audit_dir
+        self._now = now
+        self._trail: Trail | None = None
+        self._recorder: Recorder | None = None
+        self._config: LoadedConfig | None = None
+        self.warnings: list[str] = []
+
+    def refresh(self) -> None:
+        """Record the events of agents that wait, and read what has changed on disk.
+
+        The audit directory is looked for each time, so one that is created later is found.
+
+        Raises:
+            AuditDirNotFound: There is none.
+            UnreadableFile: The log cannot be read.
+        """
+        directory = (
+            find_audit_dir(self._folder)
+            if self._audit_dir is None
+            else named_audit_dir(self._audit_dir)
+        )
+        if self._trail is None or self._trail.directory != directory:
+            self._trail = Trail(directory, nearest_commit=self._nearest_commit)
+            self._recorder = self._config = None
+        fold_for_reader(directory)
+        self.trail.refresh()
+        if self.trail.log.problem is not None:
+            raise self.trail.log.problem
+        self._config = load_config(directory, self._config)
+        self.warnings = _problems(self.trail, self.config)
+
+    @property
+    def trail(self) -> Trail:
+        """The trail as of the last refresh."""
+        if self._trail is None:
+            raise AssertionError("refresh comes first")
+        return self._trail
+
+    @property
+    def config(self) -> LoadedConfig:
+        """The policy as of the last refresh."""
+        if self._config is None:
+            raise AssertionError("refresh comes first")
+        return self._config
+
+    @property
+    def root(self) -> Path:
+        """The project's folder."""
+        return self.trail.directory.project
+
+    @property
+    def recorder(self) -> Recorder:
+        """Records on the trail."""
+        if self._recorder is None:
+            self._recorder = Recorder(self.trail.directory, now=self._now, shared_with=self.trail)
+        return self._recorder
+
+    def scorer(self) -> Scorer:
+        """Return what scores annotations by the project's policy."""
+        return Scorer(self.trail, self.config.policy)
+
+    def locator(self) -> ProjectLocator:
+        """Return a context manager that locates annotations in the project's files."""
+        return ProjectLocator(self.trail, use_cache=True)
+
+    def close(self) -> None:
+        """Fold the journal of what was recorded."""
+        if self._recorder is not None:
+            self._recorder.finish(wait=False)
+
+    def _nearest_commit(self, commits: Sequence[str]) -> str | None:
+        repository = open_repository(self.root)
+        return None if repository is None else repository.nearest_ancestor(commits)
+
+
+def _problems(trail: Trail, config: LoadedConfig) -> list[str]:
+    """Return what of a trail cannot be read, in words."""
+    broken = len(trail.log.columns.broken)
+    manifest = trail.manifest.problem
+    versions = unsupported_versions(config, trail.manifest)
+    found = [f"{each}; it is read as far as possible" for each in versions]
+    if broken:
+        lines = "a line" if broken == 1 else f"{broken:,} lines"
+        found.append(f"{lines} of the log cannot be read: `vibes check` lists them")
+    if manifest is not None:
+        found.append(f"the manifest is damaged, so prompts may be missing: {manifest.message}")
+    if config.problem is not None:
+        found.append(f"the policy cannot be read, so defaults apply: {config.problem.message}")
+    return found
