@@ -240,7 +240,7 @@ async def test_a_member_of_a_record_behind_wide_characters(
         "größe 😀 line_end.py",
         4,
         7,
-        note='"line_end" is meant further on',
+        note='the later "line_end"',
         timestamp="yesterday",
         line_end=2,
     )
