@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.run_vibes import SCRIPT, clean_environment
+from tests.cli.run_vibes import SCRIPT, clean_environment, vibes
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
@@ -53,45 +54,93 @@ def ids(project: Project) -> list[str]:
     ]
 
 
-def test_blame_prints_the_owner_of_each_line(story: Project, run_vibes: RunVibes) -> None:
+def shown_states(run_vibes: RunVibes, story: Project, *arguments: str) -> list[tuple[int, str]]:
+    """Return number and state of each line that an annotation owns."""
+    done = run_vibes("blame", "a.py", "--format", "{line} {state}", *arguments, cwd=story.root)
+    assert (done.code, done.err) == (0, "")
+    rows = [line.partition(" ") for line in done.lines]
+    return [(int(number), state) for number, _, state in rows if state]
+
+
+def test_blame_names_an_annotation_at_the_first_of_its_lines(
+    story: Project, run_vibes: RunVibes
+) -> None:
     done = run_vibes("blame", "a.py", cwd=story.root)
     assert (done.code, done.err) == (0, "")
     digest, same = ids(story)
     lines = STORY.splitlines()
-    owned = {
-        **dict.fromkeys(range(4, 8), (digest, "older-model exact high")),
-        **dict.fromkeys(range(10, 14), (same, "newer-model exact approved")),
-    }
+    labels = {4: [digest[:8], "older-model", "high"], 10: [same[:8], "newer-model", "✓"]}
     assert len(done.lines) == len(lines)
     for number, (line, text) in enumerate(zip(done.lines, lines, strict=True), 1):
         label, _, shown = line.partition(f"{number:>2} ")
-        identifier, what = owned.get(number, ("", ""))
-        mark = " +" if identifier else ""
-        assert (" ".join(label.split()), shown.rstrip()) == (
-            f"{identifier[:8]} {what}{mark}".strip(),
-            text.rstrip(),
-        )
+        mark = ["+"] if number in {*range(4, 8), *range(10, 14)} else []
+        words = label.split()
+        if number in labels:
+            assert re.fullmatch(r"now|\d+(y|mo|d|h|m)", words.pop(2))
+        assert (words, shown.rstrip()) == (labels.get(number, []) + mark, text.rstrip())
 
 
 def test_blame_follows_what_was_inserted_above(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", "# one\n" + STORY)
-    done = run_vibes("blame", "a.py", cwd=story.root)
-    assert [number for number, line in enumerate(done.lines, 1) if " moved " in line] == [
-        5,
-        6,
-        7,
-        8,
-        11,
-        12,
-        13,
-        14,
+    moved = [(line, "moved") for line in (5, 6, 7, 8, 11, 12, 13, 14)]
+    assert shown_states(run_vibes, story) == moved
+
+
+def test_blame_and_find_print_what_a_template_names(story: Project, run_vibes: RunVibes) -> None:
+    digest, same = ids(story)
+    done = run_vibes("blame", "a.py", "--format", "{line}\t{kind}\t{id}\t{code}", cwd=story.root)
+    rows = [line.split("\t") for line in done.lines]
+    assert [row[3] for row in rows] == STORY.splitlines()
+    owners = {**dict.fromkeys(range(4, 8), digest), **dict.fromkeys(range(10, 14), same)}
+    assert [(row[1], row[2]) for row in rows] == [
+        ("ai", owners[number]) if number in owners else ("human", "") for number in range(1, 14)
     ]
+    found = run_vibes("find", "--format", "{file}:{start} {{{model}}} {review}", cwd=story.root)
+    assert [line.rstrip() for line in found.lines] == [
+        "a.py:4 {older-model}",
+        "a.py:10 {newer-model} approved",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("{model.name}", "invalid name 'model.name' in --format: expected id, file"),
+        ("{id!r}", "invalid name 'id' in --format"),
+        ("{id:>9}", "invalid name 'id' in --format"),
+        ("{id", "invalid template '{id' for --format"),
+        ("{}", "invalid name '' in --format"),
+    ],
+)
+def test_an_invalid_template_is_refused(
+    story: Project, run_vibes: RunVibes, template: str, problem: str
+) -> None:
+    done = run_vibes("find", "--format", template, cwd=story.root)
+    assert (done.code, done.out) == (2, "")
+    assert problem in done.err
+
+
+def test_a_template_prints_no_control_characters(story: Project, run_vibes: RunVibes) -> None:
+    hostile = "Up\x1b[2J\u202egone\nnext"
+    story.line("b.py", 4, 7, text=STORY, prompt=story.prompt(hostile))
+    done = run_vibes("find", "--file", "b.py", "--format", "{prompt}", cwd=story.root)
+    assert done.lines == ["Up\\u001b[2J\\u202egone next"]
+
+
+def test_find_shows_paths_whole_on_a_narrow_terminal(story: Project) -> None:
+    path = f"{'deep/' * 12}code.py"
+    story.file(path, STORY)
+    story.line(path, 4, 7, text=STORY)
+    narrow = {"COLUMNS": "40", "FORCE_COLOR": "1", "NO_COLOR": "1"}
+    done = vibes("find", "--file", path, cwd=story.root, **narrow)
+    (line,) = done.lines
+    assert f"{path}:4-7" in line
 
 
 def test_blame_shows_tabs_as_stops_of_the_code(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.go", "func a() {\n\tif b {\n\t\tc()\t// d\n\t}\n}\n")
     done = run_vibes("blame", "a.go", cwd=story.root)
-    assert [line[3:] for line in done.lines] == [
+    assert [line[2:] for line in done.lines] == [
         "func a() {",
         "    if b {",
         "        c() // d",
@@ -102,7 +151,7 @@ def test_blame_shows_tabs_as_stops_of_the_code(story: Project, run_vibes: RunVib
 
 def test_blame_reads_unsaved_text(story: Project) -> None:
     done = subprocess.run(
-        [SCRIPT, "blame", "a.py", "--contents", "-"],
+        [SCRIPT, "blame", "a.py", "--contents", "-", "--format", "{line} {state}"],
         cwd=story.root,
         env=clean_environment({}),
         input=b"# one\n# two\n" + STORY.encode(),
@@ -111,16 +160,8 @@ def test_blame_reads_unsaved_text(story: Project) -> None:
     )
     lines = done.stdout.decode().splitlines()
     assert len(lines) == STORY.count("\n") + 2
-    assert [number for number, line in enumerate(lines, 1) if " moved " in line] == [
-        6,
-        7,
-        8,
-        9,
-        12,
-        13,
-        14,
-        15,
-    ]
+    moved = [int(line.split()[0]) for line in lines if line.endswith("moved")]
+    assert moved == [6, 7, 8, 9, 12, 13, 14, 15]
 
 
 def test_blame_lists_lost_annotations_below_the_text(story: Project, run_vibes: RunVibes) -> None:
@@ -231,20 +272,25 @@ def test_find_shows_reviews(story: Project, run_vibes: RunVibes) -> None:
 
     def told() -> list[bool]:
         rows = [line for line in run_vibes("find", cwd=story.root).lines if "a.py" in line]
-        blamed = run_vibes("blame", "a.py", cwd=story.root).out
         return [
-            words in row and words in blamed
+            words in row
             for row, words in zip(rows, ("approved by AI", "review stale"), strict=True)
         ]
+
+    def marked() -> str:
+        return "".join(re.findall("[✓✗]", run_vibes("blame", "a.py", cwd=story.root).out))
 
     story.review(digest, kind="ai", reviewer="Critic")
     assert unreviewed() == [digest], "an AI's review is none"
     assert told() == [True, False]
+    assert marked() == "✓"
     story.file("a.py", STORY.replace("left == right", "left is right"))
     assert unreviewed() == [digest, same], "nor is one of other lines"
     assert told() == [True, True]
+    assert not marked()
     story.review(digest, verdict="rejected")
     assert unreviewed() == [same]
+    assert marked() == "✗"
 
 
 def test_find_shows_current_places(story: Project, run_vibes: RunVibes) -> None:

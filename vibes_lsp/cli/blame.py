@@ -1,23 +1,54 @@
-"""`vibes blame FILE`: which annotation owns each line, with its state, risk and review."""
+"""`vibes blame FILE`: which annotation owns each line, with its age, risk and review."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
-from vibes_lsp.cli.output import KIND_MARKS, escape, escape_code, print_json, print_styled
-from vibes_lsp.cli.project import open_project, path_in_project
+from vibes_lsp.cli.code import code_lines
+from vibes_lsp.cli.line_format import PLACEMENT_NAMES, LineFormat, placement_values
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    color_option,
+    examples,
+    format_option,
+    git_option,
+    json_option,
+)
+from vibes_lsp.cli.output import (
+    BAND_STYLES,
+    KIND_MARKS,
+    escape,
+    paged,
+    print_json,
+    print_line,
+    print_styled,
+    print_text,
+    terminal_width,
+)
+from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.model.ages import short_age
+from vibes_lsp.model.members import Members, mapping
+from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
-from vibes_lsp.reports.placements import describe_location, model_name, review_label
+from vibes_lsp.reports.placements import describe_location, is_reviewed, model_name
+
+if TYPE_CHECKING:
+    from rich.text import Text as StyledText
+
+_LINE_NAMES: Final = ("line", "kind", "code", *PLACEMENT_NAMES)
+_MAX_MODEL: Final = 24
+_VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJECTED: "✗"}
 
 
 @click.command(
@@ -25,6 +56,7 @@ from vibes_lsp.reports.placements import describe_location, model_name, review_l
     epilog=examples(
         "vibes blame src/auth.py",
         "vibes blame src/auth.py --json",
+        "vibes blame src/auth.py --format '{line} {model} {band}'",
         "git show HEAD:src/auth.py | vibes blame src/auth.py --contents -",
     ),
 )
@@ -35,15 +67,22 @@ from vibes_lsp.reports.placements import describe_location, model_name, review_l
     help="Text of the file from standard input, such as unsaved text.",
 )
 @git_option
+@format_option(_LINE_NAMES)
+@color_option
 @audit_dir_option
 @json_option
-def command(
-    file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool
+def command(  # noqa: PLR0917
+    file: Path,
+    contents: str | None,
+    git: bool,
+    line_format: LineFormat | None,
+    audit_dir: Path | None,
+    as_json: bool,
 ) -> None:
     """Show which annotation owns each line of a file.
 
-    Marks: + verified AI line, ? claimed without proof, ~ edited since. A ? after a state means
-    that other places fit as well.
+    The first of an annotation's lines has its id, model, age and risk. Marks: + verified AI line,
+    ? claimed without proof, ~ edited since; ✓ approved, ✗ rejected.
     """
     if os.path.isdir(file):  # noqa: PTH112  # Path.is_dir raises for some names
         raise UnreadableFile(
@@ -61,27 +100,56 @@ def command(
         blame = blame_file(locator, path, text, project.scorer)
     if as_json:
         print_json(blame.as_json())
-        return
-    _print(blame)
+    elif line_format is not None:
+        _print_formatted(blame, line_format)
+    else:
+        with paged():
+            _print_lines(blame)
+            _print_other_placements(blame)
 
 
-def _print(blame: Blame) -> None:
-    """Print the lines, then the placements that own none or are not verified."""
+def _print_formatted(blame: Blame, line_format: LineFormat) -> None:
     owners = line_owners(blame.placements)
-    labels = {id(placement): _label(blame, placement) for placement in owners.values()}
-    width = max(map(len, labels.values()), default=0)
-    digits = len(str(len(blame.text.lines)))
+    values: dict[int, Mapping[str, object]] = {}
     for number, line in enumerate(blame.text.lines, 1):
-        placement = owners.get(number)
-        kind = LineKind.HUMAN if placement is None else line_kind(placement, number)
-        label = "" if placement is None else labels[id(placement)]
-        if placement is not None and kind == LineKind.HUMAN:
-            label = f"{escape(placement.current.id)[:8]} human"
+        owner = owners.get(number)
+        if owner is not None and id(owner) not in values:
+            values[id(owner)] = placement_values(blame.report.placement(owner))
+        kind = LineKind.HUMAN if owner is None else line_kind(owner, number)
+        own = {} if owner is None else values[id(owner)]
+        print_line(line_format.line({**own, "line": number, "kind": kind.value, "code": line}))
+
+
+def _print_lines(blame: Blame) -> None:
+    """Print the lines; an annotation is named at the first line of each block of its lines."""
+    from rich.text import Text as Styled  # noqa: PLC0415
+
+    owners = line_owners(blame.placements)
+    labels = _labels({id(each): each for each in owners.values()}, blame)
+    label_width = max((label.cell_len for label in labels.values()), default=0)
+    digits = len(str(len(blame.text.lines)))
+    width = terminal_width()
+    previous: Placement | None = None
+    for number, code in enumerate(code_lines(blame.path, blame.text.lines), 1):
+        owner = owners.get(number)
+        kind = LineKind.HUMAN if owner is None else line_kind(owner, number)
         mark, style = KIND_MARKS[kind]
-        marked = f"{label:<{width}} {mark} " if labels else " "
-        print_styled(
-            [(marked, style), (f"{number:>{digits}} ", "dim"), (escape_code(line, 500), "")]
-        )
+        line = Styled()
+        if labels:
+            label = Styled()
+            if owner is not None and owner is not previous:
+                label = labels[id(owner)].copy()
+            elif owner is not None and kind == LineKind.HUMAN:
+                label = Styled("human", "dim")
+            label.pad_right(label_width - label.cell_len)
+            line.append_text(label).append(f" {mark} ", style)
+        line.append(f"{number:>{digits}} ", "dim").append_text(code)
+        print_text(line, width=width)
+        previous = owner
+
+
+def _print_other_placements(blame: Blame) -> None:
+    """Print the placements that own no line or are not verified."""
     for placement in blame.placements:
         if placement.owned_ranges and why_unverified(placement) is None:
             continue
@@ -96,16 +164,37 @@ def _print(blame: Blame) -> None:
         )
 
 
-def _label(blame: Blame, placement: Placement) -> str:
-    """Return id, model, state, risk band and review of a placement."""
-    facts = blame.report.placement(placement)
-    located = placement.located
-    parts = [
-        escape(placement.current.id)[:8],
-        escape(model_name(facts))[:24],
-        f"{located.state.value}{'?' if located.ambiguous else ''}",
-        "captured" if facts.get("captured") else "",
-        str(facts["band"] or ""),
-        review_label(facts) or "",
-    ]
-    return " ".join(part for part in parts if part)
+def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, StyledText]:
+    """Return id, model, age, risk and verdict of each owner, in columns."""
+    from rich.text import Text as Styled  # noqa: PLC0415
+
+    present = now()
+    rows: dict[int, tuple[str, str, str, str]] = {}
+    bands: dict[int, str] = {}
+    for key, placement in owners.items():
+        facts = blame.report.placement(placement)
+        model = escape(model_name(facts), _MAX_MODEL)
+        band = str(facts["band"] or "")
+        bands[key] = band
+        rows[key] = (
+            escape(placement.current.id)[:8],
+            f"{model} captured" if facts.get("captured") else model,
+            short_age(placement.lineage.first.moment, present),
+            f"{band} {_verdict_mark(facts)}".strip(),
+        )
+    widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
+    labels: dict[int, StyledText] = {}
+    for key, (identifier, model, age, risk) in rows.items():
+        labels[key] = Styled.assemble(
+            (f"{identifier:<{widths[0]}} ", "dim"),
+            f"{model:<{widths[1]}} ",
+            (f"{age:>{widths[2]}} ", "dim"),
+            (f"{risk:<{widths[3]}}", BAND_STYLES.get(bands[key], "")),
+        )
+    return labels
+
+
+def _verdict_mark(facts: Members) -> str:
+    """Return the mark of a review that counts for the lines as they are."""
+    verdict = mapping(facts, "review").get("verdict")
+    return _VERDICT_MARKS.get(str(verdict), "") if is_reviewed(facts) else ""

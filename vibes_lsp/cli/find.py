@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 import click
 
 from vibes_lsp.anchors.location import State
+from vibes_lsp.cli.line_format import PLACEMENT_NAMES, LineFormat, placement_values
 from vibes_lsp.cli.options import (
     audit_dir_option,
     band_option,
+    color_option,
     examples,
     file_option,
+    format_option,
     git_option,
     json_option,
     model_option,
@@ -21,10 +25,18 @@ from vibes_lsp.cli.options import (
     session_option,
     tool_option,
 )
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table
-from vibes_lsp.cli.project import open_project, path_in_project
+from vibes_lsp.cli.output import (
+    BAND_STYLES,
+    escape,
+    print_json,
+    print_line,
+    print_text,
+    terminal_width,
+)
+from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import VibesError
 from vibes_lsp.index.placements import Placement, why_unverified
+from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.reports.find import Filter, find_placements
@@ -37,6 +49,7 @@ from vibes_lsp.reports.placements import model_name, review_label
         "vibes find --unreviewed",
         "vibes find --model opus --since 2026-02-01",
         "vibes find --prompt password --json",
+        "vibes find --band high --format '{file}:{start} {prompt}'",
     ),
 )
 @model_option
@@ -60,6 +73,8 @@ from vibes_lsp.reports.placements import model_name, review_label
     "--unreviewed", is_flag=True, help="Only code that no person has reviewed as it is now."
 )
 @git_option
+@format_option(PLACEMENT_NAMES)
+@color_option
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -74,13 +89,14 @@ def command(  # noqa: PLR0917
     file: Path | None,
     unreviewed: bool,
     git: bool,
+    line_format: LineFormat | None,
     audit_dir: Path | None,
     as_json: bool,
 ) -> None:
     """Find annotations and where their lines are now.
 
-    Lists current annotations that match all options. A ? after a state means that other places
-    fit as well.
+    Prints one line for each current annotation that matches all options. A ? after a state means
+    that other places fit as well.
     """
     earliest = None if since is None else _parse_date(since)
     project = open_project(audit_dir)
@@ -91,17 +107,33 @@ def command(  # noqa: PLR0917
     if as_json:
         print_json({"placements": [facts for _, facts in found]})
         return
-    print_table(
-        ("id", "where", "state", "review", "model"),
-        [_row(placement, facts) for placement, facts in found],
-        wrap="where",
-    )
+    if line_format is not None:
+        for _, facts in found:
+            print_line(line_format.line(placement_values(facts)))
+        return
+    _print_rows(found)
     for why, count in Counter(
         why for placement, _ in found if (why := why_unverified(placement)) is not None
     ).items():
         print_line(f"{count:,} unverified: {why}")
     if not found:
         print_line("no annotations found")
+
+
+def _print_rows(found: Sequence[tuple[Placement, Members]]) -> None:
+    """Print one line for each annotation; only text after the path is cut to the terminal."""
+    from rich.text import Text  # noqa: PLC0415
+
+    width, present = terminal_width(), now()
+    rows = [_row(placement, facts, present) for placement, facts in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for (_, facts), row in zip(found, rows, strict=True):
+        cells = [f"{cell:<{size}}" for cell, size in zip(row, widths, strict=True)]
+        styles = ("dim", "bold", "", BAND_STYLES.get(str(facts["band"]), ""), "", "", "dim")
+        line = Text("  ").join(Text(cell, style) for cell, style in zip(cells, styles, strict=True))
+        path_end = sum(widths[:2]) + 2
+        line.rstrip()
+        print_text(line, width=None if width is None else max(width, path_end + 2))
 
 
 def _parse_date(text: str) -> datetime:
@@ -113,17 +145,17 @@ def _parse_date(text: str) -> datetime:
     return moment
 
 
-def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
-    lines = (
-        f":{placement.located.start}-{placement.located.end}"
-        if placement.located.start is not None
-        else ""
-    )
+def _row(placement: Placement, facts: Members, present: datetime) -> tuple[str, ...]:
+    """Return id, place, state, band, review, model and age."""
+    located = placement.located
+    lines = "" if located.start is None else f":{located.start}-{located.end}"
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
         escape(placement.current.id)[:8],  # cut after escaping, which makes text longer
-        f"{facts['filePath']}{lines}{name}",
-        f"{facts['state']}{'?' if facts['ambiguous'] else ''}",
-        escape(review_label(facts) or "-"),
-        escape(model_name(facts))[:20],
+        escape(f"{facts['filePath']}{lines}{name}"),
+        f"{located.state.value}{'?' if located.ambiguous else ''}",
+        str(facts["band"] or ""),
+        review_label(facts) or "",
+        escape(model_name(facts), 20),
+        short_age(placement.lineage.first.moment, present),
     )

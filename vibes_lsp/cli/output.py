@@ -7,6 +7,7 @@ terminal never acts on them.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from vibes_lsp.model.escaping import INVISIBLE
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from vibes_lsp.checks.finding import Finding
 
@@ -43,6 +45,17 @@ _UNBOUNDED: Final = 1 << 20
 
 _TAB: Final = 4
 """Columns between two tab stops."""
+
+BAND_STYLES: Final[Mapping[str, str]] = {
+    "critical": "bold red",
+    "high": "red",
+    "medium": "yellow",
+    "low": "green",
+}
+"""Style of a risk band."""
+
+COLOR_MODES: Final = ("auto", "always", "never")
+_color_mode = "auto"
 
 
 class OutputClosed(Exception):
@@ -209,6 +222,56 @@ def print_styled(parts: Sequence[tuple[str, str]]) -> None:
     console().print(Text.assemble(*((text, style) for text, style in parts)), soft_wrap=True)
 
 
+def print_text(text: Text, *, width: int | None = None) -> None:
+    """Print a line of styled text, whose parts are escaped already.
+
+    Args:
+        text: The line.
+        width: Columns at which it is cut, with an ellipsis; None for the whole line.
+    """
+    if width is not None:
+        text.truncate(width, overflow="ellipsis")
+    console().print(text, soft_wrap=True)
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None if output does not go to one."""
+    return console().width if is_terminal() else None
+
+
+@contextmanager
+def paged() -> Iterator[None]:
+    """Show what is printed in the user's pager if it is longer than the terminal.
+
+    The environment variable `PAGER` names the program; `cat` pages nothing.
+    """
+    terminal = sys.stdout
+    if not (terminal.isatty() and sys.stdin.isatty()):
+        yield
+        return
+    collected = _CollectedOutput()
+    sys.stdout = collected
+    try:
+        yield
+    finally:
+        sys.stdout = terminal
+        text = collected.getvalue()
+        if text.count("\n") < os.get_terminal_size(terminal.fileno()).lines:
+            terminal.write(text)
+        else:
+            import click  # noqa: PLC0415
+
+            click.echo_via_pager(text, color=True)
+
+
+class _CollectedOutput(io.StringIO):
+    """Collects text that is printed as if to a terminal."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
 def print_finding(finding: Finding) -> None:
     """Print a finding on one line: place, severity, check id and message."""
     print_styled(
@@ -236,14 +299,23 @@ def console(width: int | None = None) -> Console:
         def on_broken_pipe(self) -> None:  # rich would exit with 1
             raise OutputClosed
 
-    no_color = bool(os.environ.get("NO_COLOR"))  # rich would still print bold and dim
-    return Standard(
-        width=width,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        color_system=None if no_color else "auto",
-    )
+    common: dict[str, Any] = {
+        "width": width,
+        "highlight": False,
+        "markup": False,
+        "emoji": False,
+    }
+    if _color_mode == "always":
+        return Standard(**common, force_terminal=True, color_system="standard", no_color=False)
+    # rich would still print bold and dim if only its own option were set
+    no_color = _color_mode == "never" or bool(os.environ.get("NO_COLOR"))
+    return Standard(**common, color_system=None if no_color else "auto")
+
+
+def set_color_mode(mode: str) -> None:
+    """Set whether output has colours: one of `COLOR_MODES`."""
+    global _color_mode  # noqa: PLW0603  # one process prints for one command line
+    _color_mode = mode
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Final
 
 from vibes_lsp.cli.keyboard import key_reader, read_line
 from vibes_lsp.cli.output import (
+    BAND_STYLES,
     KIND_MARKS,
     escape,
     escape_code,
@@ -40,8 +41,6 @@ _MAX_SHORT_TEXT: Final = 300
 _MAX_NAME: Final = 60
 _MAX_LISTED: Final = 8
 
-_BAND_STYLES: Final = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "green"}
-
 
 def print_annotation(item: Inspection, position: str) -> bool:
     """Print an annotation with its lines last; return whether all lines were printed.
@@ -54,7 +53,7 @@ def print_annotation(item: Inspection, position: str) -> bool:
     print_line()
     head = [(f"{position}  ", "dim"), (f"{escape(place_of(item))}  ", "bold")]
     if item.risk is not None:
-        head.append((f"risk {escape(item.risk)}  ", _BAND_STYLES.get(str(facts["band"]), "")))
+        head.append((f"risk {escape(item.risk)}  ", BAND_STYLES.get(str(facts["band"]), "")))
     print_styled(
         [
             *head,

@@ -1,0 +1,37 @@
+"""Code on a terminal: escaped, in syntax colours and cut to the width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from vibes_lsp.cli.output import console, escape_code
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_MAX_LENGTH: Final = 500
+"""Characters of a line that are shown."""
+_MAX_COLORED: Final = 5_000
+"""Lines of a file that get syntax colours; more would take more than a second."""
+
+
+def code_lines(path: str, lines: Sequence[str]) -> list[Text]:
+    """Return lines of a file for a terminal, in syntax colours if it has any.
+
+    Args:
+        path: The file's path, whose extension names the language.
+        lines: Its lines.
+    """
+    from rich.text import Text  # noqa: PLC0415
+
+    plain = [escape_code(line, _MAX_LENGTH) for line in lines]
+    if console().color_system is None or len(plain) > _MAX_COLORED:
+        return [Text(line) for line in plain]
+    from rich.syntax import Syntax  # noqa: PLC0415
+
+    # The ANSI theme uses the terminal's own colours, which are readable on its background.
+    syntax = Syntax("", Syntax.guess_lexer(path), theme="ansi_dark")
+    colored = syntax.highlight("\n".join(plain)).split("\n", allow_blank=True)[: len(plain)]
+    is_same = [line.plain for line in colored] == plain
+    return list(colored) if is_same else [Text(line) for line in plain]
