@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix plugin dist screenshots clean
+.PHONY: help setup tools editors agents node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ editors: node lua ## fetch the editors that tests drive, into .tools
 	@tests/tools/emacs.sh bookworm
 	@tests/tools/emacs.sh trixie
 	@tests/tools/vscode.sh
+
+agents: node ## fetch the coding agents that tests run, into .tools
+	@tests/tools/agents.sh $(if $(NIGHTLY),nightly)
 
 lua: node # what the Neovim client is checked with
 	@tests/tools/lua.sh
@@ -68,15 +71,16 @@ format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	@if [ -e tests/tools/lua/node_modules/.installed ]; then .tools/bin/node tests/tools/lua/format.mjs editors/neovim; fi
 
-# In CI every editor is installed first, and a missing one fails; elsewhere those that are installed are tested.
-test: setup tools $(if $(CI),editors) lint ## lint, then every test, in the editors that are installed
+# In CI every editor and agent is installed first, and a missing one fails; elsewhere those that are installed are tested.
+test: setup tools $(if $(CI),editors agents) lint ## lint, then every test, with the editors and agents that are installed
 	@$(PY) -m pytest -n auto --dist loadfile --ignore tests/editors/vscode $(PYTEST_OPTIONS)
 	@$(MAKE) --no-print-directory test-vscode
 
-test-all: editors ## install every editor (about 1.3 GB, once), then make test
+test-all: editors agents ## install every editor and agent (about 2.4 GB, once), then make test
 	@$(MAKE) --no-print-directory test
 
-test-nightly: ## make test-all with five times the generated examples
+test-nightly: export NIGHTLY := 1
+test-nightly: ## make test-all with more agents and five times the generated examples
 	@VIBES_FUZZED_PAYLOADS=20000 $(MAKE) --no-print-directory test-all PYTEST_OPTIONS=--hypothesis-profile=nightly
 
 test-fast: setup tools ## the quick tests only, without lint

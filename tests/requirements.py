@@ -10,6 +10,8 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools" / "bin"
 """Programs installed by `make tools` and `make editors`."""
+AGENTS = REPOSITORY / ".tools" / "agents" / "node_modules"
+"""Packages installed by `make agents`."""
 
 
 def in_ci() -> bool:
@@ -26,6 +28,16 @@ def require_editor(path_or_tool: Path | str) -> Path:
     return _find(path_or_tool) or _missing(
         "not every editor is installed: `make test-all` installs them and runs their tests",
         str(path_or_tool),
+    )
+
+
+def require_agent(pattern: str) -> Path:
+    """Return the program of a coding agent, whose path among the packages fits a pattern.
+
+    If it is missing, the test fails in CI and is skipped elsewhere.
+    """
+    return next(AGENTS.glob(pattern), None) or _missing(
+        "not every coding agent is installed: `make agents` installs them", pattern
     )
 
 

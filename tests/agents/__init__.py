@@ -1,0 +1,1 @@
+"""Real coding agents, run with a scripted model."""
