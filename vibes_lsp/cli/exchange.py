@@ -9,6 +9,7 @@ import click
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
 from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
+from vibes_lsp.exchange.import_agent_trace import read_agent_trace
 from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import Imported, PlannedRecord
 from vibes_lsp.exchange.record_imports import ReadCandidates, record_imports
@@ -83,6 +84,28 @@ def _print_counts(result: Imported, *, dry_run: bool) -> None:
     )
     for reason, count in result.reasons.items():
         print_line(f"  {count:>6,}  {escape(reason)}")
+
+
+@command.command(
+    "agent-trace",
+    epilog=examples(
+        "vibes import agent-trace --dry-run",
+        "vibes import agent-trace .agent-trace/traces.jsonl",
+    ),
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@dry_run_option
+@json_option
+@audit_dir_option
+def agent_trace_command(
+    paths: tuple[Path, ...], dry_run: bool, as_json: bool, audit_dir: Path | None
+) -> None:
+    """Import agent-trace records.
+
+    PATH is a file, or a folder with files; by default .agent-trace of the project. Only ranges
+    that an AI wrote are imported.
+    """
+    run_import(read_agent_trace(paths), audit_dir, dry_run=dry_run, as_json=as_json)
 
 
 @command.command("git-ai", epilog=examples("vibes import git-ai --dry-run", "vibes import git-ai"))

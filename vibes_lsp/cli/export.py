@@ -7,13 +7,25 @@ from pathlib import Path
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
+from vibes_lsp.cli.output import (
+    escape,
+    print_json,
+    print_json_lines,
+    print_line,
+    print_warning,
+)
 from vibes_lsp.cli.project import open_project
-from vibes_lsp.errors import UnsupportedVersion
+from vibes_lsp.errors import MalformedJson, UnreadableFile, UnsupportedVersion
+from vibes_lsp.exchange.export_agent_trace import (
+    ExportedTraces,
+    LeftOut,
+    export_traces,
+    merged_file,
+)
 from vibes_lsp.maintenance.export import CurrentTrail, current_trail
 from vibes_lsp.model.members import mapping
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import read_file
+from vibes_lsp.store.files import read_file, replace_file, write_temporary
 from vibes_lsp.store.initialise import check_export_folder, export_trail
 from vibes_lsp.store.versions import unsupported_versions
 
@@ -24,6 +36,14 @@ _REASONS = {
     "contradicted": "git has the lines from before",
     "guessed": "place is uncertain",
     "absent": "file is not here",
+}
+
+_TRACE_REASONS = {
+    LeftOut.NO_EDIT: "deletion or review",
+    LeftOut.HISTORY: "superseded",
+    LeftOut.CONTRADICTED: "git has the lines from before",
+    LeftOut.LOST: "text is in no version",
+    LeftOut.UNVERIFIED: "lines are unverified",
 }
 
 
@@ -91,3 +111,62 @@ def _print(exported: AuditDir, current: CurrentTrail) -> None:
     for reason, words in _REASONS.items():
         if left_out[reason]:
             print_line(f"  left out  {left_out[reason]:,} ({words})")
+
+
+@command.command(
+    "agent-trace",
+    epilog=examples(
+        "vibes export agent-trace",
+        "vibes export agent-trace .agent-trace/traces.jsonl",
+    ),
+)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@git_option
+@json_option
+@audit_dir_option
+def agent_trace_command(
+    file: Path | None, git: bool, as_json: bool, audit_dir: Path | None
+) -> None:
+    """Export annotations as agent-trace records.
+
+    Prints one record a line, or adds them to FILE, where other records stay as they are.
+    """
+    project = open_project(audit_dir)
+    with project.locator(use_git=git) as locator:
+        exported = export_traces(locator)
+    changed = None if file is None else _write_traces(file, exported)
+    left_out = {each.value: count for each, count in exported.left_out.items()}
+    if as_json:
+        print_json(
+            {
+                "records": [each.as_json() for each in exported.records.values()],
+                "ranges": exported.ranges,
+                "leftOut": left_out,
+                **({} if changed is None else {"changed": changed}),
+            }
+        )
+        return
+    if file is None:
+        print_json_lines(exported.lines().values())
+        return
+    print_line(escape(file))
+    print_line(f"  records   {len(exported.records):,} ({changed:,} new or changed)")
+    for reason, count in exported.left_out.items():
+        if count:
+            print_line(f"  left out  {count:,} ({_TRACE_REASONS[reason]})")
+
+
+def _write_traces(file: Path, exported: ExportedTraces) -> int:
+    """Add the records to a file, and return how many of its lines are new or changed."""
+    before = read_file(file)
+    try:
+        data, changed = merged_file(before, exported)
+    except MalformedJson as error:
+        raise UnreadableFile(
+            f"{file}:{error.line} is not an agent-trace record: {error.reason}",
+            hint="nothing was written; name another file",
+        ) from None
+    if data != before:
+        like = None if before is None else file
+        replace_file(write_temporary(file.parent, data, like=like), file)
+    return changed

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -107,6 +107,14 @@ def print_json(value: Mapping[str, Any]) -> None:
     sys.stdout.flush()
     for chunk in _json_chunks(value):
         sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
+
+
+def print_json_lines(lines: Iterable[bytes]) -> None:
+    """Print JSON values that are encoded already, one a line, with invisible characters escaped."""
+    sys.stdout.flush()
+    for line in lines:
+        sys.stdout.buffer.write(_escape_json(line) + b"\n")
     sys.stdout.buffer.flush()
 
 

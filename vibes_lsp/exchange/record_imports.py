@@ -8,11 +8,11 @@ assurance level is that of what the source has: medium with a prompt, else low.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.text import Text, replace_invalid
@@ -319,10 +319,7 @@ def _annotation(
         **unmeasured_members(place, edit.action, contexts, timestamp),
         "commit_hash": edit.commit,
         "assurance_level": level.value,
-        IMPORTED_FROM: {
-            name: entries.clean(value) if isinstance(value, str) else value
-            for name, value in source_members(edit).items()
-        },
+        IMPORTED_FROM: _clean(entries, source_members(edit)),
         **present(
             {
                 "anchor_context": anchors.context,
@@ -334,3 +331,12 @@ def _annotation(
     draft = Draft(timestamp, contexts.session_id)
     add_annotation(draft, record, contexts)
     return draft
+
+
+def _clean(entries: Entries, value: Any) -> Any:
+    """Return a JSON value with all texts cleaned; names of members are kept."""
+    if isinstance(value, str):
+        return entries.clean(value)
+    if isinstance(value, Mapping):
+        return {replace_invalid(name): _clean(entries, each) for name, each in value.items()}
+    return [_clean(entries, each) for each in value] if isinstance(value, list) else value
