@@ -44,13 +44,16 @@ def _tool_use(payload: Members) -> Action | None:
         case "Read" if not has_failed:
             return files_read(folder, path)
         case "Edit" | "MultiEdit" | "Write" if path and not has_failed:
+            diff = told.partition("\nDiff:\n")[2]
+            if diff and "\n@@ " not in diff:  # nothing was changed
+                return None
             names = ("file_path", "old_string", "new_string")
             edit = replacement(folder, members, names, replace_all="replace_all")
             return files_edited(
                 replace(
                     edit or FileEdit(absolute_path(folder, path), after=text(members, "content")),
                     creates=told.startswith("Successfully created file: "),
-                    hunks=read_unified_diff(told.partition("\nDiff:\n")[2]),
+                    hunks=read_unified_diff(diff),
                 )
             )
     return None

@@ -3,6 +3,9 @@
 The methods in order: the payload's own diff; the text before and the replaced text; a unique match
 of the new text in the file; the text before and after. An edit that none of them decides is
 unresolved. Lines are compared as anchors see them (R14): a changed line end changes no line.
+
+A unique match also has to be the only place where the tool could have replaced the old text. So a
+file that does not have the edit yet, or has it no longer, does not give wrong lines.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Final
 from vibes_lsp.anchors.line_map import align
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.ingest.events import DiffHunk, FileEdit
+from vibes_lsp.ingest.line_ends import plain_edit, plain_text
 from vibes_lsp.ingest.patch_placement import apply_chunks, find_chunk_placements
 from vibes_lsp.model.vocabulary import Action
 
@@ -95,6 +99,17 @@ def resolve_edit(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     """
     if edit.changed_by_person or edit.deletes:
         return None
+    found = _resolve(plain_edit(edit), None if current is None else plain_text(current))
+    return None if found is None else replace(found, after=_given(found.after, current, edit.after))
+
+
+def _given(after: str, *given: str | None) -> str:
+    """Return a text with the line ends that the file or the payload gives it."""
+    return next((text for text in given if text is not None and plain_text(text) == after), after)
+
+
+def _resolve(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
+    """Return the lines of an edit; all texts have LF alone."""
     if edit.creates and edit.after is not None:
         return ResolvedEdit(edit.after, _all_lines(edit.after), "new file", "")
     after, spans = _text_after(edit)
@@ -113,6 +128,27 @@ def resolve_edit(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     return None
 
 
+def why_unresolved(edit: FileEdit, current: str | None) -> str:
+    """Return why the lines of an edit are not certain, for people.
+
+    Args:
+        edit: The edit.
+        current: As for `resolve_edit`.
+    """
+    plain = plain_edit(edit)
+    if edit.changed_by_person:
+        return "a person changed what the agent proposed"
+    if edit.before is None and (edit.replace_all or (edit.after is not None and edit.old is None)):
+        return "the text before the edit is not known"
+    if not (edit.hunks or edit.chunks or edit.after is not None or edit.new is not None):
+        return "the event names no text"
+    if current is None:
+        return "there is no such text file"
+    if plain.new is not None and plain.new not in plain_text(current):
+        return "the file does not have the new text"
+    return "the new text is not at one place that is certain"
+
+
 def resolve_from_before(edit: FileEdit, before: str, after: str | None) -> ResolvedEdit | None:
     """Return the lines of an edit that makes one text of another; None when it does not.
 
@@ -123,15 +159,16 @@ def resolve_from_before(edit: FileEdit, before: str, after: str | None) -> Resol
     """
     if after is None:
         return None
+    saved, before, after = after, plain_text(before), plain_text(after)
     if edit.chunks:
         applied = apply_chunks(before, edit.chunks)
         if applied is None or applied[0] != after:
             return None
-        return ResolvedEdit(after, _ranges_of_hunks(applied[1]), "before and after", before)
-    found, spans = _text_after(replace(edit, before=before))
+        return ResolvedEdit(saved, _ranges_of_hunks(applied[1]), "before and after", before)
+    found, spans = _text_after(replace(plain_edit(edit), before=before))
     if edit.old is None or found is None or found != after:
         return None
-    return ResolvedEdit(after, changed_ranges(before, after, spans), "before and after", before)
+    return ResolvedEdit(saved, changed_ranges(before, after, spans), "before and after", before)
 
 
 def changed_ranges(
@@ -248,10 +285,9 @@ def _new_side(hunk: DiffHunk) -> list[str]:
 def _undo(hunks: Sequence[DiffHunk], text: str) -> str:
     """Return the text without the changes of hunks that fit it."""
     lines = text.split("\n")
-    end = "\r" if "\r\n" in text else ""
     for hunk in reversed(hunks):
         start = max(hunk.new_start - 1, 0)
-        old = [f"{line}{end}" for tag, line in hunk.lines if tag != "+"]
+        old = [line for tag, line in hunk.lines if tag != "+"]
         lines[start : start + len(_new_side(hunk))] = old
     return "\n".join(lines)
 
@@ -288,9 +324,10 @@ def _line_count(ranges: Sequence[EditedRange]) -> int:
 
 
 def _by_patch(edit: FileEdit, current: str) -> ResolvedEdit | None:
-    placements = find_chunk_placements(current, edit.chunks)
+    if edit.may_be_unsaved and apply_chunks(current, edit.chunks) is not None:
+        return None
     found: dict[tuple[EditedRange, ...], ResolvedEdit] = {}
-    for hunks, before in placements:
+    for hunks, before in find_chunk_placements(current, edit.chunks):
         ranges = _ranges_of_hunks(hunks)
         found[ranges] = ResolvedEdit(current, ranges, "unique match", before)
     return next(iter(found.values())) if len(found) == 1 else None
@@ -301,8 +338,6 @@ def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
 
     Agents replace a text only if it occurs once; a place where it would not have is ruled out.
     """
-    if "\r\n" in current and "\r" not in old + new:
-        old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     if not new:
         return ResolvedEdit(current, (), "nothing added")
     starts: list[int] = []
@@ -312,11 +347,11 @@ def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
         if len(starts) > _MAX_OCCURRENCES:
             return None
         start = current.find(new, start + 1)
+    if old and new.endswith("\n") and not old.endswith("\n") and not current.endswith(new):
+        return None  # did the old text end the file, or only a part of a line?
     candidates = [_replaced_at(start, old, new, current) for start in starts]
-    if len(candidates) > 1 and old:
-        candidates = [
-            each for each in candidates if each.before is not None and _is_once(old, each.before)
-        ]
+    if old:
+        candidates = [each for each in candidates if _is_once(old, each.before or "")]
     return candidates[0] if len(candidates) == 1 else None
 
 
@@ -363,7 +398,7 @@ def _block_ranges(old: Sequence[str], new: Sequence[str], offset: int) -> tuple[
         new: Its lines after.
         offset: The number of lines before it in the text after.
     """
-    pairs = [*_common_lines(old, new), (len(old), len(new))]
+    pairs = [*common_lines(old, new), (len(old), len(new))]
     ranges: list[EditedRange] = []
     line = place = 0
     for next_line, next_place in pairs:
@@ -374,7 +409,7 @@ def _block_ranges(old: Sequence[str], new: Sequence[str], offset: int) -> tuple[
     return tuple(ranges)
 
 
-def _common_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def common_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Return the pairs of equal lines of a longest common subsequence, ascending."""
     first = 0
     while first < min(len(old), len(new)) and old[first] == new[first]:

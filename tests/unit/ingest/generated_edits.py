@@ -1,102 +1,154 @@
-"""Generated edits with their truth, and the payloads in which each agent would report them.
+"""Generated edits with their truth: the lines that each one writes.
 
-The payloads are built from texts and `difflib` alone, never with the code that reads them.
+An edit writes only lines that stand nowhere else, so its truth holds in every later text. What
+surrounds them is hostile: repeated lines, mixed line ends, byte-order marks, separators that are
+no line ends, and lines that look like parts of a diff or patch.
 """
 
 from __future__ import annotations
 
 import difflib
-import random
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+import itertools
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import random
+    from collections.abc import Iterator, Sequence
 
 FOLDER: Final = "/home/someone/project"
-WORDS: Final = ("", "}", "    return None", "x = 1", "für = 'ß'", "# 変更 🙂", "\tend", "x = 1")
+WORDS: Final = (
+    "",
+    "}",
+    "    return None",
+    "x = 1",
+    "x = 1",
+    "x = 1 ",
+    "\tend",
+    "für = 'ß'",
+    "# 変更 🙂👩‍💻",
+    "cafe\u0301 = 1",
+    "next\x85line",
+    "line\u2028separator\u2029s",
+    "form\x0cfeed\x0b\x1c",
+    "a\rb",
+    "non\u00a0breaking",
+    "+added",
+    "-removed",
+    "--- a/file",
+    "@@ -1,2 +1,2 @@",
+    "*** End Patch",
+    "*** Update File: other.py",
+    "\\ No newline at end of file",
+    "```",
+    '"quoted" \\n',
+)
+_marks: Iterator[int] = itertools.count()
 
 
-@dataclass
+@dataclass(frozen=True)
+class Form:
+    """How a file is stored, and how agents show it.
+
+    Attributes:
+        newlines: The line ends, in turn.
+        bom: Whether it starts with a byte-order mark.
+        shown_newline: The line end in payloads.
+        shows_bom: Whether payloads show the mark.
+    """
+
+    newlines: tuple[str, ...] = ("\n",)
+    bom: bool = False
+    shown_newline: str = "\n"
+    shows_bom: bool = False
+
+
+@dataclass(frozen=True)
 class GeneratedEdit:
     """An edit of one file.
 
     Attributes:
         path: The file, relative to the project.
         before: Its lines before; None for a new file.
-        after: Its lines after.
-        truth: The lines that were written: runs of numbers, 1-based and inclusive.
+        after: Its lines after; None if it was deleted.
+        written: The lines that the edit wrote; they stand nowhere else.
         hunks: What was replaced: start in the text before, old lines, new lines.
-        newline: The line end.
+        replaced: Old and new text of a tool that replaces a text.
         ends: Whether the last line has a line end, before and after.
+        form: How the file is stored and shown.
+        moved_from: Its earlier path.
     """
 
     path: str
     before: list[str] | None
-    after: list[str]
-    truth: list[tuple[int, int]]
-    hunks: list[tuple[int, list[str], list[str]]] = field(default_factory=list)
-    newline: str = "\n"
+    after: list[str] | None
+    written: frozenset[str]
+    hunks: tuple[tuple[int, list[str], list[str]], ...] = ()
+    replaced: tuple[str, str] = ("", "")
     ends: tuple[bool, bool] = (True, True)
-
-    def text(self, lines: list[str], *, ends: bool = True, newline: str = "\n") -> str:
-        """Return lines as a text."""
-        return newline.join(lines) + (newline if ends and lines else "")
+    form: Form = field(default_factory=Form)
+    moved_from: str | None = None
 
     @property
     def old(self) -> str:
-        """The text before, as agents show it: with LF."""
-        return self.text(self.before or [], ends=self.ends[0])
+        """The whole text before, as payloads show it."""
+        return self._shown(self.before or [], ends=self.ends[0])
 
     @property
     def new(self) -> str:
-        """The text after, as agents show it."""
-        return self.text(self.after, ends=self.ends[1])
+        """The whole text after, as payloads show it."""
+        return self._shown(self.after or [], ends=self.ends[1])
 
     @property
-    def saved(self) -> str:
-        """The file after the edit."""
-        return self.text(self.after, ends=self.ends[1], newline=self.newline)
+    def saved(self) -> str | None:
+        """The file after the edit; None if it was deleted."""
+        if self.after is None:
+            return None
+        ends = itertools.cycle(self.form.newlines)
+        text = "".join(f"{line}{next(ends)}" for line in self.after)
+        if not self.ends[1] and self.after:
+            text = text.removesuffix("\n").removesuffix("\r")
+        return ("\ufeff" if self.form.bom else "") + text
 
     @property
     def diff(self) -> str:
         """A unified diff as JavaScript's `diff` writes it."""
-        shown = difflib.unified_diff(
-            self.old.splitlines(keepends=True), self.new.splitlines(keepends=True), "a", "b", n=4
+        lines = list(
+            difflib.unified_diff(
+                _keeping_ends(join(self.before or [], ends=self.ends[0])),
+                _keeping_ends(join(self.after or [], ends=self.ends[1])),
+                "a",
+                "b",
+                n=4,
+            )
         )
-        lines = [
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in shown
+        shown = [
+            each if each.endswith("\n") else f"{each}\n\\ No newline at end of file\n"
+            for each in lines
         ]
-        return f"Index: {self.path}\n{'=' * 67}\n{''.join(lines)}"
-
-    def replaced(self) -> tuple[str, str]:
-        """Return old and new text of a tool that replaces a text that occurs once."""
-        assert self.before is not None
-        [(start, old, new)] = self.hunks
-        first, last = start, start + len(old)
-        while True:
-            ends = self.ends[0] or last < len(self.before)
-            shown = self.text(self.before[first:last], ends=ends)
-            if first < last and self.old.count(shown) == 1 and not overlaps(shown, self.old):
-                break
-            assert first > 0 or last < len(self.before)
-            first, last = max(0, first - 1), min(len(self.before), last + 1)
-        head, tail = self.before[first:start], self.before[start + len(old) : last]
-        return self.text(head + old + tail, ends=ends), self.text(head + new + tail, ends=ends)
+        return f"Index: {self.path}\n{'=' * 67}\n{''.join(shown)}"
 
     def patch(self, context: int = 2) -> list[str]:
         """Return the lines of an `apply_patch` patch for this file."""
+        if self.after is None:
+            return [f"*** Delete File: {self.path}"]
         if self.before is None:
             return [f"*** Add File: {self.path}", *(f"+{line}" for line in self.after)]
-        shown = [f"*** Update File: {self.path}"]
+        shown = [f"*** Update File: {self.moved_from or self.path}"]
+        if self.moved_from is not None:
+            shown.append(f"*** Move to: {self.path}")
         end = 0
         for number, (start, old, new) in enumerate(self.hunks):
             following = (
                 self.hunks[number + 1][0] if number + 1 < len(self.hunks) else len(self.before)
             )
-            first = max(end, start - context)
-            last = min(following, start + len(old) + context)
+            first = last = start
+            for wider in range(context, len(self.before) + 1):  # the first place must be this one
+                first = max(end, start - wider)
+                last = min(following, start + len(old) + wider)
+                if _first_place(self.before, self.before[first:last], end) == first:
+                    break
             shown.append("@@")
             shown += [f" {line}" for line in self.before[first:start]]
             shown += [f"-{line}" for line in old] + [f"+{line}" for line in new]
@@ -104,332 +156,224 @@ class GeneratedEdit:
             end = last
         return shown
 
-
-def overlaps(part: str, text: str) -> bool:
-    """Whether a part occurs a second time, overlapping the first."""
-    first = text.find(part)
-    return text.find(part, first + 1) >= 0
+    def _shown(self, lines: Sequence[str], *, ends: bool) -> str:
+        text = join(lines, ends=ends).replace("\n", self.form.shown_newline)
+        return f"\ufeff{text}" if self.form.bom and self.form.shows_bom else text
 
 
-def generate(
-    rng: random.Random,
-    *,
-    hunks: int = 1,
-    creates: bool = False,
-    repeats: bool = False,
-    newlines: str = "always",
-    path: str = "src/app.py",
-) -> GeneratedEdit:
-    """Return an edit with some number of hunks.
+def _first_place(lines: Sequence[str], block: Sequence[str], start: int) -> int:
+    places = range(start, len(lines) - len(block) + 1)
+    return next((at for at in places if lines[at : at + len(block)] == block), -1)
+
+
+def join(lines: Sequence[str], *, ends: bool = True) -> str:
+    """Return lines as a text."""
+    return "\n".join(lines) + ("\n" if ends and lines else "")
+
+
+def _keeping_ends(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def fresh(rng: random.Random) -> str:
+    """Return a line that stands nowhere else."""
+    head = rng.choice(["", "  ", "\t", "+", "-", "*** ", "@@ "])
+    name = rng.choice(["値", "e\u0301", "v\x85", "🙂"])
+    return f"{head}{name}_{next(_marks)}_"
+
+
+def new_form(rng: random.Random) -> Form:
+    """Return how a file is stored and shown."""
+    newlines = rng.choice([("\n",), ("\n",), ("\r\n",), ("\n", "\r\n", "\n"), ("\r\n", "\n")])
+    shown = rng.choice(["\n", "\r\n"]) if newlines == ("\r\n",) else "\n"
+    return Form(newlines, rng.random() < 0.1, shown, rng.random() < 0.5)
+
+
+def new_lines(rng: random.Random, least: int = 0) -> list[str]:
+    """Return the lines of a file, most of them repeated."""
+    few = rng.sample(WORDS, 5)
+    lines = [
+        rng.choice([*few, *WORDS, f"def f{number}(a_{number}):"])
+        for number in range(rng.randint(least, 40))
+    ]
+    if lines:
+        lines[-1] = lines[-1] or "end"  # an empty line without an end is none
+    return lines
+
+
+def create(rng: random.Random, path: str = "src/new.py") -> GeneratedEdit:
+    """Return a new file, which may be empty."""
+    lines = [fresh(rng) for _ in range(rng.choice([0, 1, 1, 2, 5, 20]))]
+    return GeneratedEdit(
+        path,
+        None,
+        lines,
+        frozenset(lines),
+        replaced=("", join(lines)),
+        ends=(True, rng.random() < 0.8),
+        form=new_form(rng),
+    )
+
+
+def replace_once(rng: random.Random, first: GeneratedEdit | None = None) -> GeneratedEdit:
+    """Return an edit that replaces a text that occurs once: whole lines, or a part of one.
 
     Args:
         rng: Random numbers.
-        hunks: How many places are edited.
-        creates: Whether the file is new.
-        repeats: Whether the same line is edited wherever it stands.
-        newlines: Whether the file ends with a newline: `always`, `kept` as it is, or `any`.
-        path: The file.
+        first: The edit before it of the same file.
     """
-    marks = iter(range(10**6))
-
-    def fresh() -> str:
-        return (
-            rng.choice(["", "  "])
-            + f"{rng.choice(['値', 'é', 'v'])}_{rng.randrange(10**6)}_{next(marks)}"
+    if first is None or first.after is None:
+        path, form, before, ends = (
+            "src/app.py",
+            new_form(rng),
+            new_lines(rng, 1),
+            rng.random() < 0.7,
         )
-
-    newline = rng.choice(["\n", "\n", "\r\n"])
-    if creates:
-        lines = [rng.choice([fresh(), *WORDS[1:]]) for _ in range(rng.randint(1, 9))]
-        return GeneratedEdit(
-            path, None, lines, [(1, len(lines))], newline=newline, ends=(True, rng.random() < 0.8)
-        )
-    count = rng.randint(4, 30) * hunks
-    before = [rng.choice([*WORDS, f"def f{number}():"]) for number in range(count)]
-    before[-1] = before[-1] or "end"  # an empty line without an end is none
-    if repeats:
-        return _repeated(rng, path, before, newline, fresh())
-    places: list[tuple[int, list[str], list[str]]] = []
-    for part in range(hunks):
-        low, high = part * count // hunks, (part + 1) * count // hunks - 1
-        if part == hunks - 1:  # also at the end
-            high = count
-        start = rng.randint(low, high - 1) if high < count else rng.randint(low, high)
-        old = before[start : min(high, start + rng.choice([0, 0, 1, 1, 2, 3]))]
-        places.append((start, old, [fresh() for _ in range(rng.randint(1, 4))]))
-    after, truth = list(before), []
-    for start, old, new in reversed(places):
-        after[start : start + len(old)] = new
-    shift = 0
-    for start, old, new in places:
-        truth.append((start + shift + 1, start + shift + len(new)))
-        shift += len(new) - len(old)
-    ends = (rng.random() < 0.5, rng.random() < 0.5)
-    if newlines != "any":
-        ends = (True, True) if newlines == "always" else (ends[0], ends[0])
-    return GeneratedEdit(path, before, after, truth, places, newline, ends)
+    else:
+        path, form, before, ends = first.path, first.form, first.after, first.ends[1]
+    if before and rng.random() < 0.3 and (edit := _within_line(rng, path, form, before, ends)):
+        return edit
+    start = rng.randint(0, len(before))
+    old = before[start : start + rng.choice([0, 0, 1, 1, 2, 3])]
+    new = [fresh(rng) for _ in range(rng.randint(1, 4))]
+    after = [*before[:start], *new, *before[start + len(old) :]]
+    window = only_window(before, start, len(old), ends=ends)
+    if window is None:
+        return replace_once(rng)
+    low, high = window
+    # A window that ends the file may also add or remove its last line end.
+    ends_after = rng.random() < 0.8 if high == len(before) else ends
+    shown_old = join(before[low:high], ends=ends or high < len(before))
+    shown_new = join(
+        [*before[low:start], *new, *before[start + len(old) : high]],
+        ends=ends_after if high == len(before) else True,
+    )
+    return GeneratedEdit(
+        path,
+        before,
+        after,
+        frozenset(new),
+        ((start, old, new),),
+        _in_form((shown_old, shown_new), form, at_start=low == 0),
+        (ends, ends_after),
+        form,
+    )
 
 
-def _repeated(
-    rng: random.Random, path: str, before: list[str], newline: str, new: str
-) -> GeneratedEdit:
-    old = "total = total + 1"
+def only_window(
+    before: Sequence[str], start: int, length: int, *, ends: bool
+) -> tuple[int, int] | None:
+    """Return the lines to show so that the old text occurs once; None if there are none."""
+    whole = join(before, ends=ends)
+    low, high = start, start + length
+    while True:
+        shown = join(before[low:high], ends=ends or high < len(before))
+        if low < high and occurrences(shown, whole) == 1:
+            return low, high
+        if (low, high) == (0, len(before)):
+            return None
+        low, high = max(0, low - 1), min(len(before), high + 1)
+
+
+def _within_line(
+    rng: random.Random, path: str, form: Form, before: list[str], ends: bool
+) -> GeneratedEdit | None:
+    whole = join(before, ends=ends)
+    places = [n for n, line in enumerate(before) if re.match(r"def f\d+\(", line)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    old = re.findall(r"a_\d+\):", before[place])
+    if not old or occurrences(old[0], whole) != 1:
+        return None
+    new = f"b_{next(_marks)}_):"
+    line = before[place].replace(old[0], new)
+    after = [*before[:place], line, *before[place + 1 :]]
+    hunk = (place, [before[place]], [line])
+    return GeneratedEdit(
+        path, before, after, frozenset({line}), (hunk,), (old[0], new), (ends, ends), form
+    )
+
+
+def replace_all(rng: random.Random) -> GeneratedEdit:
+    """Return an edit that replaces a line wherever it stands."""
+    old, new = "total = total + 1", fresh(rng)
+    before = new_lines(rng, 1)
     for _ in range(rng.randint(2, 5)):
         before.insert(rng.randint(0, len(before)), old)
     after = [new if line == old else line for line in before]
-    numbers = [number for number, line in enumerate(before, 1) if line == old]
-    truth: list[tuple[int, int]] = []
-    for number in numbers:
-        if truth and truth[-1][1] == number - 1:
-            truth[-1] = (truth[-1][0], number)
-        else:
-            truth.append((number, number))
-    return GeneratedEdit(path, before, after, truth, [(0, [old], [new])], newline)
-
-
-def _claude(tool: str, given: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "session_id": "5b1c",
-        "transcript_path": "/home/someone/.claude/projects/p/5b1c.jsonl",
-        "cwd": FOLDER,
-        "prompt_id": "p1",
-        "hook_event_name": "PostToolUse",
-        "tool_name": tool,
-        "tool_input": given,
-        "tool_response": {"userModified": False, **response},
-        "tool_use_id": "t1",
-    }
-
-
-def _structured(edit: GeneratedEdit) -> list[dict[str, Any]]:
-    hunks: list[dict[str, Any]] = []
-    for line in edit.diff.splitlines()[4:]:
-        if line.startswith("@@"):
-            start = line.split("+")[1].split(" ")[0].split(",")[0]
-            hunks.append({"newStart": int(start), "lines": []})
-        else:
-            hunks[-1]["lines"].append(line)
-    return hunks
-
-
-def claude_edit(edit: GeneratedEdit, *, replace_all: bool = False) -> dict[str, Any]:
-    old, new = (edit.hunks[0][1][0], edit.hunks[0][2][0]) if replace_all else edit.replaced()
-    return _claude(
-        "Edit",
-        {
-            "file_path": f"{FOLDER}/{edit.path}",
-            "old_string": old,
-            "new_string": new,
-            "replace_all": replace_all,
-        },
-        {"originalFile": edit.old, "structuredPatch": _structured(edit)},
+    hunks = tuple((n, [old], [new]) for n, line in enumerate(before) if line == old)
+    return GeneratedEdit(
+        "src/app.py", before, after, frozenset({new}), hunks, (old, new), form=new_form(rng)
     )
 
 
-def claude_edit_without_patch(edit: GeneratedEdit) -> dict[str, Any]:
-    payload = claude_edit(edit)
-    del payload["tool_response"]["structuredPatch"]
-    return payload
+def rewrite(rng: random.Random, path: str = "src/app.py") -> GeneratedEdit:
+    """Return an edit with several hunks, none or all lines; also of and to an empty file."""
+    before = new_lines(rng)
+    after: list[str] = []
+    hunks: list[tuple[int, list[str], list[str]]] = []
+    rate = rng.choice([0.05, 0.2, 1.0])
+    place = 0
+    while place <= len(before):
+        if rng.random() < rate:
+            old = before[place : place + rng.choice([0, 0, 1, 2, 3])]
+            new = [fresh(rng) for _ in range(rng.choice([0, 1, 1, 2, 4]))]
+            hunks.append((place, old, new))
+            after += new
+            place += len(old)
+        after += before[place : place + 1]
+        place += 1
+    written = frozenset(line for _, _, new in hunks for line in new)
+    ends = (rng.random() < 0.6, rng.random() < 0.6)
+    if after and not after[-1]:
+        ends = (ends[0], True)  # an empty line without an end is none
+    return GeneratedEdit(path, before, after, written, tuple(hunks), ends=ends, form=new_form(rng))
 
 
-def claude_write(edit: GeneratedEdit) -> dict[str, Any]:
-    original = None if edit.before is None else edit.old
-    kind = "create" if edit.before is None else "update"
-    patch = [] if edit.before is None else _structured(edit)
-    return _claude(
-        "Write",
-        {"file_path": f"{FOLDER}/{edit.path}", "content": edit.new},
-        {"type": kind, "originalFile": original, "structuredPatch": patch},
+def patched(rng: random.Random, path: str = "src/app.py") -> GeneratedEdit:
+    """Return an edit as patches describe it: with old lines, and a line end after the last."""
+    before = new_lines(rng, 4)
+    after = list(before)
+    hunks: list[tuple[int, list[str], list[str]]] = []
+    end = 0
+    for _ in range(rng.randint(1, 3)):
+        if end + 1 >= len(before):
+            break
+        start = rng.randint(end, len(before) - 1)
+        old = before[start : start + rng.choice([0, 1, 1, 2])]
+        hunks.append((start, old, [fresh(rng) for _ in range(rng.randint(1, 3))]))
+        end = start + len(old) + 1
+    for start, old, new in reversed(hunks):
+        after[start : start + len(old)] = new
+    written = frozenset(line for _, _, new in hunks for line in new)
+    return GeneratedEdit(
+        path,
+        before,
+        after,
+        written,
+        tuple(hunks),
+        ends=(rng.random() < 0.8, True),
+        form=replace(new_form(rng), bom=False),
     )
 
 
-def _gemini(tool: str, given: dict[str, Any], edit: GeneratedEdit) -> dict[str, Any]:
-    shown = {
-        "fileDiff": edit.diff,
-        "filePath": f"{FOLDER}/{edit.path}",
-        "originalContent": edit.old,
-        "newContent": edit.new,
-        "isNewFile": edit.before is None,
-    }
-    return {
-        "session_id": "6a2d",
-        "transcript_path": "/home/someone/.gemini/tmp/p/chats/session-6a2d.jsonl",
-        "cwd": FOLDER,
-        "hook_event_name": "AfterTool",
-        "timestamp": "2026-11-22T08:31:07.854Z",
-        "tool_name": tool,
-        "tool_input": {"file_path": edit.path, **given},
-        "tool_response": {"llmContent": "done", "returnDisplay": shown},
-    }
+def moved(rng: random.Random) -> GeneratedEdit:
+    """Return a patch that also moves its file."""
+    return replace(patched(rng, "src/moved.py"), moved_from="src/app.py")
 
 
-def gemini_replace(edit: GeneratedEdit, *, replace_all: bool = False) -> dict[str, Any]:
-    old, new = (edit.hunks[0][1][0], edit.hunks[0][2][0]) if replace_all else edit.replaced()
-    return _gemini(
-        "replace", {"old_string": old, "new_string": new, "allow_multiple": replace_all}, edit
-    )
+def delete(rng: random.Random) -> GeneratedEdit:
+    """Return the deletion of a file."""
+    return GeneratedEdit("src/old.py", new_lines(rng, 1), None, frozenset())
 
 
-def gemini_write(edit: GeneratedEdit) -> dict[str, Any]:
-    return _gemini("write_file", {"content": edit.new}, edit)
+def _in_form(texts: tuple[str, str], form: Form, *, at_start: bool) -> tuple[str, str]:
+    mark = "\ufeff" if at_start and form.bom and form.shows_bom else ""
+    old, new = (f"{mark}{text}".replace("\n", form.shown_newline) for text in texts)
+    return old, new
 
 
-def qwen_edit(edit: GeneratedEdit) -> dict[str, Any]:
-    payload = gemini_replace(edit)
-    return {
-        **payload,
-        "hook_event_name": "PostToolUse",
-        "permission_mode": "yolo",
-        "tool_name": "edit",
-        "tool_call_id": "c1",
-    }
-
-
-def _patch(edits: list[GeneratedEdit]) -> str:
-    lines = [line for edit in edits for line in edit.patch()]
-    return "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
-
-
-def codex_patch(*edits: GeneratedEdit) -> dict[str, Any]:
-    return {
-        "session_id": "7c3e",
-        "turn_id": "u1",
-        "transcript_path": None,
-        "cwd": FOLDER,
-        "hook_event_name": "PostToolUse",
-        "model": "gpt-5.5",
-        "tool_name": "apply_patch",
-        "tool_input": {"command": _patch(list(edits))},
-        "tool_response": "Exit code: 0\nOutput:\nSuccess.",
-        "tool_use_id": "t1",
-    }
-
-
-def _copilot(tool: str, given: object) -> dict[str, Any]:
-    return {
-        "sessionId": "8d4f",
-        "timestamp": 1795336304916,
-        "cwd": FOLDER,
-        "toolName": tool,
-        "toolArgs": given,
-        "toolResult": {"resultType": "success", "textResultForLlm": "done"},
-    }
-
-
-def copilot_create(edit: GeneratedEdit) -> dict[str, Any]:
-    return _copilot("create", {"path": f"{FOLDER}/{edit.path}", "file_text": edit.new})
-
-
-def copilot_edit(edit: GeneratedEdit) -> dict[str, Any]:
-    old, new = edit.replaced()
-    return _copilot("edit", {"path": f"{FOLDER}/{edit.path}", "old_str": old, "new_str": new})
-
-
-def copilot_patch(*edits: GeneratedEdit) -> dict[str, Any]:
-    return _copilot("apply_patch", _patch(list(edits)))
-
-
-def copilot_capital(edit: GeneratedEdit) -> dict[str, Any]:
-    old, new = edit.replaced()
-    return {
-        "hook_event_name": "PostToolUse",
-        "session_id": "8d4f",
-        "timestamp": "2026-11-22T08:31:44.916Z",
-        "cwd": FOLDER,
-        "tool_name": "Edit",
-        "tool_input": {"path": f"{FOLDER}/{edit.path}", "old_str": old, "new_str": new},
-        "tool_result": {"result_type": "success", "text_result_for_llm": "done"},
-    }
-
-
-def opencode_edit(edit: GeneratedEdit, *, replace_all: bool = False) -> dict[str, Any]:
-    old, new = (edit.hunks[0][1][0], edit.hunks[0][2][0]) if replace_all else edit.replaced()
-    given = {
-        "filePath": f"{FOLDER}/{edit.path}",
-        "oldString": old,
-        "newString": new,
-        "replaceAll": replace_all,
-    }
-    return {
-        "opencode": "tool.execute.after",
-        "cwd": FOLDER,
-        "input": {"tool": "edit", "sessionID": "ses_1", "callID": "c1", "args": given},
-        "output": {"metadata": {"diff": edit.diff}, "output": "done"},
-    }
-
-
-def opencode_create(edit: GeneratedEdit) -> dict[str, Any]:
-    given = {"filePath": f"{FOLDER}/{edit.path}", "content": edit.new}
-    return {
-        "opencode": "tool.execute.after",
-        "cwd": FOLDER,
-        "input": {"tool": "write", "sessionID": "ses_1", "callID": "c1", "args": given},
-        "output": {"metadata": {"exists": False}, "output": "done"},
-    }
-
-
-def opencode_patch(edit: GeneratedEdit) -> dict[str, Any]:
-    files = [{"filePath": f"{FOLDER}/{edit.path}", "patch": edit.diff}]
-    return {
-        "opencode": "tool.execute.after",
-        "cwd": FOLDER,
-        "input": {
-            "tool": "apply_patch",
-            "sessionID": "ses_1",
-            "callID": "c1",
-            "args": {"patchText": _patch([edit])},
-        },
-        "output": {"metadata": {"files": files}, "output": "done"},
-    }
-
-
-def cline_editor(edit: GeneratedEdit) -> dict[str, Any]:
-    given = {"path": f"{FOLDER}/{edit.path}"}
-    if edit.before is None:
-        given["new_text"] = edit.new
-    else:
-        given["old_text"], given["new_text"] = edit.replaced()
-    told = "File created successfully at: x" if edit.before is None else "Edited x"
-    return {
-        "clineVersion": "3.0.65",
-        "timestamp": "2026-11-22T08:33:05.275Z",
-        "taskId": "conv_1",
-        "sessionContext": {"rootSessionId": "9e5a"},
-        "workspaceRoots": [FOLDER],
-        "agent_id": "agent_1",
-        "parent_agent_id": None,
-        "hookName": "tool_result",
-        "tool_result": {
-            "id": "c1",
-            "name": "editor",
-            "input": given,
-            "output": {"result": told, "success": True},
-        },
-    }
-
-
-KINDS: Final[dict[str, tuple[dict[str, Any], Callable[[GeneratedEdit], dict[str, Any]]]]] = {
-    "claude-edit": ({"newlines": "kept"}, claude_edit),
-    "claude-edit-without-patch": ({"newlines": "kept"}, claude_edit_without_patch),
-    "claude-replace-all": ({"repeats": True}, lambda edit: claude_edit(edit, replace_all=True)),
-    "claude-create": ({"creates": True}, claude_write),
-    "claude-write": ({"hunks": 3, "newlines": "any"}, claude_write),
-    "codex-patch": ({"hunks": 3}, codex_patch),
-    "codex-create": ({"creates": True}, codex_patch),
-    "gemini-replace": ({"newlines": "kept"}, gemini_replace),
-    "gemini-replace-all": ({"repeats": True}, lambda edit: gemini_replace(edit, replace_all=True)),
-    "gemini-create": ({"creates": True}, gemini_write),
-    "gemini-write": ({"hunks": 3, "newlines": "any"}, gemini_write),
-    "copilot-create": ({"creates": True}, copilot_create),
-    "copilot-edit": ({"newlines": "kept"}, copilot_edit),
-    "copilot-capital": ({"newlines": "kept"}, copilot_capital),
-    "copilot-patch": ({"hunks": 2}, copilot_patch),
-    "qwen-edit": ({"newlines": "kept"}, qwen_edit),
-    "opencode-edit": ({"newlines": "kept"}, opencode_edit),
-    "opencode-replace-all": ({"repeats": True}, lambda edit: opencode_edit(edit, replace_all=True)),
-    "opencode-create": ({"creates": True}, opencode_create),
-    "opencode-patch": ({"hunks": 3}, opencode_patch),
-    "cline-edit": ({"newlines": "kept"}, cline_editor),
-    "cline-create": ({"creates": True}, cline_editor),
-}
-"""What each kind of payload edits, and how it reports that."""
+def occurrences(part: str, text: str) -> int:
+    """Return how often a part occurs, overlaps included."""
+    return sum(text.startswith(part, at) for at in range(len(text))) if part else 0

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import copy
 import random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.unit.ingest.generated_edits import KINDS, generate
+from tests.unit.ingest.captured import payloads
+from tests.unit.ingest.reported_edits import KINDS
+from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.edited_lines import resolve_edits
 from vibes_lsp.ingest.events import Agent, AgentEvent, FilesEdited
-from vibes_lsp.ingest.payloads import agent_of, read_event
+from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SESSION: Final = {"session_id": "s1", "cwd": "/p", "hook_event_name": "SessionEnd"}
 WRONG: Final[list[Any]] = [
@@ -29,16 +34,71 @@ WRONG: Final[list[Any]] = [
     {},
     {"a": None},
 ]
-MUTATIONS: Final = 400
+MUTATIONS: Final = 200
 """For each kind of payload."""
 
 
+HOOK: Final = {"hook_event_name", "session_id"}
+DECIDING: Final = {
+    Agent.CLAUDE_CODE: [HOOK],
+    Agent.CODEX: [HOOK | {"turn_id"}],
+    Agent.GEMINI_CLI: [HOOK | {"timestamp"}],
+    Agent.COPILOT_CLI: [{"sessionId", "timestamp"}, HOOK | {"timestamp", "tool_result"}],
+    Agent.QWEN_CODE: [
+        HOOK | {"timestamp", "permission_mode"},
+        HOOK | {"timestamp", "tool_call_id"},
+    ],
+    Agent.OPENCODE: [{"opencode"}],
+    Agent.CLINE: [{"clineVersion", "hookName"}],
+    Agent.CURSOR: [
+        {"cursor_version"},
+        {"conversation_id", "generation_id"},
+        {"conversation_id", "workspace_roots"},
+    ],
+    Agent.WINDSURF: [{"agent_action_name"}],
+    Agent.COPILOT_VSCODE: [
+        HOOK | {"timestamp", "tool_use_id"},
+        HOOK | {"timestamp", "transcript_path"},
+        {"hookEventName", "sessionId"},
+    ],
+    Agent.CONTINUE: [HOOK | {"transcript_path"}],
+    Agent.AMP: [{"amp"}],
+}
+"""Members of which one set is enough to tell a tool call's agent, whatever else is missing."""
+CAPTURED: Final = {
+    "claude": Agent.CLAUDE_CODE,
+    "codex-code": Agent.CODEX,
+    "codex-direct": Agent.CODEX,
+    "gemini": Agent.GEMINI_CLI,
+    "copilot-edit": Agent.COPILOT_CLI,
+    "copilot-patch": Agent.COPILOT_CLI,
+    "qwen": Agent.QWEN_CODE,
+    "opencode-edit": Agent.OPENCODE,
+    "opencode-patch": Agent.OPENCODE,
+    "cline": Agent.CLINE,
+}
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_agent_is_known_by_its_payload(kind: str) -> None:
-    shape, report = KINDS[kind]
-    agent = agent_of(report(generate(random.Random(1), **shape)))
-    assert agent is not None
-    assert agent.name.lower().startswith(kind.split("-", maxsplit=1)[0])
+def test_an_agent_is_known_by_its_payload_also_without_optional_members(kind: str) -> None:
+    rng = random.Random(kind)
+    payload = KINDS[kind].report(KINDS[kind].generate(rng))
+    assert agent_of(payload) == KINDS[kind].agent
+    enough = [needed for needed in DECIDING[KINDS[kind].agent] if needed <= payload.keys()]
+    assert enough
+    for needed in enough:
+        optional = sorted(payload.keys() - needed)
+        for _ in range(50):
+            kept = needed | set(rng.sample(optional, rng.randint(0, len(optional))))
+            assert agent_of({name: payload[name] for name in kept}) == KINDS[kind].agent, kept
+
+
+@pytest.mark.parametrize("capture", CAPTURED)
+def test_no_captured_payload_is_taken_for_one_of_another_agent(
+    capture: str, tmp_path: Path
+) -> None:
+    for payload, _ in payloads(capture, tmp_path):
+        assert agent_of(payload) == CAPTURED[capture]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +118,15 @@ def test_an_agent_is_known_by_its_payload(kind: str) -> None:
         ),
         ({"timestamp": "t"}, Agent.COPILOT_CLI),
         ({"timestamp": "t", "transcript_path": "/h/events.jsonl"}, Agent.COPILOT_CLI),
+        ({"transcript_path": ""}, Agent.CONTINUE),
+        (
+            {
+                "timestamp": "t",
+                "transcript_path": "C:\\u\\5f\\GitHub.copilot-chat\\transcripts\\s1.jsonl",
+            },
+            Agent.COPILOT_VSCODE,
+        ),
+        ({"conversation_id": "s1", "workspace_roots": ["/p"]}, Agent.CURSOR),
         ({"session_id": None}, None),
     ],
 )
@@ -70,18 +139,28 @@ def test_other_objects_are_of_no_agent(payload: dict[str, Any]) -> None:
     assert read_event(payload) is None
 
 
+def test_raw_control_characters_in_strings_are_read() -> None:
+    data = b'{\n\t"agent_action_name": "pre_user_prompt",\n "a": "x\ny\t\\"\x07 \\\\"\n}'
+    assert parse_payload(data) == {"agent_action_name": "pre_user_prompt", "a": 'x\ny\t"\x07 \\'}
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"a": "\n', b"{'a': 1}", b'{"a": \x01}', b"\xff"])
+def test_what_is_no_json_object_is_no_payload(data: bytes) -> None:
+    with pytest.raises(MalformedJson):
+        parse_payload(data)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_payload_is_read_without_an_error(kind: str) -> None:
-    shape, report = KINDS[kind]
     rng = random.Random(kind)
     for _ in range(MUTATIONS):
-        edit = generate(rng, **shape)
-        payload = damaged(rng, report(edit))
+        call = KINDS[kind].generate(rng)
+        payload = damaged(rng, KINDS[kind].report(call))
         event = read_event(payload)
         assert event is None or isinstance(event, AgentEvent)
         if event is not None and isinstance(event.action, FilesEdited):
-            for each in resolve_edits(event.action.edits, edit.saved):
-                lines = 0 if each is None else len(each.after.splitlines())
+            for each in resolve_edits(event.action.edits, call[-1].saved):
+                lines = 0 if each is None else each.after.count("\n") + 1
                 assert each is None or all(
                     1 <= found.start <= found.end <= lines for found in each.ranges
                 ), payload
