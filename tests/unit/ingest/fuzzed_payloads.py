@@ -6,10 +6,13 @@ import json
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.unit.ingest.generated_edits import FOLDER, KINDS, GeneratedEdit, generate
+from tests.unit.ingest.generated_edits import FOLDER
+from tests.unit.ingest.reported_edits import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.unit.ingest.generated_edits import GeneratedEdit
 
 _NESTED: Any = []
 for _ in range(200):
@@ -46,7 +49,7 @@ EVENTS: Final = (
 
 
 def fuzzed(rng: random.Random, folder: str) -> tuple[bytes, GeneratedEdit]:
-    """Return a damaged payload, and the edit that it would have reported.
+    """Return a damaged payload, and the last edit that it would have reported.
 
     Args:
         rng: Random numbers.
@@ -61,15 +64,15 @@ def fuzzed(rng: random.Random, folder: str) -> tuple[bytes, GeneratedEdit]:
 
 
 def _payload(rng: random.Random) -> tuple[dict[str, Any], GeneratedEdit]:
-    arguments, build = KINDS[rng.choice(sorted(KINDS))]
-    edit = generate(rng, **arguments, path=rng.choice(("src/app.py", "a.py", "b/ü.py")))
-    payload = build(edit)
+    kind = KINDS[rng.choice(sorted(KINDS))]
+    call = kind.generate(rng)
+    payload = kind.report(call)
     if rng.random() < 0.2:
         kept: dict[str, Any] = {
             name: payload[name] for name in ("session_id", "cwd") if name in payload
         }
         payload = {**kept, **rng.choice(EVENTS)}
-    return json.loads(json.dumps(payload)), edit
+    return json.loads(json.dumps(payload)), call[-1]
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
