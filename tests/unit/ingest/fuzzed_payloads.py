@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.unit.ingest.generated_edits import FOLDER
-from tests.unit.ingest.reported_edits import KINDS
+from tests.unit.ingest.payload_kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

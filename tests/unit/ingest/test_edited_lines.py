@@ -17,8 +17,8 @@ from tests.unit.ingest.generated_edits import (
     only_window,
     replace_once,
 )
-from tests.unit.ingest.reported_edits import (
-    KINDS,
+from tests.unit.ingest.payload_kinds import KINDS
+from tests.unit.ingest.tool_calls import (
     Call,
     Kind,
     as_bytes,

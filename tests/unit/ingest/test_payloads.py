@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from tests.unit.ingest.captured import payloads
-from tests.unit.ingest.reported_edits import KINDS
+from tests.unit.ingest.payload_kinds import KINDS
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.edited_lines import resolve_edits
 from vibes_lsp.ingest.events import Agent, AgentEvent, FilesEdited
