@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from vibes_lsp.ingest.events import Action, Agent, AgentEvent, CommandRun
 from vibes_lsp.ingest.payload_members import patched_files, read_claude_like_event
-from vibes_lsp.ingest.provenance_answers import provenance_asked
 from vibes_lsp.model.members import Members, mapping, text
 
 
@@ -20,7 +19,7 @@ def _tool_use(payload: Members) -> Action | None:
     command = text(mapping(payload, "tool_input"), "command")
     response = text(payload, "tool_response")
     if not command:
-        return provenance_asked(text(payload, "tool_name"), payload.get("tool_response"))
+        return None
     match text(payload, "tool_name"):
         case "apply_patch":
             has_failed = response is not None and not response.startswith("Exit code: 0")

@@ -32,6 +32,7 @@ from vibes_lsp.ingest.payload_members import (
     patched_files,
     replacement,
 )
+from vibes_lsp.ingest.provenance_answers import provenance_asked
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 
 _EXIT_CODE: Final = re.compile(r"completed with exit code (\d+)>\s*\Z")
@@ -95,7 +96,11 @@ def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | N
         return patched_files(folder, given) if given.startswith(_PATCH) else None
     members = given if isinstance(given, dict) else {}
     path = text(members, "path")
-    match text(payload, "toolName") or text(payload, "tool_name"):
+    tool = text(payload, "toolName") or text(payload, "tool_name")
+    asked = provenance_asked(tool, output)
+    if asked is not None:
+        return asked
+    match tool:
         case "bash" | "Bash":
             command = text(members, "command")
             return CommandRun(command, exit_code(_EXIT_CODE, output), output) if command else None

@@ -24,6 +24,7 @@ from vibes_lsp.ingest.events import (
     FilesEdited,
     FilesRead,
     PromptSubmitted,
+    ProvenanceAsked,
     SessionEnded,
     SessionStarted,
 )
@@ -66,6 +67,7 @@ _WORDS: Final = {
     PromptSubmitted: "prompt",
     CommandRun: "command",
     FilesRead: "read",
+    ProvenanceAsked: "answer about provenance",
 }
 
 

@@ -28,6 +28,7 @@ from vibes_lsp.ingest.payload_members import (
     patched_files,
     replacement,
 )
+from vibes_lsp.ingest.provenance_answers import provenance_asked
 from vibes_lsp.model.members import Members, integer, mapping, text
 
 
@@ -71,7 +72,11 @@ def _prompt(output: Members) -> str:
 def _tool_use(folder: str, given: Members, output: Members) -> Action | None:
     arguments, metadata = mapping(given, "args"), mapping(output, "metadata")
     path = text(arguments, "filePath")
-    match text(given, "tool"):
+    tool = text(given, "tool")
+    asked = provenance_asked(tool, output)
+    if asked is not None:
+        return asked
+    match tool:
         case "bash":
             command = text(arguments, "command")
             told = text(metadata, "output")

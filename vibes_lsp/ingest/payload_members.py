@@ -25,6 +25,7 @@ from vibes_lsp.ingest.events import (
     SessionStarted,
 )
 from vibes_lsp.ingest.patches import read_patch
+from vibes_lsp.ingest.provenance_answers import provenance_asked
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.paths import PathKind, path_kind
@@ -63,7 +64,8 @@ def read_claude_like_event(
             asked = text(payload, prompt)
             action = PromptSubmitted(asked) if asked else None
         case "PostToolUse" | "PostToolUseFailure" | "AfterTool":
-            action = tool_use(payload)
+            answer = payload.get("tool_response")
+            action = provenance_asked(text(payload, "tool_name"), answer) or tool_use(payload)
     if action is None:
         return None
     session = subagent_key(

@@ -13,7 +13,7 @@ from typing import Final
 
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.events import AnnotationShown, ProvenanceAsked
-from vibes_lsp.model.canonical_json import parse_json
+from vibes_lsp.model.canonical_json import parse_json_prefix
 from vibes_lsp.model.members import JsonValue, Members, text
 
 MAX_SHOWN: Final = 50
@@ -21,14 +21,7 @@ MAX_SHOWN: Final = 50
 _TOOLS: Final = "provenance_at|why|find_prompts|risk|review_queue"
 _TOOL_NAME: Final = re.compile(rf"(?:mcp_{{1,2}})?vibes(?:__|[_./:-])(?:{_TOOLS})")
 _ANSWER: Final = frozenset({"annotations", "prompts"})
-_WRAPPERS: Final = (
-    "structuredContent",
-    "structured_content",
-    "content",
-    "text",
-    "result",
-    "output",
-)
+_WRAPPERS: Final = ("structuredContent", "content", "text", "llmContent", "returnDisplay")
 """The members in which agents store the answer of an MCP tool, the most exact first."""
 _MAX_DEPTH: Final = 6
 
@@ -63,12 +56,7 @@ def _answer_in(value: JsonValue, depth: int) -> Members | None:
     if depth == 0:
         return None
     if isinstance(value, str):
-        try:
-            return (
-                _answer_in(parse_json(value), depth - 1) if value.startswith(("{", "[")) else None
-            )
-        except MalformedJson:  # the agent has cut it
-            return None
+        return _answer_in(_parsed(value), depth - 1)
     if isinstance(value, dict) and not _ANSWER.isdisjoint(value):
         return value
     inside = (
@@ -80,6 +68,14 @@ def _answer_in(value: JsonValue, depth: int) -> Members | None:
     )
     answers = (_answer_in(each, depth - 1) for each in inside)
     return next((each for each in answers if each is not None), None)
+
+
+def _parsed(text: str) -> JsonValue:
+    """Return the JSON object at the start of a text; Copilot CLI appends the answer once more."""
+    try:
+        return parse_json_prefix(text) if text.startswith("{") else None
+    except MalformedJson:  # the agent has cut it
+        return None
 
 
 def _objects(members: Members, name: str) -> Iterator[Members]:
