@@ -72,7 +72,7 @@ def test_blame_names_an_annotation_at_the_first_of_its_lines(
     labels = {4: [digest[:8], "older-model", "high"], 10: [same[:8], "newer-model", "✓"]}
     assert len(done.lines) == len(lines)
     for number, (line, text) in enumerate(zip(done.lines, lines, strict=True), 1):
-        label, _, shown = line.partition(f"{number:>2} ")
+        label, _, shown = f"{line} ".partition(f"{number:>2} ")
         mark = ["+"] if number in {*range(4, 8), *range(10, 14)} else []
         words = label.split()
         if number in labels:
@@ -356,7 +356,7 @@ def test_verified_claimed_and_edited_lines_are_distinguished(
 
     lines = run_vibes("blame", "a.py", cwd=story.root).lines[:13]
     marks = [
-        "".join(each for each in line.split(f"{number:>2} ")[0][-2:].strip())
+        "".join(each for each in f"{line} ".split(f"{number:>2} ")[0][-2:].strip())
         for number, line in enumerate(lines, 1)
     ]
     assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,19 +61,40 @@ def ranges(found: Any) -> list[tuple[str, int, int]]:
     ]
 
 
-def test_it_shows_ai_lines_with_their_annotations(story: Story) -> None:
+def test_it_shows_code_first_then_its_annotations(story: Story) -> None:
     done = vibes("diff", f"{story.base}..{story.head}", cwd=story.root)
     assert (done.code, done.err) == (0, "")
-    assert done.lines == [
+    text = (STORY + PERSON).splitlines()
+    marks = dict.fromkeys((*range(4, 8), *range(10, 14)), "+")
+    digest, risk, prompt, same, end, total = done.lines[17:]
+    assert done.lines[:17] == [
         "a.py  8 verified of 16 changed lines",
-        f"  {story.digest[:8]} claude-opus-4-5 · create · exact · risk 0.70 high (as recorded) · not reviewed",
-        "  prompt: Write a digest.",
-        *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(4, 8)),
-        f"  {story.same[:8]} claude-opus-4-5 · create · exact · approved by Ada",
-        *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(10, 14)),
+        *(f"  {n:>2} {marks.get(n, ' ')} {text[n - 1]}".rstrip() for n in range(1, 17)),
+    ]
+    age = r"(just now|\d+ \w+ ago)"
+    assert re.fullmatch(
+        f"  {story.digest[:8]} claude-opus-4-5 · create · exact · {age} · not reviewed", digest
+    )
+    assert (risk, prompt) == ("  risk: 0.70 high (as recorded)", "  prompt: Write a digest.")
+    assert re.fullmatch(
+        f"  {story.same[:8]} claude-opus-4-5 · create · exact · {age} · approved by Ada", same
+    )
+    assert (end, total) == (
         "",
         "AI lines: 8 verified of 16 changed lines (50% verified), in 1 of 1 changed files",
-    ]
+    )
+
+
+def test_replaced_lines_stand_before_those_that_replace_them(
+    story: Story, run_vibes: RunVibes
+) -> None:
+    new = STORY.replace("left == right", "left is right")
+    story.line("a.py", 13, 13, text=new, action="modify")
+    story.file("a.py", new + PERSON)
+    lines = run_vibes("diff", cwd=story.root).lines
+    at = lines.index("  13 +     return left is right")
+    assert lines[at - 1] == "     -     return left == right"
+    assert lines[at - 2] == "  12       right = digest(other)"
 
 
 def test_json_has_the_placements_and_the_lines(story: Story, run_vibes: RunVibes) -> None:

@@ -40,7 +40,7 @@ def answer(shown: Terminal, *keys: str) -> str:
     return text
 
 
-def test_each_annotation_is_shown_with_its_context(story: ReviewProject) -> None:
+def test_each_annotation_is_shown_with_its_code_first(story: ReviewProject) -> None:
     Repository(story.root, start="2026-02-05T09:00:00+00:00").commit("All")
     story.file(
         "a.py",
@@ -49,23 +49,69 @@ def test_each_annotation_is_shown_with_its_context(story: ReviewProject) -> None
     story.review(story.digest, note="Not yet.", verdict="rejected", text_hash="0" * 64)
     with terminal("review", cwd=story.root) as shown:
         text = shown.wait_for(QUESTION)
+        shown.press("?")
+        details = shown.wait_for(QUESTION)
         shown.press("q")
         assert shown.wait_for_exit() == 0
-    for part in (
+    parts = (
         "3 to review as Ada Example",
-        "1 of 3  a.py:4-7  risk 0.90 critical (as recorded)  rejected by Ada, but the lines have changed since",
+        "1 of 3  a.py:4-7\n",
+        "\n 1   import hashlib\n",
+        "\n 4 + def digest(payload: bytes) -> str:\n",
+        "\n 6 ~     seen = hashlib.sha1(payload)\n",
+        "\n10   def same(",
         "claude-opus-4-5 · Claude Code · create · edited since: 3 of 4 lines intact",
+        "risk: 0.90 critical (as recorded)",
         "prompt: Store it.",
+        "review: rejected by Ada, but the lines have changed since",
+    )
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+    for part in (
         "decision: Which digest",
         "  chosen: SHA-256",
         "  not chosen: BLAKE2",
         "  because: It was asked for.",
         "review: rejected by Ada 2026-",
         ", stale: Not yet.",
-        "\n4 + def digest(payload: bytes) -> str:\n",
-        "\n6 ~     seen = hashlib.sha1(payload)\n",
+        "a  approve these lines",
     ):
-        assert part in text
+        assert part in details
+        assert part not in text
+
+
+@pytest.mark.parametrize("program", ["vim", "other"])
+def test_a_key_opens_the_editor(story: ReviewProject, tmp_path: Path, program: str) -> None:
+    editor = tmp_path / program
+    editor.write_text(
+        "#!/bin/sh\n"
+        'printf "%s," "$@" > opened\n'
+        'for file in "$@"; do :; done\n'
+        'sed -i.bak s/sha256/sha512/ "$file"\n'
+    )
+    editor.chmod(0o755)
+    with terminal("review", cwd=story.root, EDITOR=str(editor)) as shown:
+        answer(shown, "e")
+        assert "6 ~     seen = hashlib.sha512(payload)" in answer(shown, "q")
+        assert shown.wait_for_exit() == 0
+    line = "+4," if program == "vim" else ""
+    assert (story.root / "opened").read_text() == f"{line}{story.root / 'a.py'},"
+
+
+@pytest.mark.parametrize(
+    ("editor", "problem"),
+    [
+        ("", "no editor: set the environment variable EDITOR"),
+        ("no-such-program", "Editing failed"),
+        ("vim 'open", "invalid EDITOR"),
+    ],
+)
+def test_an_editor_that_does_not_start_leaves_the_question(
+    story: ReviewProject, editor: str, problem: str
+) -> None:
+    with terminal("review", cwd=story.root, EDITOR=editor, VISUAL="") as shown:
+        answer(shown, "e")
+        assert problem in answer(shown, "q")
+        assert shown.wait_for_exit() == 0
 
 
 def test_a_key_for_each_verdict(story: ReviewProject) -> None:
@@ -175,7 +221,7 @@ def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: Review
         shown.press("a")
         text = shown.wait_for(QUESTION)
         assert "not recorded: a.py: the lines of" in text
-        assert "\n6 ~     seen = hashlib.md5(payload)" in text
+        assert "\n 6 ~     seen = hashlib.md5(payload)" in text
         assert story.verdicts() == []
         shown.press("a")
         answer(shown, "q")

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
+from vibes_lsp.cli.code import code_lines
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    color_option,
+    examples,
+    git_option,
+    json_option,
+)
 from vibes_lsp.cli.output import (
+    BAND_STYLES,
     KIND_MARKS,
     escape,
     escape_code,
+    paged,
     print_json,
     print_line,
     print_styled,
+    print_text,
     print_warning,
+    terminal_width,
 )
-from vibes_lsp.cli.project import open_project
+from vibes_lsp.cli.project import now, open_project
+from vibes_lsp.model.ages import describe_age
 from vibes_lsp.reports.blame import line_kind
 from vibes_lsp.reports.diff import ChangedFile, ChangedRange, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,
     describe_location,
     describe_review,
+    main_reasons,
     model_name,
 )
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_CONTEXT: Final = 3
+"""Lines before and after AI lines, as in git's diffs."""
 _MAX_LINE: Final = 500
 _MAX_PROMPT: Final = 300
+_MAX_REASON: Final = 100
 
 
 @click.command(
@@ -42,12 +62,13 @@ _MAX_PROMPT: Final = 300
     " work tree.  [default: HEAD]",
 )
 @git_option
+@color_option
 @audit_dir_option
 @json_option
 def command(revisions: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Show only the AI lines of a change.
 
-    Marks: + verified AI line, ? claimed without proof, ~ edited since.
+    Marks: + verified AI line, ? claimed without proof, ~ edited since, - removed line.
     """
     project = open_project(audit_dir)
     with project.locator(use_git=git) as locator:
@@ -61,7 +82,8 @@ def command(revisions: str | None, git: bool, audit_dir: Path | None, as_json: b
     if as_json:
         print_json(changes.as_json())
         return
-    _print(changes)
+    with paged():
+        _print(changes)
 
 
 def _print(changes: Changes) -> None:
@@ -82,24 +104,62 @@ def _print_file(file: ChangedFile) -> None:
     renamed = f" (was {escape(file.old_path)})" if file.old_path is not None else ""
     counts = f"  {file.counts.words()} of {file.changed_lines:,} changed lines"
     print_styled([(f"{escape(file.path)}{renamed}", "bold"), (counts, "dim")])
-    printed: str | None = None
-    for changed in file.ranges:
-        if printed != changed.placement.current.id:  # once for several ranges in a row
-            printed = changed.placement.current.id
-            _print_annotation(file, changed)
-        _print_lines(file, changed)
+    code = code_lines(file.path, file.text.lines)
+    described: set[str] = set()
+    for hunk in _hunks(file.ranges):
+        _print_hunk(file, hunk, code)
+        for changed in hunk:
+            identifier = changed.placement.current.id
+            if identifier not in described:
+                described.add(identifier)
+                _print_annotation(file, changed)
     print_line()
+
+
+def _hunks(ranges: Sequence[ChangedRange]) -> list[list[ChangedRange]]:
+    """Return ranges of one file, together where their context meets."""
+    hunks: list[list[ChangedRange]] = []
+    for changed in ranges:
+        if hunks and changed.start - hunks[-1][-1].end <= 2 * _CONTEXT:
+            hunks[-1].append(changed)
+        else:
+            hunks.append([changed])
+    return hunks
+
+
+def _print_hunk(file: ChangedFile, hunk: Sequence[ChangedRange], code: Sequence[Text]) -> None:
+    """Print AI lines with the lines that they replaced and some context."""
+    from rich.text import Text  # noqa: PLC0415
+
+    owned = {
+        number: changed.placement
+        for changed in hunk
+        for number in range(changed.start, changed.end + 1)
+    }
+    first, last = max(hunk[0].start - _CONTEXT, 1), min(hunk[-1].end + _CONTEXT, len(code))
+    digits, width = len(str(last)), terminal_width()
+    for number in range(first, last + 2):
+        if number in owned or number - 1 in owned:
+            for line in file.removed.get(number, ()):
+                removed = Text(f"  {'':{digits}} - {escape_code(line, _MAX_LINE)}", "red")
+                print_text(removed, width=width)
+        if number > last:
+            break
+        mark, style = KIND_MARKS["human"]
+        if number in owned:
+            mark, style = KIND_MARKS[line_kind(owned[number], number)]
+        parts = ((f"  {number:>{digits}} ", "dim"), (f"{mark} ", style), code[number - 1])
+        print_text(Text.assemble(*parts), width=width)
 
 
 def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
     placement = changed.placement
     facts = file.facts[placement.current.id]
-    risk = file.report.describe_risk(facts)
     parts = [
         escape(model_name(facts), 40),
         escape(describe_edit(placement), 60),
         describe_location(placement),
-        f"risk {risk}" if risk is not None else "",
+        describe_age(placement.lineage.first.moment, now()),
         describe_review(facts),
     ]
     print_styled(
@@ -108,18 +168,13 @@ def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
             (" · ".join(escape(each) for each in parts if each), ""),
         ]
     )
+    risk = file.report.describe_risk(facts)
+    if risk is not None:
+        reasons = "; ".join(escape(each, _MAX_REASON) for each in main_reasons(facts))
+        style = BAND_STYLES.get(str(facts["band"]), "")
+        print_styled(
+            [("  risk: ", "dim"), (escape(risk), style), (f": {reasons}" if reasons else "", "")]
+        )
     prompt = facts.get("prompt")
     if isinstance(prompt, str):
         print_styled([("  prompt: ", "dim"), (escape(prompt, _MAX_PROMPT), "italic")])
-
-
-def _print_lines(file: ChangedFile, changed: ChangedRange) -> None:
-    width = len(str(changed.end))
-    for number in range(changed.start, changed.end + 1):
-        mark, style = KIND_MARKS[line_kind(changed.placement, number)]
-        print_styled(
-            [
-                (f"  {number:>{width}} ", "dim"),
-                (f"{mark} {escape_code(file.text.lines[number - 1], _MAX_LINE)}", style),
-            ]
-        )

@@ -132,7 +132,6 @@ def _print_rows(found: Sequence[tuple[Placement, Members]]) -> None:
         styles = ("dim", "bold", "", BAND_STYLES.get(str(facts["band"]), ""), "", "", "dim")
         line = Text("  ").join(Text(cell, style) for cell, style in zip(cells, styles, strict=True))
         path_end = sum(widths[:2]) + 2
-        line.rstrip()
         print_text(line, width=None if width is None else max(width, path_end + 2))
 
 

@@ -237,6 +237,7 @@ def print_text(text: Text, *, width: int | None = None) -> None:
         text: The line.
         width: Columns at which it is cut, with an ellipsis; None for the whole line.
     """
+    text.rstrip()
     if width is not None:
         text.truncate(width, overflow="ellipsis")
     console().print(text, soft_wrap=True)

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from vibes_lsp.cli.code import code_lines
+from vibes_lsp.cli.editor import open_in_editor
 from vibes_lsp.cli.keyboard import key_reader, read_line
 from vibes_lsp.cli.output import (
     BAND_STYLES,
     KIND_MARKS,
     escape,
-    escape_code,
     print_line,
     print_question,
     print_styled,
+    print_text,
 )
-from vibes_lsp.cli.project import finish_recording
-from vibes_lsp.errors import UnknownId, UnreadableFile
+from vibes_lsp.cli.project import finish_recording, now
+from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 from vibes_lsp.recording import NotAsShown, Recorder, RecordReview, Shown, WrongArgument
@@ -30,9 +33,13 @@ from vibes_lsp.reports.placements import (
     describe_location,
     describe_review,
     is_reviewed,
+    main_reasons,
 )
 from vibes_lsp.reports.review_queue import Inspection, inspect_annotation, is_rejected
 from vibes_lsp.risk.policy import Policy
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 PAGE_LINES: Final = 300
 _PAGE_CHARACTERS: Final = 60_000
@@ -43,7 +50,7 @@ _MAX_LISTED: Final = 8
 
 
 def print_annotation(item: Inspection, position: str) -> bool:
-    """Print an annotation with its lines last; return whether all lines were printed.
+    """Print an annotation, its code first; return whether all lines were printed.
 
     Args:
         item: The annotation.
@@ -51,38 +58,13 @@ def print_annotation(item: Inspection, position: str) -> bool:
     """
     facts = item.facts
     print_line()
-    head = [(f"{position}  ", "dim"), (f"{escape(place_of(item))}  ", "bold")]
-    if item.risk is not None:
-        head.append((f"risk {escape(item.risk)}  ", BAND_STYLES.get(str(facts["band"]), "")))
-    print_styled(
-        [
-            *head,
-            (
-                escape(describe_review(facts), _MAX_SHORT_TEXT),
-                "bold" if facts["review"] is not None else "",
-            ),
-        ]
-    )
-    parts = [
-        _named(facts["model"]),
-        _named(facts["tool"]),
-        escape(describe_edit(item.placement), _MAX_NAME),
-        describe_location(item.placement),
-    ]
-    when = [escape(facts["timestamp"], 24)] if facts["timestamp"] else []
-    print_styled(
-        [
-            (f"{escape(item.placement.current.id)[:8]} ", "dim"),
-            (" · ".join(escape(each) for each in [*parts, *when]), ""),
-        ]
-    )
-    for label, content, style in (
-        *_reasons(item),
-        *_factors(facts.get("factors")),
-        *_history(item),
-    ):
-        print_styled([(f"{label}: ", "dim"), (content, style)])
-    print_line()
+    name = facts.get("functionName")
+    head = [(f"{position}  ", "dim"), (escape(place_of(item)), "bold")]
+    if isinstance(name, str):
+        head.append((f" {escape(name, _MAX_NAME)}", "bold"))
+    print_styled(head)
+    before, after = item.context
+    _print_context(item, item.start - len(before), before)
     shown = _page_length(item)
     _print_lines(item, 0, shown)
     left = len(item.lines) - shown
@@ -95,7 +77,57 @@ def print_annotation(item: Inspection, position: str) -> bool:
                 )
             ]
         )
+    else:
+        _print_context(item, item.start + len(item.lines), after)
+    print_line()
+    _print_summary(item)
     return left <= 0
+
+
+def _print_summary(item: Inspection) -> None:
+    """Print who wrote the lines, the main reasons of their risk, the prompt and the review."""
+    facts = item.facts
+    parts = [
+        _named(facts["model"]),
+        _named(facts["tool"]),
+        escape(describe_edit(item.placement), _MAX_NAME),
+        describe_location(item.placement),
+        describe_age(item.placement.lineage.first.moment, now()),
+    ]
+    print_styled(
+        [
+            (f"{escape(item.placement.current.id)[:8]} ", "dim"),
+            (" · ".join(escape(each) for each in parts), ""),
+        ]
+    )
+    if item.risk is not None:
+        reasons = "; ".join(escape(each, _MAX_SHORT_TEXT) for each in main_reasons(facts))
+        style = BAND_STYLES.get(str(facts["band"]), "")
+        parts_of_risk = [("risk: ", "dim"), (escape(item.risk), style)]
+        print_styled([*parts_of_risk, (f": {reasons}" if reasons else "", "")])
+    prompt = facts.get("prompt")
+    if isinstance(prompt, str):
+        print_styled([("prompt: ", "dim"), (escape(prompt, _MAX_LONG_TEXT), "italic")])
+    if facts["review"] is not None:
+        review = escape(describe_review(facts), _MAX_SHORT_TEXT)
+        print_styled([("review: ", "dim"), (review, "bold")])
+
+
+def print_details(item: Inspection) -> None:
+    """Print what `print_annotation` leaves out: decision, reasoning, risk, reviews and edits."""
+    when = item.facts["timestamp"]
+    print_styled(
+        [
+            ("recorded: ", "dim"),
+            (f"{escape(when or '?', 24)}, {escape(item.placement.current.id)}", ""),
+        ]
+    )
+    for label, content, style in (
+        *_reasons(item),
+        *_factors(item.facts.get("factors")),
+        *_history(item),
+    ):
+        print_styled([(f"{label}: ", "dim"), (content, style)])
 
 
 def print_remaining_lines(item: Inspection) -> None:
@@ -119,13 +151,23 @@ def _page_length(item: Inspection) -> int:
 
 
 def _print_lines(item: Inspection, first: int, stop: int) -> None:
-    width = len(str(item.start + len(item.lines)))
-    for number in range(first, stop):
-        line, kind = item.lines[number]
-        mark, style = KIND_MARKS[kind]
-        print_styled(
-            [(f"{item.start + number:>{width}} ", "dim"), (f"{mark} {escape_code(line)}", style)]
-        )
+    code = code_lines(str(item.facts["filePath"]), [line for line, _ in item.lines[first:stop]])
+    for number, line in zip(range(first, stop), code, strict=True):
+        _print_code(item, item.start + number, KIND_MARKS[item.lines[number][1]], line)
+
+
+def _print_context(item: Inspection, start: int, lines: Sequence[str]) -> None:
+    code = code_lines(str(item.facts["filePath"]), lines)
+    for number, line in enumerate(code, start):
+        _print_code(item, number, KIND_MARKS["human"], line)
+
+
+def _print_code(item: Inspection, number: int, marked: tuple[str, str], code: Text) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    digits = len(str(item.start + len(item.lines) + len(item.context[1])))
+    mark, style = marked
+    print_text(Text.assemble((f"{number:>{digits}} ", "dim"), (f"{mark} ", style), code))
 
 
 def _named(author: JsonValue) -> str:
@@ -134,9 +176,6 @@ def _named(author: JsonValue) -> str:
 
 
 def _reasons(item: Inspection) -> Iterator[tuple[str, str, str]]:
-    prompt = item.facts.get("prompt")
-    if isinstance(prompt, str):
-        yield "prompt", escape(prompt, _MAX_LONG_TEXT), "italic"
     if item.decision:
         yield "decision", escape(text(item.decision, "decision_point") or "?", _MAX_SHORT_TEXT), ""
         options = item.decision.get("options")
@@ -187,7 +226,7 @@ def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
 
 
 _QUESTION: Final = (
-    "[a]pprove [r]eject [s]kip [b]ack, approve all of this [p]rompt or [f]ile, [q]uit [?] "
+    "[a]pprove [r]eject [s]kip [b]ack [e]dit, approve all of [p]rompt or [f]ile, [q]uit [?] "
 )
 HELP: Final = (
     "a  approve these lines; editing them later makes the approval stale",
@@ -197,6 +236,7 @@ HELP: Final = (
     "p  approve all in the queue from the same prompt, after a list and a confirmation",
     "f  approve all in the queue in the same file, likewise",
     "v  show the remaining lines of a long range",
+    "e  open the file in the editor that VISUAL or EDITOR names; then the lines are shown again",
     "q  quit (also Ctrl-C and Ctrl-D); verdicts given so far are recorded",
 )
 _GROUPS: Final = {"p": ("promptHash", "prompt"), "f": ("filePath", "file")}
@@ -291,9 +331,10 @@ class ReviewDialogue:
             "p": partial(self._approve_all, item, "p"),
             "f": partial(self._approve_all, item, "f"),
             "v": partial(self._view, item),
+            "e": partial(self._edit, item),
             "q": _quit,
         }
-        while not actions.get(_ask_key(_QUESTION), _print_help)():
+        while not actions.get(_ask_key(_QUESTION), partial(_explain, item))():
             pass
 
     def _approve(self, item: Inspection) -> bool:
@@ -326,6 +367,17 @@ class ReviewDialogue:
         print_remaining_lines(item)
         self._all_lines_shown = True
         return False
+
+    def _edit(self, item: Inspection) -> bool:
+        """Open the file in the user's editor; then show the annotation as it is."""
+        path = self._locator.trail.directory.project / str(item.facts["filePath"])
+        try:
+            open_in_editor(path, item.start)
+        except VibesError as error:
+            print_line(escape(error.message))
+            return False
+        self._repeat = True
+        return True
 
     def _approve_all(self, item: Inspection, key: str) -> bool:
         """Approve the queued annotations of the same prompt or file, after a confirmation."""
@@ -393,7 +445,11 @@ def _quit() -> bool:
     raise EOFError
 
 
-def _print_help() -> bool:
+def _explain(item: Inspection) -> bool:
+    """Print the details of an annotation and what each key does."""
+    print_line()
+    print_details(item)
+    print_line()
     for line in HELP:
         print_line(line)
     return False

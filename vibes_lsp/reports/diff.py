@@ -56,7 +56,9 @@ class ChangedFile:
         old_path: Its former path, if it was renamed.
         text: The file after the change.
         changed_lines: Number of added or changed lines.
-        ranges: The AI lines among them, in document order.
+        removed: Lines of the text before that are gone or changed, by the number of the line that
+            now follows them.
+        ranges: The AI lines among the changed ones, in document order.
         facts: Placements of their annotations as JSON, by the id of the current record.
         report: Converts placements to JSON.
     """
@@ -65,6 +67,7 @@ class ChangedFile:
     old_path: str | None
     text: Text
     changed_lines: int
+    removed: Mapping[int, tuple[str, ...]]
     ranges: tuple[ChangedRange, ...]
     facts: Mapping[str, Members]
     report: PlacementReport
@@ -218,7 +221,8 @@ class _Comparison:
         new = self._new_text(path, entry)
         if old is None or new is None:
             return None
-        changed = [] if _is_binary(old) or _is_binary(new) else _find_changed_lines(old, new)
+        is_text = not _is_binary(old) and not _is_binary(new)
+        changed, removed = _compare_lines(old, new) if is_text else ([], {})
         old_path = (
             self.path_of(entry.old_name) if entry.old_name not in {None, entry.name} else None
         )
@@ -232,7 +236,7 @@ class _Comparison:
         )
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
-        return ChangedFile(path, old_path, new, len(changed), ranges, facts, report)
+        return ChangedFile(path, old_path, new, len(changed), removed, ranges, facts, report)
 
     def _old_text(self, entry: DiffEntry) -> Text | None:
         if entry.old is None:
@@ -263,10 +267,19 @@ class _Comparison:
         )
 
 
-def _find_changed_lines(old: Text, new: Text) -> list[int]:
-    """Return the numbers of the lines of `new` that are not aligned with lines of `old`, from 1."""
-    unchanged = set(align(old.lines, new.lines))
-    return [number + 1 for number in range(len(new.lines)) if number not in unchanged]
+def _compare_lines(old: Text, new: Text) -> tuple[list[int], dict[int, tuple[str, ...]]]:
+    """Return the numbers of new lines, and `ChangedFile.removed`."""
+    pairs = align(old.lines, new.lines)
+    unchanged = set(pairs)
+    removed: dict[int, tuple[str, ...]] = {}
+    following = 1
+    for line, index in zip(old.lines, pairs, strict=True):
+        if index >= 0:
+            following = index + 2
+        else:
+            removed[following] = (*removed.get(following, ()), line)
+    changed = [number + 1 for number in range(len(new.lines)) if number not in unchanged]
+    return changed, removed
 
 
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:

@@ -300,6 +300,25 @@ def model_name(facts: Members) -> str:
     return str(model["name"]) if isinstance(model, dict) else UNKNOWN
 
 
+def main_reasons(facts: Members, count: int = 2) -> list[str]:
+    """Return why the risk is what it is: the reasons that add most to the score, as text.
+
+    Args:
+        facts: The placement as JSON; its reasons may be untrusted text.
+        count: The largest number of reasons.
+    """
+    factors = facts.get("factors")
+    weighed: list[tuple[float, str]] = []
+    for factor in factors if isinstance(factors, list) else ():
+        if isinstance(factor, dict):
+            value, weight = factor.get("value"), factor.get("weight")
+            reason = text(factor, "reason") or (text(factor, "signal") or "").replace("_", " ")
+            if isinstance(value, int | float) and isinstance(weight, int | float) and reason:
+                weighed.append((value * weight, reason.partition(", where ")[0]))
+    weighed.sort(key=lambda each: -each[0])
+    return [reason for added, reason in weighed[:count] if added > 0]
+
+
 def review_label(facts: Members) -> str | None:
     """Return the review in one to three words of our own; None without a review."""
     review = facts["review"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.location import LineKind
@@ -20,6 +21,9 @@ from vibes_lsp.reports.find import NO_FILTER, Filter, find_placements
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.store.reasoning import reasoning_text
 
+_CONTEXT: Final = 3
+"""Lines that are shown before and after an annotation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
@@ -31,6 +35,7 @@ class Inspection:
         risk: Score and band as text; None without a score.
         start: Its first line, 1-based.
         lines: Its lines, each with its kind.
+        context: The lines of the file before and after them, a few each.
         digest: Anchor hash of the lines, which a verdict names (R6).
         decision: The decision entry behind it; empty if there is none.
         reasoning: The reasoning, or why it cannot be read; None if none was recorded.
@@ -44,6 +49,7 @@ class Inspection:
     risk: str | None
     start: int
     lines: tuple[tuple[str, LineKind], ...]
+    context: tuple[tuple[str, ...], tuple[str, ...]]
     digest: str
     decision: Members
     reasoning: str | None
@@ -92,6 +98,10 @@ def inspect_annotation(
         report.describe_risk(facts),
         start,
         tuple(zip(lines, kinds, strict=False)),
+        (
+            tuple(text.lines[max(start - 1 - _CONTEXT, 0) : start - 1]),
+            tuple(text.lines[end : end + _CONTEXT]),
+        ),
         range_hash(lines),
         _entry(locator, placement.current.text("decision_hash"), ContextType.DECISION),
         _reasoning(locator, placement),
