@@ -115,7 +115,7 @@ def test_a_killed_process_is_replaced_and_each_event_recorded_once(project: Proj
         submit(project, "second")  # the same process is active
         assert folding_process(project) == killed
         os.kill(killed, signal.SIGKILL)
-        while hook_spool._is_folding(str(project.recorder.directory.spool)):
+        while hook_spool.is_folding(str(project.recorder.directory.spool)):
             pass
         submit(project, "third")
         assert folding_process(project) != killed

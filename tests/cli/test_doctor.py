@@ -22,34 +22,49 @@ def steps(done: CommandResult) -> dict[str, tuple[str, str]]:
     return {step["about"]: (step["health"], step["message"]) for step in done.json["steps"]}
 
 
+def steps_of(done: CommandResult, *groups: str) -> list[str]:
+    """Return what the steps of some groups are about."""
+    return [step["about"] for step in done.json["steps"] if step["group"] in groups]
+
+
 def test_a_valid_trail_is_ok_at_each_step(valid_trail: CompleteTrail) -> None:
     done = vibes("doctor", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     shown = [line for line in done.lines if not line.startswith("  ")]
-    assert shown[0].startswith("ok      program: vibes-lsp ")
-    assert shown[1:] == [
+    assert shown[1].startswith("ok      program: vibes-lsp ")
+    begin, end = shown.index("Audit trail"), shown.index("Coding agents")
+    assert shown[begin:end] == [
+        "Audit trail",
         f"ok      audit directory: {valid_trail.root / '.ai-audit'}",
-        "ok      config.json: level high, PRISM off",
+        "ok      config.json: standard 1.0, level high, PRISM off",
         "ok      manifest.json: 11 context entries",
         "ok      annotations.jsonl: 25 lines",
+        "ok      annotations: 7 annotations in 3 files",
+        "",
+        "Git",
         "ok      git: union merge is configured and derived files are ignored",
         "note    git hook: no pre-commit hook updates the audit trail",
-        "ok      annotations: 7 annotations in 3 files",
+        "",
     ]
 
 
 def test_json_has_the_same_steps(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
     done = run_vibes("doctor", "--json", cwd=valid_trail.root)
-    assert all(set(step) == {"about", "health", "message", "hint"} for step in done.json["steps"])
-    assert [step["about"] for step in done.json["steps"]] == [
-        "program", "audit directory", "config.json", "manifest.json", "annotations.jsonl", "git", "git hook", "annotations",
+    members = {"group", "about", "health", "message", "hint"}
+    assert all(set(step) == members for step in done.json["steps"])
+    assert done.json["fixes"] == []
+    assert steps_of(done, "program")[0] == "program"
+    assert steps_of(done, "trail", "git") == [
+        "audit directory", "config.json", "manifest.json", "annotations.jsonl", "annotations", "git", "git hook",
     ]  # fmt: skip
+    assert steps_of(done, "recording") == ["waiting events", "locks", "permissions"]
 
 
 def test_without_a_directory_it_says_how_to_make_one(tmp_path: Path) -> None:
     done = vibes("doctor", cwd=tmp_path)
     assert (done.code, done.err) == (1, "")
-    assert done.lines[1:] == [
+    assert done.lines[-3:] == [
+        "Audit trail",
         f"problem audit directory: no .ai-audit/ in {tmp_path} or above it",
         "          run `vibes init` in the project, or name one with --audit-dir",
     ]
@@ -120,7 +135,8 @@ def test_a_file_that_is_annotated(
 ) -> None:
     done = run_vibes("doctor", file, "--json", cwd=valid_trail.root)
     assert done.code == 0
-    about, health, message, _ = done.json["steps"][-1].values()
+    group, about, health, message, _ = done.json["steps"][-1].values()
+    assert group == "file"
     assert about.endswith("auth.py")
     assert (health, message) == ("ok", "3 annotations")
 

@@ -1,7 +1,7 @@
 """Diagnose why no annotation is shown (`vibes doctor`).
 
-Each step between the program and an annotation of a file is tested: audit files, git, hook, trail,
-file.
+Each step between the program and an annotation of a file is tested: program, audit files, git,
+agents, recording, file.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
+from vibes_lsp.agent_setup.agents import UserHome
 from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.diagnosis import Group, Health, Step
+from vibes_lsp.checks.doctor_agents import agent_steps
+from vibes_lsp.checks.doctor_recording import recording_steps, server_steps
 from vibes_lsp.checks.files import check_config, check_git_setup, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
@@ -33,72 +35,48 @@ from vibes_lsp.index.project_files import foreign_paths, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
-from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
 from vibes_lsp.store.initialise import REVIEWER_TOOL
 
 
-class Health(StrEnum):
-    """The result of a diagnosis step."""
-
-    OK = "ok"
-    NOTE = "note"
-    PROBLEM = "problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the diagnosis.
-
-    Attributes:
-        about: What was tested.
-        health: The result.
-        message: What was found.
-        hint: What to do; empty if nothing.
-    """
-
-    about: str
-    health: Health
-    message: str
-    hint: str = ""
-
-    def as_json(self) -> Members:
-        """Return the attributes by their names."""
-        return {
-            "about": self.about,
-            "health": self.health.value,
-            "message": self.message,
-            "hint": self.hint,
-        }
-
-
-def program_step() -> Step:
-    """Return the versions of this package, Python and the system."""
+def diagnose_program() -> Iterator[Step]:
+    """Yield the steps that need no trail: versions, and programs that run."""
     system = f"{platform.system()} {platform.machine()}".strip()
-    return Step(
+    yield Step(
+        Group.PROGRAM,
         "program",
         Health.OK,
         f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, "
         f"{sys.executable}",
     )
+    yield from server_steps()
 
 
-def diagnose(context: CheckContext, file: Path | None = None) -> Iterator[Step]:
-    """Yield the steps for a trail, and for one file of the project if given."""
-    yield Step("audit directory", Health.OK, str(context.directory.path))
+def diagnose(context: CheckContext, home: UserHome, file: Path | None = None) -> Iterator[Step]:
+    """Yield the steps for a trail, and for one file of the project if given.
+
+    Args:
+        context: The trail.
+        home: The person's home, with the configuration of agents.
+        file: A file whose annotations are missing.
+    """
+    yield Step(Group.TRAIL, "audit directory", Health.OK, str(context.directory.path))
     yield from _files(context)
     if os.environ.get(REDACTION) == "off":
         yield Step(
+            Group.TRAIL,
             "masking",
             Health.NOTE,
             f"{REDACTION}=off: secrets are recorded unmasked",
             f"remove {REDACTION} from the environment",
         )
-    yield from _git(context)
-    yield from _hook(context)
     if context.trail.log.problem is None:
         yield _annotations(context)
+    yield from _git(context)
+    yield from _hook(context)
+    yield from agent_steps(context.directory, home, context.now)
+    yield from recording_steps(context.directory, context.now)
     if file is not None:
         yield from _file(context, file)
 
@@ -113,16 +91,19 @@ def _files(context: CheckContext) -> Iterator[Step]:
         findings = [finding for finding in check(context) if finding.severity != Severity.NOTE]
         for finding in findings[:5]:
             where = f"line {finding.line}: " if finding.line else ""
-            yield Step(name, Health.PROBLEM, where + finding.message, finding.check.fix)
+            yield Step(
+                Group.TRAIL, name, Health.PROBLEM, where + finding.message, finding.check.fix
+            )
         if not findings:
-            yield Step(name, Health.OK, _size(context, name))
+            yield Step(Group.TRAIL, name, Health.OK, _size(context, name))
 
 
 def _size(context: CheckContext, name: str) -> str:
     if name == "config.json":
         config = context.config.config
         risk = config.risk_scoring is not None and config.risk_scoring.enabled
-        return f"level {config.assurance_level}, PRISM {'on' if risk else 'off'}"
+        version = f"standard {config.standard_version}"
+        return f"{version}, level {config.assurance_level}, PRISM {'on' if risk else 'off'}"
     if name == "manifest.json":
         return pluralize(len(context.trail.manifest), "context entry", "context entries")
     return pluralize(len(context.trail.log.columns), "line", "lines")
@@ -131,6 +112,7 @@ def _size(context: CheckContext, name: str) -> str:
 def _git(context: CheckContext) -> Iterator[Step]:
     if context.repository is None:
         yield Step(
+            Group.GIT,
             "git",
             Health.NOTE,
             "the project is not in a git work tree, or git is not installed",
@@ -141,14 +123,24 @@ def _git(context: CheckContext) -> Iterator[Step]:
         finding for finding in check_git_setup(context) if finding.severity != Severity.NOTE
     ]
     for finding in findings:
-        yield Step("git", Health.PROBLEM, f"{finding.file}: {finding.message}", finding.check.fix)
+        yield Step(
+            Group.GIT,
+            "git",
+            Health.PROBLEM,
+            f"{finding.file}: {finding.message}",
+            finding.check.fix,
+        )
     if not findings:
         hint = (
             "git hosts ignore union merges: if a merge conflicts there, run `vibes merge` locally "
             "and push"
         )
         yield Step(
-            "git", Health.OK, "union merge is configured and derived files are ignored", hint
+            Group.GIT,
+            "git",
+            Health.OK,
+            "union merge is configured and derived files are ignored",
+            hint,
         )
 
 
@@ -176,10 +168,10 @@ def _hook(context: CheckContext) -> Iterator[Step]:
     try:
         report = inspect_hook(context.directory.project)
     except RefusedWrite as error:
-        yield Step("git hook", Health.NOTE, error.message, error.hint)
+        yield Step(Group.GIT, "git hook", Health.NOTE, error.message, error.hint)
         return
     health, hint = _HOOK_STEPS[report.status]
-    yield Step("git hook", health, report.message, hint)
+    yield Step(Group.GIT, "git hook", health, report.message, hint)
 
 
 def _annotations(context: CheckContext) -> Step:
@@ -187,6 +179,7 @@ def _annotations(context: CheckContext) -> Step:
     count = sum(map(len, columns.annotations.values()))
     if not count:
         return Step(
+            Group.TRAIL,
             "annotations",
             Health.NOTE,
             "the log has no annotations yet",
@@ -202,12 +195,13 @@ def _annotations(context: CheckContext) -> Step:
         message += f"; {missing} not in this checkout"
     if len(foreign) == len(paths):
         return Step(
+            Group.TRAIL,
             "annotations",
             Health.PROBLEM,
             message,
             "the trail belongs to another branch or project; check out its branch",
         )
-    return Step("annotations", Health.OK, message)
+    return Step(Group.TRAIL, "annotations", Health.OK, message)
 
 
 def _file(context: CheckContext, file: Path) -> Iterator[Step]:
@@ -215,6 +209,7 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     path = _recorded_path(file, context.directory.project)
     if path is None:
         yield Step(
+            Group.FILE,
             about,
             Health.PROBLEM,
             "the file is outside the project of this audit directory",
@@ -224,6 +219,7 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     tracked = context.config.tracking.tracks(path)
     if not tracked:
         yield Step(
+            Group.FILE,
             about,
             Health.NOTE,
             "the project does not track this file",
@@ -240,7 +236,7 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
             if placeholders
             else ""
         )
-        yield Step(about, Health.OK, message, _unverified_reasons(context.trail, path))
+        yield Step(Group.FILE, about, Health.OK, message, _unverified_reasons(context.trail, path))
         return
     name = normal_path(path).rsplit("/", 1)[-1]
     same_name = [
@@ -255,6 +251,7 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     else:
         hint = "the file does not exist; check its path"
     yield Step(
+        Group.FILE,
         about,
         Health.PROBLEM if tracked else Health.NOTE,
         "the log has no annotation of this file",

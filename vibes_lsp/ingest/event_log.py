@@ -49,6 +49,9 @@ _logger = logging.getLogger(__name__)
 
 NO_AGENT: Final = "unknown"
 """The agent of a payload that none of those that are read would send."""
+REPEATED: Final = "reported before"
+NOTHING_TO_RECORD: Final = "nothing to record"
+"""Outcomes of events that are as they should be."""
 _MAX_EVENTS: Final = 20
 """Events of each agent that the log keeps."""
 _MAX_LOG: Final = 1 << 20

@@ -27,11 +27,19 @@ from vibes_lsp.errors import (
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
-from vibes_lsp.ingest.event_log import EventLog, EventSource, outcome_of, source_of
+from vibes_lsp.ingest.event_log import (
+    NOTHING_TO_RECORD,
+    REPEATED,
+    EventLog,
+    EventSource,
+    outcome_of,
+    source_of,
+)
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
 from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD, end_folding, has_waiting_events
 from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
+from vibes_lsp.model.members import Members
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
@@ -49,8 +57,6 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
 _ABANDONED_SECONDS: Final = 3600
-_REPEATED: Final = "reported before"
-_NOTHING: Final = "nothing to record"
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
 """Older events are dropped: whether they were recorded is not remembered any longer."""
 
@@ -185,7 +191,7 @@ def _record(
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an event of %s is not recorded: %s", event.agent.value, type(error).__name__)
         return False, f"internal error: {type(error).__name__}"
-    return outcome_of(event, edited) if is_new else (False, _REPEATED)
+    return outcome_of(event, edited) if is_new else (False, REPEATED)
 
 
 def _waiting_files(directory: AuditDir) -> Iterator[Path]:
@@ -227,7 +233,7 @@ def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
         event = waiting.event
         key = None if event is None else (event.agent.value, event.session.id, event.identity)
         is_repeated = key is not None and key[2] != "" and key in known
-        kept.append(replace(waiting, event=None, reason=_REPEATED) if is_repeated else waiting)
+        kept.append(replace(waiting, event=None, reason=REPEATED) if is_repeated else waiting)
         if key is not None:
             known.add(key)
     return kept
@@ -249,8 +255,7 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
             payload = parse_payload(data)
             agent = agent_of(payload)
             source = source_of(None if agent is None else agent.value, payload, data)
-            event = read_event(payload)
-            reason = "no agent that is known sends such a payload" if agent is None else _NOTHING
+            event, reason = _event_of(directory, payload)
     except MalformedJson:
         reason = "the payload is no JSON object"
     except UnreadableFile as error:
@@ -258,9 +263,32 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's event is not read: %s", type(error).__name__)
         reason = f"internal error: {type(error).__name__}"
-    if event is not None and event.folder and not _owns(directory, Path(event.folder)):
-        event, reason = None, "its folder belongs to another trail, or does not exist"
-    return WaitingEvent(path, moment, event, source, "" if event is not None else reason)
+    return WaitingEvent(path, moment, event, source, reason)
+
+
+def _event_of(directory: AuditDir, payload: Members) -> tuple[AgentEvent | None, str]:
+    """Return what a payload reports, and why that is nothing to record."""
+    if agent_of(payload) is None:
+        return None, "no agent that is known sends such a payload"
+    event = read_event(payload)
+    if event is None:
+        return None, NOTHING_TO_RECORD
+    if event.folder and not _owns(directory, Path(event.folder)):
+        return None, "its folder belongs to another trail, or does not exist"
+    return event, ""
+
+
+def explain_payload(directory: AuditDir, payload: Members) -> tuple[bool, str]:
+    """Return whether anything would be recorded of a payload now, and what; writes nothing."""
+    try:
+        event, reason = _event_of(directory, payload)
+        if event is None:
+            return False, reason
+        path = directory.waiting_events / "payload"
+        waiting = WaitingEvent(path, datetime.now(UTC), event, EventSource(), "")
+        return outcome_of(event, _resolve(directory, [waiting]).get(path, ()))
+    except Exception as error:  # noqa: BLE001  # the payload is untrusted
+        return False, f"internal error: {type(error).__name__}"
 
 
 def _owns(directory: AuditDir, folder: Path) -> bool:

@@ -155,7 +155,7 @@ def end_folding(spool: str) -> None:
         os.close(descriptor)
 
 
-def _is_folding(spool: str) -> bool:
+def is_folding(spool: str) -> bool:
     """Return whether a process folds in the background."""
     path = os.path.join(spool, _MARKER)
     if os.name == "nt":
@@ -190,7 +190,7 @@ def _start_folding(folder: str) -> None:
     It is in a session of its own, and gets none of the agent's pipes: the agent may wait until all
     of them are closed. Its folder is the root, from which no project's module can be imported.
     """
-    if _is_folding(os.path.join(folder, "spool")) or not sys.executable:
+    if is_folding(os.path.join(folder, "spool")) or not sys.executable:
         return
     os.chdir(os.sep)
     arguments = ["-P", "-m", _FOLDING_MODULE, folder]

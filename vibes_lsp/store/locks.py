@@ -151,6 +151,21 @@ class FileLock:
                 return LockHandle(descriptor)
             os.close(descriptor)  # removed meanwhile: a lock on it would exclude no one
 
+    def holder(self) -> str | None:
+        """Return the program that holds the lock, without waiting; None if it is free.
+
+        Raises:
+            OSError: The lock file cannot be opened.
+        """
+        descriptor = open_for_writing(self.path)
+        try:
+            if not _try_lock(descriptor):
+                return self._describe_holder()
+            _unlock(descriptor)
+        finally:
+            os.close(descriptor)
+        return None
+
     def has_unfinished_write(self) -> bool:
         """Whether a write was interrupted, or is in progress."""
         return bool(self._read()[1])

@@ -1,0 +1,70 @@
+"""What a diagnosis consists of (`vibes doctor`): steps, each about one thing, in groups. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from vibes_lsp.checks.finding import pluralize
+from vibes_lsp.model.members import Members
+
+_UNITS: Final = ((86_400, "day", "days"), (3_600, "hour", "hours"), (60, "minute", "minutes"))
+
+
+class Health(StrEnum):
+    """The result of a diagnosis step."""
+
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+class Group(StrEnum):
+    """What a step belongs to, in the order of a diagnosis."""
+
+    PROGRAM = "program"
+    TRAIL = "trail"
+    GIT = "git"
+    AGENTS = "agents"
+    RECORDING = "recording"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the diagnosis.
+
+    Attributes:
+        group: What it belongs to.
+        about: What was tested.
+        health: The result.
+        message: What was found.
+        hint: What to do; empty if nothing.
+    """
+
+    group: Group
+    about: str
+    health: Health
+    message: str
+    hint: str = ""
+
+    def as_json(self) -> Members:
+        """Return the attributes by their names."""
+        return {
+            "group": self.group.value,
+            "about": self.about,
+            "health": self.health.value,
+            "message": self.message,
+            "hint": self.hint,
+        }
+
+
+def age(moment: datetime, now: datetime) -> str:
+    """Return how long ago something was, such as `2 hours ago`."""
+    seconds = int((now - moment).total_seconds())
+    for length, one, many in _UNITS:
+        if seconds >= length:
+            return f"{pluralize(seconds // length, one, many)} ago"
+    return f"{pluralize(max(seconds, 0), 'second', 'seconds')} ago"

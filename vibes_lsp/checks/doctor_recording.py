@@ -1,0 +1,251 @@
+"""Diagnose how events are recorded: servers that run, what waits, locks and permissions."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import vibes_lsp
+from vibes_lsp.checks.diagnosis import Group, Health, Step, age
+from vibes_lsp.checks.finding import pluralize
+from vibes_lsp.errors import VibesError
+from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.ingest.hook_spool import MAX_WAITING, is_folding
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import temporary_files
+from vibes_lsp.store.locks import FileLock
+
+FIX: Final = "run `vibes doctor --fix`"
+_SERVER: Final = "vibes-lsp"
+_PROCESSES: Final = Path("/proc")
+_START_FIELD: Final = 19
+"""The start of a process in its `stat`, among the fields after the name, in clock ticks."""
+_MAX_AGE: Final = 60.0
+"""Seconds that an event may wait while a process records in the background."""
+_ABANDONED: Final = 3600.0
+"""Seconds after which the program that wrote a temporary file has ended."""
+_MAX_NAMED: Final = 3
+
+
+def server_steps() -> Iterator[Step]:
+    """Yield whether language servers of this user run; only Linux shows that in files."""
+    if not sys.platform.startswith("linux"):
+        return
+    installed = datetime.fromtimestamp(Path(vibes_lsp.__file__).stat().st_mtime, UTC)
+    running = sorted(_running_servers())
+    old = [pid for started, pid in running if started < installed]
+    if old:
+        yield Step(
+            Group.PROGRAM,
+            "language server",
+            Health.NOTE,
+            f"process {', '.join(map(str, old))} started before this version was installed",
+            "restart the server in the editor",
+        )
+    elif running:
+        number = pluralize(len(running), "process", "processes")
+        yield Step(Group.PROGRAM, "language server", Health.OK, f"{number} running")
+    else:
+        yield Step(
+            Group.PROGRAM,
+            "language server",
+            Health.OK,
+            "none running; hooks and commands record without one",
+        )
+
+
+def _running_servers() -> Iterator[tuple[datetime, int]]:
+    """Yield start and process id of each server of this user."""
+    try:
+        statistics = (_PROCESSES / "stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return
+    booted = next((line.split()[1] for line in statistics.splitlines() if "btime" in line), "0")
+    for folder in _PROCESSES.iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")[:2]
+            if folder.stat().st_uid != os.getuid() or _SERVER not in map(_name, words):
+                continue
+            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            ticks = int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):  # it has ended
+            continue
+        yield datetime.fromtimestamp(int(booted) + ticks, UTC), int(folder.name)
+
+
+def _name(word: bytes) -> str:
+    return Path(os.fsdecode(word)).name
+
+
+def recording_steps(directory: AuditDir, now: datetime) -> Iterator[Step]:
+    """Yield what waits to be recorded, and what may prevent it."""
+    yield _waiting(directory, now)
+    yield _locks(directory)
+    yield from _temporary(directory, now)
+    yield _permissions(directory)
+
+
+def _step(about: str, health: Health, message: str, hint: str = "") -> Step:
+    return Step(Group.RECORDING, about, health, message, hint)
+
+
+def _waiting(directory: AuditDir, now: datetime) -> Step:
+    about, folder = "waiting events", directory.waiting_events
+    try:
+        names = sorted(path.name for path in folder.iterdir() if path.suffix == ".json")
+    except OSError:
+        names = []
+    folding = (
+        "a process in the background records them"
+        if is_folding(str(directory.spool))
+        else "no process records in the background"
+    )
+    if not names:
+        return _step(about, Health.OK, "none")
+    if is_tracked(folder):
+        return _step(
+            about,
+            Health.PROBLEM,
+            "git tracks files of the spool, and events in them are not recorded",
+            f"run `git rm -r --cached {directory.path.name}/{directory.spool.name}`",
+        )
+    oldest = _received(names[0], now)
+    seconds = (now - oldest).total_seconds()
+    message = f"{pluralize(len(names), 'event', 'events')}, the oldest received {age(oldest, now)}"
+    if len(names) >= MAX_WAITING:
+        return _step(about, Health.PROBLEM, f"{message}; further ones are dropped", FIX)
+    if seconds > _MAX_AGE:
+        return _step(about, Health.PROBLEM, f"{message}; {folding}", f"{FIX}, which records them")
+    return _step(about, Health.OK, f"{message}; {folding}")
+
+
+def _received(name: str, now: datetime) -> datetime:
+    """Return when an event was received, as its file name says."""
+    digits = name[:20]
+    seconds = int(digits) / 1e9 if digits.isdecimal() else now.timestamp()
+    return datetime.fromtimestamp(min(seconds, now.timestamp()), UTC)
+
+
+def _locks(directory: AuditDir) -> Step:
+    held: list[str] = []
+    for folder in (directory.journal, directory.spool):
+        for path in sorted(folder.glob("*.lock")):
+            holder = None if path.is_symlink() else _holder(path)
+            if holder is not None:
+                held.append(f"{path.relative_to(directory.path).as_posix()} by {holder}")
+    if not held:
+        return _step("locks", Health.OK, "none is held; locks of ended programs do not remain")
+    return _step(
+        "locks",
+        Health.NOTE,
+        f"held: {', '.join(held)}",
+        "programs wait for it; if it does not end, end that program",
+    )
+
+
+def _holder(path: Path) -> str | None:
+    if path.name == "folding.lock":  # held as long as its process runs
+        return None
+    try:
+        return FileLock(path).holder()
+    except (OSError, VibesError):
+        return None
+
+
+def _temporary(directory: AuditDir, now: datetime) -> Iterator[Step]:
+    found = abandoned_files(directory, now)
+    if found:
+        number = pluralize(len(found), "temporary file", "temporary files")
+        yield _step("temporary files", Health.NOTE, f"{number} of ended programs", FIX)
+
+
+def abandoned_files(directory: AuditDir, now: datetime) -> list[Path]:
+    """Return the temporary files in a trail whose programs have ended."""
+    folders = (directory.path, *private_folders(directory), directory.blobs, directory.journal)
+    found: list[Path] = []
+    for path in (path for folder in folders for path in temporary_files(folder)):
+        try:
+            if now.timestamp() - path.lstat().st_mtime > _ABANDONED:
+                found.append(path)
+        except OSError:
+            continue
+    return found
+
+
+def private_folders(directory: AuditDir) -> tuple[Path, ...]:
+    """Return the folders with texts of prompts or files that are not masked, or local only."""
+    return (directory.waiting_events, directory.agent_events, directory.kept_texts)
+
+
+@dataclass(frozen=True, slots=True)
+class WrongMode:
+    """A file or folder that more users can read or write than should.
+
+    Attributes:
+        path: It.
+        mode: The mode that it should have.
+        message: What is wrong.
+    """
+
+    path: Path
+    mode: int
+    message: str
+
+
+def wrong_modes(directory: AuditDir) -> list[WrongMode]:
+    """Return files and folders whose permissions are too wide; none on Windows."""
+    if os.name == "nt":
+        return []
+    found: list[WrongMode] = []
+    shared = (directory.path, directory.log, directory.manifest, directory.config)
+    for path in (*shared, directory.journal, directory.spool, *private_folders(directory)):
+        try:
+            status = path.lstat()
+        except OSError:
+            continue
+        if stat.S_ISLNK(status.st_mode):
+            continue
+        mode = stat.S_IMODE(status.st_mode)
+        name = path.relative_to(directory.project).as_posix()
+        if path in private_folders(directory) and mode & 0o077:
+            found.append(WrongMode(path, 0o700, f"other users can open {name}"))
+        elif mode & 0o002:
+            found.append(WrongMode(path, mode & ~0o002, f"every user can change {name}"))
+    return found
+
+
+def _permissions(directory: AuditDir) -> Step:
+    about = "permissions"
+    needed = (directory.path, directory.log, directory.manifest, directory.spool)
+    closed = [path for path in needed if path.exists() and not os.access(path, os.W_OK)]
+    if closed:
+        names = ", ".join(path.relative_to(directory.project).as_posix() for path in closed)
+        owner = _other_owner(closed[0])
+        return _step(
+            about,
+            Health.PROBLEM,
+            f"not writable: {names}{owner}",
+            "nothing can be recorded; change the permissions or the owner",
+        )
+    wrong = wrong_modes(directory)
+    if wrong:
+        more = f" and {len(wrong) - _MAX_NAMED} more" if len(wrong) > _MAX_NAMED else ""
+        message = "; ".join(each.message for each in wrong[:_MAX_NAMED])
+        return _step(about, Health.PROBLEM, message + more, FIX)
+    return _step(about, Health.OK, "the trail is writable, and only you can read what waits")
+
+
+def _other_owner(path: Path) -> str:
+    """Return words about the owner of a file, if that is another user."""
+    if os.name == "nt":
+        return ""
+    owner = path.stat().st_uid
+    return "" if owner == os.getuid() else f" (owned by user {owner})"
