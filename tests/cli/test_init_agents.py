@@ -94,7 +94,7 @@ def test_hooks_are_added_once_and_removed_without_a_trace(
     assert "no hooks of vibes" in setup.run("--remove-agents", slug, *scope).out
 
 
-@pytest.mark.parametrize("name", JSON_FILES.values())
+@pytest.mark.parametrize("name", sorted(set(JSON_FILES.values())))
 def test_other_settings_stay_as_they_are(setup: Setup, name: str) -> None:
     text = '{\r\n\t// mine\r\n\t"model": "x", "hooks": {"Other": [{"command": "make"}]}\r\n}'
     path = setup.write(name, text)

@@ -192,8 +192,27 @@ def _plugin(agent: CodingAgent, program: str) -> WholeFile:
 
 _COMMAND: Final = {"type": "command", "command": "{sh}"}
 _ANY_SHELL: Final = {"type": "command", "command": "{any}"}
-"""For agents that run one command with sh, or on Windows with PowerShell, where `||` is new."""
+"""For agents that run one command with sh, and on Windows with PowerShell, where `||` is new."""
 _COPILOT: Final = {"type": "command", "bash": "{sh}", "powershell": "{powershell}"}
+_CLAUDE_EVENTS: Final = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "SessionEnd",
+)
+_COPILOT_EVENTS: Final = (
+    "sessionStart",
+    "userPromptSubmitted",
+    "postToolUse",
+    "subagentStart",
+    "subagentStop",
+    "agentStop",
+    "sessionEnd",
+)
 
 AGENTS: Final = (
     CodingAgent(
@@ -204,16 +223,7 @@ AGENTS: Final = (
         Form.GROUPS,
         ".claude/settings.json",
         "settings.json",
-        (
-            "SessionStart",
-            "UserPromptSubmit",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "SubagentStart",
-            "SubagentStop",
-            "Stop",
-            "SessionEnd",
-        ),
+        _CLAUDE_EVENTS,
         _COMMAND,
         variable="CLAUDE_CONFIG_DIR",
         trust=TrustStep.FOLDER,
@@ -262,15 +272,7 @@ AGENTS: Final = (
         Form.ENTRIES,
         ".github/hooks/vibes.json",
         "hooks/vibes.json",
-        (
-            "sessionStart",
-            "userPromptSubmitted",
-            "postToolUse",
-            "subagentStart",
-            "subagentStop",
-            "agentStop",
-            "sessionEnd",
-        ),
+        _COPILOT_EVENTS,
         _COPILOT,
         variable="COPILOT_HOME",
         base={"version": 1},
@@ -320,6 +322,73 @@ AGENTS: Final = (
         "",
         ("TaskStart", "PostToolUse", "TaskComplete"),
         tried="3.0.65",
+    ),
+    CodingAgent(
+        "cursor",
+        "Cursor",
+        ("cursor", "cursor-agent"),
+        ".cursor",
+        Form.ENTRIES,
+        ".cursor/hooks.json",
+        "hooks.json",
+        (
+            "sessionStart",
+            "beforeSubmitPrompt",
+            "afterFileEdit",
+            "afterShellExecution",
+            "postToolUse",
+            "stop",
+            "sessionEnd",
+        ),
+        {"command": "{any}"},
+        base={"version": 1},
+        trust=TrustStep.FOLDER,
+    ),
+    CodingAgent(
+        "windsurf",
+        "Windsurf",
+        ("windsurf",),
+        ".codeium/windsurf",
+        Form.ENTRIES,
+        ".windsurf/hooks.json",
+        "hooks.json",
+        ("pre_user_prompt", "post_read_code", "post_write_code", "post_run_command"),
+        {"command": "{sh}", "powershell": "{powershell}"},
+        trust=TrustStep.FOLDER,
+    ),
+    CodingAgent(
+        "copilot-vscode",
+        "Copilot in VS Code",
+        ("code", "code-insiders"),
+        ".vscode",
+        Form.ENTRIES,
+        ".github/hooks/vibes.json",  # the file of Copilot CLI, whose form VS Code reads too
+        "",
+        _COPILOT_EVENTS,
+        _COPILOT,
+        base={"version": 1},
+        trust=TrustStep.FOLDER,
+    ),
+    CodingAgent(
+        "continue",
+        "Continue",
+        ("cn",),
+        ".continue",
+        Form.GROUPS,
+        ".continue/settings.json",
+        "settings.json",
+        _CLAUDE_EVENTS,
+        _COMMAND,
+    ),
+    CodingAgent(
+        "amp",
+        "Amp",
+        ("amp",),
+        ".config/amp",
+        Form.PLUGIN,
+        ".amp/plugins/vibes.ts",
+        "plugins/vibes.ts",
+        ("session.start", "agent.start", "tool.result", "agent.end"),
     ),
 )
 """All agents, in the order of the documentation."""

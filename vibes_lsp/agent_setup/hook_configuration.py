@@ -42,7 +42,7 @@ _OURS: Final = re.compile(
     rf"(?:& )?{_PROGRAM} hook(?: \|\| true|; exit 0)?"
     rf'|cmd /c "{_PROGRAM} hook \|\| exit 0"'
 )
-_RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? hook\b""")
+_RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? +hook\b""")
 _COMMANDS: Final = ("command", "bash", "powershell", "commandWindows", "windows", "linux", "osx")
 _HOOKS: Final = "hooks"
 
@@ -167,9 +167,9 @@ class HookConfiguration:
         return HookState.CURRENT if has_own else HookState.HANDWRITTEN
 
 
-def is_our_command(command: str) -> bool:
-    """Return whether a command is one that `vibes init --agents` writes."""
-    return _OURS.fullmatch(command) is not None
+def runs_hook(command: str) -> bool:
+    """Return whether a command runs `vibes hook`, also among other things."""
+    return _RUNS_HOOK.search(command) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +235,11 @@ def _commands(handler: Members) -> list[str]:
 
 def _is_ours(handler: Members) -> bool:
     commands = _commands(handler)
-    return bool(commands) and all(map(is_our_command, commands))
+    return bool(commands) and all(map(_OURS.fullmatch, commands))
 
 
 def _is_handwritten(handler: Members) -> bool:
-    return not _is_ours(handler) and any(map(_RUNS_HOOK.search, _commands(handler)))
+    return not _is_ours(handler) and any(map(runs_hook, _commands(handler)))
 
 
 def _update(document: JsonText, event: _Event, wanted: Members) -> list[Edit]:

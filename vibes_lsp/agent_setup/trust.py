@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vibes_lsp.agent_setup.agent_programs import codex_hooks
 from vibes_lsp.agent_setup.agents import CodingAgent, ConfigurationFile, Scope, TrustStep, UserHome
-from vibes_lsp.agent_setup.hook_configuration import is_our_command
+from vibes_lsp.agent_setup.hook_configuration import runs_hook
 from vibes_lsp.agent_setup.hook_files import MAX_FILE, find_program
 from vibes_lsp.agent_setup.json_edits import parse_document
 from vibes_lsp.errors import MalformedJson, UnreadableFile
@@ -125,7 +125,7 @@ def _codex(
     ours = [
         each
         for each in hooks
-        if text(each, "sourcePath") in paths and is_our_command(text(each, "command") or "")
+        if text(each, "sourcePath") in paths and runs_hook(text(each, "command") or "")
     ]
     if not ours:
         return Trust(TrustState.MISSING, "it does not load hooks from an untrusted project", how)
