@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.agent_setup import Setup
 from tests.cli.hook_repository import HookRepository
 from tests.cli.run_vibes import CommandResult, decode_output
 from tests.unit.checks.projects import Project, build, copied
@@ -67,3 +68,9 @@ def hook_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HookRepo
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     return HookRepository(tmp_path / "project", tmp_path / "bin", tmp_path / "calls")
+
+
+@pytest.fixture
+def setup(tmp_path: Path) -> Setup:
+    """A project and a home folder, with nothing of any agent."""
+    return Setup(tmp_path)

@@ -9,66 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.run_vibes import vibes
 from vibes_lsp.agent_setup.agents import AGENTS, Form
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.run_vibes import CommandResult
+    from tests.cli.agent_setup import Setup
 
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="links and permissions of POSIX")
 SLUGS = [agent.slug for agent in AGENTS]
 JSON_FILES = {
     agent.slug: agent.project_file for agent in AGENTS if agent.form in (Form.GROUPS, Form.ENTRIES)
 }
-
-
-class Setup:
-    """A project and a home folder, with nothing of any agent.
-
-    Attributes:
-        project: The project.
-        home: The home folder.
-        programs: A folder on PATH.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.project, self.home, self.programs = (
-            folder / name for name in ("project", "home", "programs")
-        )
-        for each in (self.project, self.home, self.programs):
-            each.mkdir()
-
-    def run(self, *options: str) -> CommandResult:
-        moved = {agent.variable: "" for agent in AGENTS if agent.variable}
-        path = os.pathsep.join([str(self.programs), "/usr/bin", "/bin"])
-        return vibes("init", *options, cwd=self.project, HOME=str(self.home), PATH=path, **moved)
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-        return path
-
-    def add_program(self, name: str, script: str = "") -> None:
-        program = self.programs / name
-        program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        program.chmod(0o755)
-
-    def files(self) -> dict[str, bytes]:
-        """Return the files of project and home, without the audit trail."""
-        return {
-            path.relative_to(top.parent).as_posix(): path.read_bytes()
-            for top in (self.project, self.home)
-            for path in sorted(top.rglob("*"))
-            if path.is_file() and ".ai-audit" not in path.parts
-        }
-
-
-@pytest.fixture
-def setup(tmp_path: Path) -> Setup:
-    return Setup(tmp_path)
 
 
 @pytest.mark.parametrize("scope", [[], ["--user"]], ids=["project", "user"])
@@ -141,9 +91,10 @@ def test_a_refused_configuration_does_not_affect_other_agents(setup: Setup) -> N
     setup.write(".gemini/settings.json", "{")
     done = setup.run("--agents", "claude-code,gemini-cli,codex", "--json")
     assert done.code == 2
-    agents = {each["agent"]: each for each in done.json["agents"]}
-    assert list(agents) == ["claude-code", "codex", "gemini-cli"]
-    assert "settings.json" in agents["gemini-cli"]["error"]
+    assert [each["agent"] for each in done.json["agents"]] == ["claude-code", "codex"]
+    (error,) = done.json["errors"]
+    assert error["for"] == "gemini-cli"
+    assert str(setup.project / ".gemini/settings.json") in error["error"]
     assert (setup.project / ".codex/hooks.json").is_file()
 
 

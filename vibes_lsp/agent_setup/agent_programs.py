@@ -101,18 +101,18 @@ def _ask(
         return {}
     timer = threading.Timer(patience, _kill, [server])
     timer.start()
+    answer: Members = {}
     try:
-        with server:
-            if server.stdin is None or server.stdout is None:
-                return {}
-            with contextlib.suppress(OSError):
+        # The pipe is broken when a program ends early.
+        with contextlib.suppress(BrokenPipeError), server:
+            if server.stdin is not None and server.stdout is not None:
                 server.stdin.write(given)
                 server.stdin.flush()
-            answer = next(_answers(server.stdout, request), {})
+                answer = next(_answers(server.stdout, request), {})
             _kill(server)
-            return answer
     finally:
         timer.cancel()
+    return answer
 
 
 def _kill(server: subprocess.Popen[bytes]) -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-from vibes_lsp.agent_setup.hook_configuration import HookConfiguration
+from vibes_lsp.agent_setup.hook_configuration import HookConfiguration, HookState
 from vibes_lsp.agent_setup.whole_files import WholeFile
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.members import Members
@@ -112,6 +112,19 @@ class CodingAgent:
         return Path(moved) if moved else home.path / self.folder
 
 
+class Configuration(Protocol):
+    """What must be in a file. The methods are pure, and raise a `VibesError` for a wrong text."""
+
+    def add(self, text: str | None) -> str:
+        """Return the text with ours; None is a file that does not exist."""
+
+    def remove(self, text: str) -> str | None:
+        """Return the text without ours; None to delete the file."""
+
+    def inspect(self, text: str) -> HookState:
+        """Return whether ours is in the text."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigurationFile:
     """A file that an agent reads, and what must be in it.
@@ -126,7 +139,7 @@ class ConfigurationFile:
     path: Path
     scope: Scope
     top: Path
-    configuration: HookConfiguration | WholeFile
+    configuration: Configuration
 
 
 def configuration_files(

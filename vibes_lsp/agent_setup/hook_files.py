@@ -84,7 +84,7 @@ def remove_from_files(files: Sequence[ConfigurationFile]) -> tuple[Configuration
     """
     planned = []
     for file in files:
-        path = _real_path(file) if os.path.lexists(file.path) else file.path
+        path = _real_path(file)
         before = _read(path)
         try:
             after = None if before is None else file.configuration.remove(before)
@@ -149,8 +149,8 @@ def _real_path(file: ConfigurationFile) -> Path:
     """Return where the links of a path lead, which must not be outside the project."""
     if file.scope is Scope.PROJECT and not is_inside(file.path, file.top):
         raise RefusedWrite(
-            f"{file.path} leads out of the project",
-            hint="replace the link with a file or folder of the project",
+            f"{file.path} is not in the project, or a link leads out of it",
+            hint="expected a file of the project; nothing was changed",
         )
     try:
         return file.path.resolve()

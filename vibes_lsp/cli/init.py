@@ -15,12 +15,13 @@ import click
 from vibes_lsp import __version__
 from vibes_lsp.agent_setup.agents import Scope
 from vibes_lsp.cli.init_agents import (
-    add_agents,
+    SetupChanges,
+    add_setup,
     ask_agents,
     choose_agents,
-    print_agents,
     print_next_step,
-    remove_agents,
+    print_setup,
+    remove_setup,
 )
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line
@@ -79,6 +80,19 @@ from vibes_lsp.store.initialise import InitResult, initialise
     "--remove-agents", "removed", metavar="NAMES", help="Coding agents to remove the hooks of."
 )
 @click.option(
+    "--instructions",
+    multiple=True,
+    metavar="FILE",
+    help="File with instructions for agents without hooks, such as AGENTS.md; repeatable.",
+)
+@click.option(
+    "--remove-instructions",
+    "removed_instructions",
+    multiple=True,
+    metavar="FILE",
+    help="File to remove the instructions from; repeatable.",
+)
+@click.option(
     "--user", is_flag=True, help="Agents' configuration in the home folder, not the project."
 )
 @json_option
@@ -90,6 +104,8 @@ def command(  # noqa: PLR0917
     hooks: bool | None,
     agents: str | None,
     removed: str | None,
+    instructions: tuple[str, ...],
+    removed_instructions: tuple[str, ...],
     user: bool,
     as_json: bool,
 ) -> int:
@@ -98,16 +114,25 @@ def command(  # noqa: PLR0917
     Creates .ai-audit/ or completes an existing one; existing records and settings do not change.
     A pre-commit hook that already exists still runs after the one installed here.
 
-    With --agents, coding agents record by hooks in their own configuration, as docs/agents.md
-    says; other settings stay as they are. With --user, or to remove, nothing else is done.
+    With --agents, coding agents record by hooks in their own configuration; --instructions is for
+    those without hooks. Other settings and text stay as they are. To remove, or with --user,
+    nothing else is done. docs/agents.md has the details.
     """
     project = folder.absolute()
-    if removed is not None or user:
-        return _change_agents(
-            agents, removed, Scope.USER if user else Scope.PROJECT, project, as_json
+    scope = Scope.USER if user else Scope.PROJECT
+    if removed is not None or removed_instructions or hooks is False:
+        if agents is not None or instructions or hooks:
+            raise click.UsageError("cannot add and remove at once; run `vibes init` twice")
+        hook = remove_hook(project) if hooks is False else None
+        done = remove_setup(
+            () if removed is None else choose_agents(removed), scope, removed_instructions, project
         )
-    if hooks is False:
-        return _remove_hook(project, as_json=as_json)
+        return _print({}, hook, done, project, as_json=as_json)
+    if user:
+        if agents is None or instructions or hooks:
+            raise click.UsageError("--user is only for --agents and --remove-agents")
+        done = add_setup(choose_agents(agents), scope, (), project, program=program_path())
+        return _print({}, None, done, project, as_json=as_json)
     chosen = ask_agents(project, as_json=as_json) if agents is None else choose_agents(agents)
     made = initialise(
         folder,
@@ -122,54 +147,38 @@ def command(  # noqa: PLR0917
     if not as_json:
         _print_files(made)
     hook = install_hook(project, program=program_path()) if hooks else None
-    if hook is not None and not as_json:
-        _print_hook(hook)
-    done = add_agents(chosen, Scope.PROJECT, project, program=program_path())
-    if as_json:
-        print_json(
-            {
-                "path": str(made.directory.path),
-                "created": list(made.created),
-                "completed": list(made.completed),
-                "kept": list(made.unchanged),
-                **({} if hook is None else _hook_members(hook)),
-                **({} if agents is None else done.members()),
-            }
-        )
-    else:
-        print_agents(done, project)
+    done = add_setup(chosen, scope, instructions, project, program=program_path())
+    members: Members = {
+        "path": str(made.directory.path),
+        "created": list(made.created),
+        "completed": list(made.completed),
+        "kept": list(made.unchanged),
+    }
+    code = _print(members, hook, done, project, as_json=as_json)
+    if not as_json:
         if made.created:
             print_line("Commit this folder with your code. Check the setup with `vibes doctor`.")
         print_next_step(done)
-    return done.exit_code
+    return code
 
 
-def _remove_hook(project: Path, *, as_json: bool) -> int:
-    change = remove_hook(project)
-    if as_json:
-        print_json(_hook_members(change))
-    else:
-        _print_hook(change)
-    return 0
-
-
-def _change_agents(
-    agents: str | None, removed: str | None, scope: Scope, project: Path, as_json: bool
+def _print(
+    members: Members,
+    hook: HookResult | None,
+    done: SetupChanges,
+    project: Path,
+    *,
+    as_json: bool,
 ) -> int:
-    """Remove agents' hooks, or add them to the person's own configuration."""
-    if removed is not None and agents is not None:
-        raise click.UsageError("--agents and --remove-agents exclude each other")
-    if removed is not None:
-        done = remove_agents(choose_agents(removed), scope, project)
-    elif agents is not None:
-        done = add_agents(choose_agents(agents), scope, project, program=program_path())
-    else:
-        raise click.UsageError("--user needs --agents or --remove-agents")
+    """Print what was done, and return the exit code."""
     if as_json:
-        print_json(done.members())
+        hooked = {} if hook is None else _hook_members(hook)
+        print_json({**members, **hooked, **done.members()})
     else:
-        print_agents(done, project)
-    return done.exit_code
+        if hook is not None:
+            _print_hook(hook)
+        print_setup(done, project)
+    return 2 if done.errors else 0
 
 
 _HOOK_TEXTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -15,13 +16,20 @@ from vibes_lsp.agent_setup.agents import (
     AGENTS,
     PROGRAM,
     CodingAgent,
+    ConfigurationFile,
     Scope,
     UnknownAgent,
     current_home,
     find_agents,
 )
 from vibes_lsp.agent_setup.hook_configuration import HookState
-from vibes_lsp.agent_setup.hook_files import detected_agents
+from vibes_lsp.agent_setup.hook_files import (
+    ConfigurationChange,
+    add_to_files,
+    detected_agents,
+    remove_from_files,
+)
+from vibes_lsp.agent_setup.instruction_block import instructions_for
 from vibes_lsp.agent_setup.trust import TrustState
 from vibes_lsp.cli.output import escape, print_error, print_line, print_warning
 from vibes_lsp.errors import VibesError
@@ -35,28 +43,38 @@ _TEXTS = {
     HookChange.REMOVED: "hooks removed",
     HookChange.ABSENT: "no hooks of vibes",
 }
+_INSTRUCTION_TEXTS = {
+    HookChange.INSTALLED: "written to",
+    HookChange.UPDATED: "written to",
+    HookChange.KEPT: "already in",
+    HookChange.REMOVED: "removed from",
+    HookChange.ABSENT: "not in",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class AgentChanges:
-    """What was done for several agents, and what failed."""
+class SetupChanges:
+    """What was done for several agents and files, and what failed.
 
-    changes: tuple[AgentChange, ...]
-    errors: tuple[tuple[CodingAgent, VibesError], ...]
+    Attributes:
+        agents: The agents' configurations.
+        instructions: The files with instructions.
+        errors: What was refused, by the name of the agent or file.
+    """
 
-    @property
-    def exit_code(self) -> int:
-        """2 if an agent's configuration was refused."""
-        return 2 if self.errors else 0
+    agents: tuple[AgentChange, ...]
+    instructions: tuple[ConfigurationChange, ...]
+    errors: tuple[tuple[str, VibesError], ...]
 
     def members(self) -> Members:
         """Return the result as JSON."""
-        done: list[JsonValue] = [_members(change) for change in self.changes]
-        failed: list[JsonValue] = [
-            {"agent": agent.slug, "error": error.message, "hint": error.hint}
-            for agent, error in self.errors
+        agents: list[JsonValue] = [_agent_members(change) for change in self.agents]
+        files: list[JsonValue] = [_file_members(change) for change in self.instructions]
+        errors: list[JsonValue] = [
+            {"for": name, "error": error.message, "hint": error.hint} for name, error in self.errors
         ]
-        return {"agents": [*done, *failed]}
+        named: Members = {"agents": agents, "instructions": files, "errors": errors}
+        return {name: value for name, value in named.items() if value}
 
 
 def choose_agents(names: str) -> tuple[CodingAgent, ...]:
@@ -112,38 +130,71 @@ def ask_agents(project: Path, *, as_json: bool) -> tuple[CodingAgent, ...]:
     return chosen
 
 
-def add_agents(
-    agents: Sequence[CodingAgent], scope: Scope, project: Path, *, program: str
-) -> AgentChanges:
-    """Hook up agents; a refused configuration does not affect the others."""
+def add_setup(
+    agents: Sequence[CodingAgent],
+    scope: Scope,
+    instructions: Sequence[str],
+    project: Path,
+    *,
+    program: str,
+) -> SetupChanges:
+    """Hook up agents and write instructions; what is refused does not affect the rest."""
     home = current_home()
     wanted = PROGRAM if scope is Scope.PROJECT else program or PROGRAM
     if agents and wanted == PROGRAM and shutil.which(PROGRAM) is None:
         print_warning("`vibes` is not on PATH, so the hooks record nothing on this machine")
-    return _each(agents, lambda agent: add_agent(agent, scope, project, home, program=wanted))
+    return _each(
+        agents,
+        lambda agent: add_agent(agent, scope, project, home, program=wanted),
+        instructions,
+        lambda name: add_to_files([_instruction_file(name, project)]),
+    )
 
 
-def remove_agents(agents: Sequence[CodingAgent], scope: Scope, project: Path) -> AgentChanges:
-    """Remove the hooks of agents; a refused configuration does not affect the others."""
+def remove_setup(
+    agents: Sequence[CodingAgent], scope: Scope, instructions: Sequence[str], project: Path
+) -> SetupChanges:
+    """Remove hooks of agents and instructions; what is refused does not affect the rest."""
     home = current_home()
-    return _each(agents, lambda agent: remove_agent(agent, scope, project, home))
+    return _each(
+        agents,
+        lambda agent: remove_agent(agent, scope, project, home),
+        instructions,
+        lambda name: remove_from_files([_instruction_file(name, project)]),
+    )
+
+
+def _instruction_file(name: str, project: Path) -> ConfigurationFile:
+    path = Path(os.path.normpath(project / name))
+    relative = _shown(path, project)
+    return ConfigurationFile(path, Scope.PROJECT, project, instructions_for(relative))
 
 
 def _each(
-    agents: Sequence[CodingAgent], change: Callable[[CodingAgent], AgentChange]
-) -> AgentChanges:
-    done, errors = [], []
+    agents: Sequence[CodingAgent],
+    change_agent: Callable[[CodingAgent], AgentChange],
+    instructions: Sequence[str],
+    change_file: Callable[[str], tuple[ConfigurationChange, ...]],
+) -> SetupChanges:
+    done: list[AgentChange] = []
+    files: list[ConfigurationChange] = []
+    errors: list[tuple[str, VibesError]] = []
     for agent in agents:
         try:
-            done.append(change(agent))
+            done.append(change_agent(agent))
         except VibesError as error:
-            errors.append((agent, error))
-    return AgentChanges(tuple(done), tuple(errors))
+            errors.append((agent.slug, error))
+    for name in instructions:
+        try:
+            files += change_file(name)
+        except VibesError as error:
+            errors.append((name, error))
+    return SetupChanges(tuple(done), tuple(files), tuple(errors))
 
 
-def print_agents(done: AgentChanges, project: Path) -> None:
-    """Print what was done for each agent, and what it wants to be trusted."""
-    for change in done.changes:
+def print_setup(done: SetupChanges, project: Path) -> None:
+    """Print what was done for each agent, what it wants to be trusted, and what was refused."""
+    for change in done.agents:
         for kind in dict.fromkeys(file.change for file in change.files):
             paths = [file.path for file in change.files if file.change is kind]
             names = ", ".join([_shown(paths[0], project), *(path.name for path in paths[1:])])
@@ -153,13 +204,17 @@ def print_agents(done: AgentChanges, project: Path) -> None:
             print_line(f"  trust {trust.state}: {escape(trust.message)}")
             if trust.hint and trust.state is not TrustState.GIVEN:
                 print_line(f"  to do: {escape(trust.hint)}")
+    for file in done.instructions:
+        print_line(
+            f"instructions {_INSTRUCTION_TEXTS[file.change]} {escape(_shown(file.path, project))}"
+        )
     for _, error in done.errors:
         print_error(error)
 
 
-def print_next_step(done: AgentChanges) -> None:
+def print_next_step(done: SetupChanges) -> None:
     """Print the one thing to try after agents were hooked up."""
-    change = next(iter(done.changes), None)
+    change = next(iter(done.agents), None)
     if change is not None:
         print_line(
             f"Try it: let {change.agent.name} change a file, then run `vibes backfill` and"
@@ -167,10 +222,12 @@ def print_next_step(done: AgentChanges) -> None:
         )
 
 
-def _members(change: AgentChange) -> Members:
-    files: list[JsonValue] = [
-        {"file": str(file.path), "change": file.change.value} for file in change.files
-    ]
+def _file_members(change: ConfigurationChange) -> Members:
+    return {"file": str(change.path), "change": change.change.value}
+
+
+def _agent_members(change: AgentChange) -> Members:
+    files: list[JsonValue] = [_file_members(file) for file in change.files]
     made: Members = {"agent": change.agent.slug, "scope": change.scope.value, "files": files}
     if change.trust is not None:
         made["trust"] = {
