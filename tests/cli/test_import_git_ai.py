@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.git_ai_notes import CLAUDE, CODEX, REF, attach, human_key, note, session_key
 from tests.cli.run_vibes import CommandResult, vibes
+from tests.git_ai_notes import CLAUDE, CODEX, REF, attach, human_key, note, session_key
 from tests.trails import Repository
 
 if TYPE_CHECKING:
@@ -320,3 +320,29 @@ def test_without_notes_the_reason_is_said(tmp_path: Path) -> None:
     done: CommandResult = vibes("import", "git-ai", cwd=tmp_path)
     assert done.code == 2
     assert "there are no notes in refs/notes/ai" in done.err
+
+
+def test_blame_lists_notes_of_lines_without_an_annotation(repository: Repository) -> None:
+    repository.write("app.py", "# above\n" + PERSON + "\n\n" + AI)
+    repository.commit("A line above")
+    done = vibes("blame", "app.py", "--notes", cwd=repository.path)
+    commit = repository.git("rev-parse", "HEAD~1")
+    assert done.lines[-1] == (
+        "git-ai: Claude Code · claude-sonnet-4-5-20250514: "
+        f"lines 9-11; note of {commit[:8]}, not recorded here"
+    )
+    assert "git-ai" not in vibes("blame", "app.py", cwd=repository.path).out
+    shown = vibes("blame", "app.py", "--notes", "--json", cwd=repository.path).json
+    assert shown["lines"] == []
+    assert shown["notes"] == [
+        {
+            "lineStart": 9,
+            "lineEnd": 11,
+            "tool": "Claude Code",
+            "model": "claude-sonnet-4-5-20250514",
+            "conversation": "conv-1",
+            "commit": commit,
+        }
+    ]
+    imported(repository)
+    assert vibes("blame", "app.py", "--notes", "--json", cwd=repository.path).json["notes"] == []

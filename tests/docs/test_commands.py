@@ -23,13 +23,14 @@ PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
 RUN_ELSEWHERE = {
     "make demo": "tests/demo/test_demo.py",
     "make test": "it is what runs this test",
+    "git fetch origin refs/notes/ai:refs/notes/ai": "it needs a remote",
     "vibes backfill --pre-commit": "tests/stories, as git's hook; it prints nothing",
     "vibes demo vibes-demo": "test_quickstarts.py",
     "vibes blame vibes-demo/src/auth.py": "test_quickstarts.py",
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
-    "sh": "tests/docs/test_recording.py, test_reviewing.py, test_agents.py; tests/packaging",
+    "sh": "tests/docs/test_recording.py, test_reviewing.py, test_import.py, test_agents.py; tests/packaging",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",

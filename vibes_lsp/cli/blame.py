@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,8 +36,10 @@ from vibes_lsp.cli.output import (
 )
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.exchange.note_overlay import NotedLines, NoteOverlay
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import Verdict
@@ -66,6 +69,7 @@ _VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJ
     type=click.Choice(["-"]),
     help="Text of the file from standard input, such as unsaved text.",
 )
+@click.option("--notes", is_flag=True, help="List what git-ai's notes say about other lines.")
 @git_option
 @format_option(_LINE_NAMES)
 @color_option
@@ -74,6 +78,7 @@ _VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJ
 def command(  # noqa: PLR0917
     file: Path,
     contents: str | None,
+    notes: bool,
     git: bool,
     line_format: LineFormat | None,
     audit_dir: Path | None,
@@ -98,14 +103,33 @@ def command(  # noqa: PLR0917
     )
     with project.locator(use_git=git, use_cache=True) as locator:
         blame = blame_file(locator, path, text, project.scorer)
+        noted = _noted(locator, blame) if notes else ()
     if as_json:
-        print_json(blame.as_json())
+        also = {"notes": [each.as_json() for each in noted]} if notes else {}
+        print_json({**blame.as_json(), **also})
     elif line_format is not None:
         _print_formatted(blame, line_format)
     else:
         with paged():
             _print_lines(blame)
             _print_other_placements(blame)
+            for each in noted:
+                place = str(each.start) if each.start == each.end else f"{each.start}-{each.end}"
+                source = f"note of {escape(each.commit)[:8]}, not recorded here"
+                print_styled(
+                    [
+                        (f"git-ai: {escape(each.tool, 40)} · {escape(each.model, 60)}: ", "bold"),
+                        (f"lines {place}; {source}", ""),
+                    ]
+                )
+
+
+def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:
+    """Return what git-ai's notes say about lines that no annotation owns."""
+    with closing(NoteOverlay(locator)) as overlay:
+        found = overlay.of({blame.path: blame.text}).get(blame.path)
+    owned = frozenset(line_owners(blame.placements))
+    return () if found is None else found.without(owned)
 
 
 def _print_formatted(blame: Blame, line_format: LineFormat) -> None:

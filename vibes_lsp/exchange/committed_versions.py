@@ -69,6 +69,10 @@ class CommittedVersions:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End git's process."""
         self._objects.close()
 
     def project_path(self, name: str) -> str | None:

@@ -207,9 +207,9 @@ class _VersionReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._versions is not None:
-            self._versions.__exit__(*error)
+            self._versions.close()
 
     def commit_of(self, lineage: Lineage) -> str | None:
         """Return the commit of an annotation; None if it is not known for certain."""

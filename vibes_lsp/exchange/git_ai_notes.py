@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.ingest.events import Agent
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, mapping, text
 
@@ -27,6 +28,21 @@ _HUMAN: Final = "h_"
 _SESSION: Final = "s_"
 _MAX_PROMPT: Final = 1 << 16
 """Characters of the messages of a session that are imported as its prompt."""
+
+
+_TOOLS: Final = {
+    "claude": Agent.CLAUDE_CODE.value,
+    "codex": Agent.CODEX.value,
+    "gemini": Agent.GEMINI_CLI.value,
+    "opencode": Agent.OPENCODE.value,
+    "cline": Agent.CLINE.value,
+    "cursor": "Cursor",
+    "windsurf": "Windsurf",
+    "amp": "Amp",
+    "droid": "Droid",
+    "github-copilot": "GitHub Copilot",
+}
+"""The names of tools as agents' events are recorded with, by those of git-ai."""
 
 
 class InvalidNote(ValueError):
@@ -52,6 +68,11 @@ class AgentSession:
     model: str
     prompt: str | None = None
     url: str | None = None
+
+    @property
+    def tool_name(self) -> str:
+        """The name of the tool as agents' events are recorded with."""
+        return _TOOLS.get(self.tool, self.tool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
 from vibes_lsp.history.notes import list_notes, oldest_first
 from vibes_lsp.history.objects import Commit
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.ingest.events import UNKNOWN, Agent
+from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, PromptType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool
@@ -43,19 +43,6 @@ from vibes_lsp.recording.context import RecordingContext
 FORMAT: Final = "git-ai"
 _NAMESPACE: Final = uuid.UUID("0f6d1a0e-6f0c-4b77-9c0f-0f1f6a1d2b53")
 _DATED: Final = re.compile(r"(.+?)-(\d{8})")
-_TOOLS: Final = {
-    "claude": Agent.CLAUDE_CODE.value,
-    "codex": Agent.CODEX.value,
-    "gemini": Agent.GEMINI_CLI.value,
-    "opencode": Agent.OPENCODE.value,
-    "cline": Agent.CLINE.value,
-    "cursor": "Cursor",
-    "windsurf": "Windsurf",
-    "amp": "Amp",
-    "droid": "Droid",
-    "github-copilot": "GitHub Copilot",
-}
-"""The names of tools as agents' events are recorded with, by those of git-ai."""
 
 NOT_HERE: Final = "the commit of the note is not in the history of HEAD"
 NOT_A_FILE: Final = "the commit does not have the file"
@@ -158,11 +145,11 @@ def _edit(
         commit=version.commit,
         moment=version.moment,
         evidence=Evidence.REVISION,
-        tool=Tool(tool_name(session.tool), UNKNOWN),
+        tool=Tool(session.tool_name, UNKNOWN),
         model=model_of(session.model),
         session=ImportedSession(
             str(uuid.uuid5(_NAMESPACE, f"{session.tool}:{session.conversation}")),
-            f"{tool_name(session.tool)} {session.conversation}, imported from git-ai",
+            f"{session.tool_name} {session.conversation}, imported from git-ai",
         ),
         prompt=Prompt(session.prompt, PromptType.CHAT_MESSAGE) if session.prompt else None,
         extra=_extra(session),
@@ -176,11 +163,6 @@ def _extra(session: AgentSession) -> Members:
 
 def _place(commit: str) -> str:
     return f"note of {commit[:12]}"
-
-
-def tool_name(name: str) -> str:
-    """Return the name of a tool as agents' events are recorded with, from that of git-ai."""
-    return _TOOLS.get(name, name)
 
 
 def model_of(name: str) -> Model:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.history.repository_state import FileStamp, common_git_folder, file_stamp
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BLOB: Final = "blob"
@@ -35,6 +37,46 @@ def list_notes(repository: Repository, ref: str) -> dict[str, str]:
         if kind == _BLOB and _COMMIT.fullmatch(commit):
             found[commit] = blob
     return found
+
+
+class NotesRef:
+    """The notes of a ref, read again only when the ref has changed.
+
+    Where there is no such ref, a refresh costs three `stat` calls and starts no process.
+
+    Args:
+        repository: The repository.
+        ref: The full name of the ref.
+
+    Attributes:
+        repository: As given.
+    """
+
+    def __init__(self, repository: Repository, ref: str) -> None:
+        self.repository = repository
+        self._ref = ref
+        self._seen: tuple[FileStamp, ...] | None = None
+        self._notes: Mapping[str, str] = {}
+
+    def notes(self) -> Mapping[str, str]:
+        """Return the blobs of the notes by commit; see `list_notes`."""
+        common = common_git_folder(self.repository.root)
+        if common is None:
+            return {}
+        names = (self._ref, "packed-refs", "reftable/tables.list")
+        seen = tuple(file_stamp(common / name) for name in names)
+        if seen != self._seen:
+            self._seen = seen
+            loose, packed, table = (stamp is not None for stamp in seen)
+            may_exist = loose or table or (packed and self._is_packed(common / "packed-refs"))
+            self._notes = list_notes(self.repository, self._ref) if may_exist else {}
+        return self._notes
+
+    def _is_packed(self, file: Path) -> bool:
+        try:
+            return self._ref.encode() in file.read_bytes()
+        except OSError:
+            return False
 
 
 def oldest_first(repository: Repository, commits: Collection[str]) -> list[str]:

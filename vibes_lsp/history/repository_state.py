@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 _MAX_BYTES: Final = 4096
-_Stamp: TypeAlias = tuple[int, int, int] | None
+_NOTES: Final = "refs/notes/ai"
+"""The ref of the notes that answers show (`exchange.note_overlay`)."""
+FileStamp: TypeAlias = tuple[int, int, int] | None
 
 
 class RepositoryState:
-    """HEAD, its branch and the index of the repository that a folder is in, as last seen.
+    """HEAD, its branch, the index and the notes of a folder's repository, as last seen.
 
     A refresh costs a few `stat` calls.
 
@@ -36,15 +38,26 @@ class RepositoryState:
         )
         if marker is None:
             return ()
-        key = marker, _stamp(marker)
+        key = marker, file_stamp(marker)
         if self._git_folders is None or self._git_folders[0] != key:
             self._git_folders = key, *_folders(marker)
         _, git, common = self._git_folders
-        head = _stamp(git / "HEAD")
+        head = file_stamp(git / "HEAD")
         if self._branch[0] != head:
             self._branch = head, _read(git / "HEAD").removeprefix("ref: ")
-        names = (self._branch[1], "packed-refs", "shallow", "reftable/tables.list")
-        return (marker, head, _stamp(git / "index"), *(_stamp(common / name) for name in names))
+        names = (self._branch[1], "packed-refs", "shallow", "reftable/tables.list", _NOTES)
+        return (
+            marker,
+            head,
+            file_stamp(git / "index"),
+            *(file_stamp(common / name) for name in names),
+        )
+
+
+def common_git_folder(folder: Path) -> Path | None:
+    """Return the git directory that holds the refs of a work tree; None outside one."""
+    marker = folder / ".git"
+    return _folders(marker)[1] if os.path.lexists(marker) else None
 
 
 def _folders(marker: Path) -> tuple[Path, Path]:
@@ -62,7 +75,8 @@ def _read(file: Path) -> str:
         return ""
 
 
-def _stamp(file: Path) -> _Stamp:
+def file_stamp(file: Path) -> FileStamp:
+    """Return what changes when a file is written; None if there is none."""
     try:
         found = file.stat()
     except (OSError, ValueError):

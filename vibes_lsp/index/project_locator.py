@@ -9,6 +9,7 @@ from vibes_lsp.anchors.location import DatedCommit
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
+from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
@@ -107,6 +108,11 @@ class ProjectLocator:
             self._history.close()
 
     @property
+    def repository(self) -> Repository | None:
+        """The repository that the project is in, as of the last refresh."""
+        return self._repository
+
+    @property
     def has_git(self) -> bool:
         """Whether the project is in a repository."""
         return self._repository is not None
@@ -181,6 +187,10 @@ class ProjectLocator:
             data = None if self._history is None else self._history.contents(version)
             if data is not None:
                 yield version.path, Text.from_bytes(data)
+
+    def file_versions(self, path: str) -> Sequence[Version]:
+        """Return the versions of a file that git has, newest first; see `versions_of`."""
+        return () if self._history is None else self._history.versions(path).versions
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""

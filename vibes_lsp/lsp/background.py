@@ -103,7 +103,9 @@ async def look_up_history(ls: Server, project: Project) -> None:
         return
     loop, opened_in = asyncio.get_running_loop(), ls.projects.opened_in
     try:
-        while request := project.next_lookup(opened_in(project), use_git=ls.settings.use_git):
+        while request := project.next_lookup(
+            opened_in(project), use_git=ls.settings.use_git, use_notes=ls.settings.notes
+        ):
             found = await loop.run_in_executor(ls.thread_pool, project.history.look_up, request)
             if project.accept_history(request, found):
                 await refresh_project(ls, project)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
@@ -34,6 +35,7 @@ class LookupRequest:
         renamed: New paths by old ones, of files that were renamed since the last commit.
         commits: Sets of commits, each to be reduced to the nearest ancestor of HEAD.
         use_git: Whether to ask git at all.
+        use_notes: Whether to read git-ai's notes.
     """
 
     change: int = -1
@@ -41,6 +43,7 @@ class LookupRequest:
     renamed: Mapping[str, str] = field(default_factory=dict)
     commits: Sequence[tuple[str, ...]] = ()
     use_git: bool = True
+    use_notes: bool = True
 
 
 class NearestAncestor:
@@ -110,13 +113,16 @@ class HistoryCoverage:
         renamed: Mapping[str, str],
         *,
         use_git: bool,
+        use_notes: bool,
     ) -> LookupRequest | None:
         """Return the next lookup; None when all is covered."""
         is_covered = self._covered_closed >= self._covered.change
         if is_covered and not self.needs_lookup(opened):
             return None
         texts = {path: document.text for path, document in opened}
-        return LookupRequest(self._change, texts, dict(renamed), self._nearest.asked, use_git)
+        return LookupRequest(
+            self._change, texts, dict(renamed), self._nearest.asked, use_git, use_notes
+        )
 
     def cover(self, request: LookupRequest, found: HistorySnapshot) -> None:
         """Record a lookup that has ended."""
@@ -156,6 +162,7 @@ class HistoryLookup:
         self._locator: ProjectLocator | None = None
         self._closed_files: Mapping[str, ResolvedCommit] = {}
         self._closed_files_of: tuple[str | None, object] = None, None
+        self._notes: NoteOverlay | None = None
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says now."""
@@ -178,7 +185,15 @@ class HistoryLookup:
             resolved_commits=dict(locator.resolved_commits),
             files=files,
             nearest=nearest,
+            notes=self._look_up_notes(locator, request.texts) if request.use_notes else {},
         )
+
+    def _look_up_notes(
+        self, locator: ProjectLocator, texts: Mapping[str, Text]
+    ) -> Mapping[str, FileNotes]:
+        if self._notes is None:
+            self._notes = NoteOverlay(locator)
+        return self._notes.of(texts)
 
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
         """Return the commits of the annotations of all files, by the id of their first record.
@@ -201,6 +216,9 @@ class HistoryLookup:
 
     def close(self) -> None:
         """End git's processes."""
+        if self._notes is not None:
+            self._notes.close()
+            self._notes = None
         if self._locator is not None:
             self._locator.close()
             self._locator = None

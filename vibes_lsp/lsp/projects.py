@@ -233,7 +233,7 @@ class Project:
     # Git history
 
     def invalidate_history(self) -> None:
-        """Have the next lookup ask again: a file was saved, or git was turned on or off."""
+        """Have the next lookup ask again: a file was saved, or git or notes turned on or off."""
         self._coverage.add_change()
 
     def begin_lookups(self) -> bool:
@@ -245,10 +245,12 @@ class Project:
         self._coverage.end()
 
     def next_lookup(
-        self, opened: list[tuple[str, Document]], *, use_git: bool
+        self, opened: list[tuple[str, Document]], *, use_git: bool, use_notes: bool = True
     ) -> LookupRequest | None:
         """Return the next lookup; None when all is covered."""
-        return self._coverage.request(opened, self._snapshot.renamed, use_git=use_git)
+        return self._coverage.request(
+            opened, self._snapshot.renamed, use_git=use_git, use_notes=use_notes
+        )
 
     def needs_lookup(self, opened: list[tuple[str, Document]]) -> bool:
         """Whether history may answer differently now about any of these open documents."""

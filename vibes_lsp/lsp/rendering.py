@@ -9,6 +9,7 @@ from typing import Final
 from lsprotocol.types import MarkupKind
 
 from vibes_lsp.errors import BrokenBlob
+from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_span, single_line
@@ -125,6 +126,13 @@ class Description:
             owns_line: Whether the line in question belongs to it.
         """
         return self.markup.line_end.join(self._lines(placement, owns_line=owns_line))
+
+    def describe_note(self, note: NotedLines) -> str:
+        """Return what a note of git-ai says, which is never verified."""
+        quote = self.markup.quote
+        head = f"git-ai: {quote(note.tool, _NAME)}{_SEPARATOR}{quote(note.model, _NAME)}"
+        source = f"note of commit {quote(note.commit[:12], 12)}, not recorded in this trail"
+        return self.markup.line_end.join((head, source))
 
     def _lines(self, placement: Placement, *, owns_line: bool) -> Iterator[str]:
         record, quote = placement.current, self.markup.quote

@@ -146,7 +146,8 @@ class Server(LanguageServer):
 
     def use_settings(self, settings: Settings) -> None:
         """Replace the settings."""
-        if settings.use_git != self.settings.use_git:
+        before = self.settings
+        if (settings.use_git, settings.notes) != (before.use_git, before.notes):
             for project in self.projects.all():
                 project.invalidate_history()
         self.settings = settings

@@ -26,6 +26,7 @@ class Settings:
         preview_risk: Whether live scores are shown where the project has not enabled them (R27).
         code_actions: Whether there are code actions.
         reviewer: The name for reviews; None for git's user.
+        notes: Whether git-ai's notes are shown where there is no annotation.
     """
 
     hover: bool = True
@@ -37,6 +38,7 @@ class Settings:
     preview_risk: bool = False
     code_actions: bool = True
     reviewer: str | None = None
+    notes: bool = True
 
 
 def read_settings(value: object) -> Settings:
@@ -56,6 +58,7 @@ def read_settings(value: object) -> Settings:
         preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),
         code_actions=_enabled(section, "codeActions"),
         reviewer=reviewer if isinstance(reviewer, str) and reviewer.strip() else None,
+        notes=_enabled(section, "notes"),
     )
 
 

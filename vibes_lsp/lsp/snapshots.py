@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
@@ -30,6 +31,7 @@ class HistorySnapshot:
         resolved_commits: Commits of the annotations in open documents, by first record id.
         files: The history of each open document, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
+        notes: What git-ai's notes say about each open document, by path.
     """
 
     is_done: bool = False
@@ -37,6 +39,7 @@ class HistorySnapshot:
     resolved_commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     files: Mapping[str, FileHistory] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+    notes: Mapping[str, FileNotes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,11 @@ class DocumentSnapshot:
     placements: tuple[Placement, ...]
     report: PlacementReport
     is_provisional: bool
+
+    def note_at(self, line: int) -> NotedLines | None:
+        """Return what git-ai's notes say about a line, 1-based; None where they say nothing."""
+        notes = self.trail.history.notes.get(self.path) if self.version is not None else None
+        return None if notes is None else notes.at(self.text, line)
 
     def placements_at(self, line: int) -> list[Placement]:
         """Return the placements whose range includes a line, 1-based."""

@@ -67,7 +67,7 @@ def test_what_is_no_switch_stays_on(value: Any) -> None:
         read_settings(
             {
                 name: {"enable": value}
-                for name in ("hover", "codeLens", "codeActions", "diagnostics")
+                for name in ("hover", "codeLens", "codeActions", "diagnostics", "notes")
             }
         )
         == Settings()

@@ -1,4 +1,7 @@
-"""Hover: everything about the annotations of a line, the owner first, then the others by rank."""
+"""Hover: everything about the annotations of a line, the owner first, then the others by rank.
+
+A line that no annotation owns shows what git-ai's notes say, labelled as such.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Final
 
 from lsprotocol import types
 
+from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING, Description, Markup
 from vibes_lsp.lsp.server import Server
@@ -28,7 +32,7 @@ def register(server: Server) -> None:
         if snapshot is None:
             return None
         description = Description(snapshot, Markup(_markup_kind(ls)), ls.settings.show_prompts)
-        return _hover(description, params.position.line + 1)
+        return _hover(description, params.position.line + 1, shows_notes=ls.settings.notes)
 
 
 def _markup_kind(ls: Server) -> types.MarkupKind:
@@ -40,11 +44,19 @@ def _markup_kind(ls: Server) -> types.MarkupKind:
     return types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText
 
 
-def _hover(description: Description, line: int) -> types.Hover | None:
+def _note_hover(description: Description, note: NotedLines) -> types.Hover:
+    content = types.MarkupContent(description.markup.kind, description.describe_note(note))
+    return types.Hover(
+        content, types.Range(types.Position(note.start - 1, 0), types.Position(note.end, 0))
+    )
+
+
+def _hover(description: Description, line: int, *, shows_notes: bool) -> types.Hover | None:
     placements = description.snapshot.placements_at(line)
-    if not placements:
-        return None
     owners = [each for each in placements if owns_line(each, line)]
+    note = None if owners or not shows_notes else description.snapshot.note_at(line)
+    if not placements:
+        return None if note is None else _note_hover(description, note)
     others = [each for each in placements if each not in owners]
     ordered = owners + sorted(others, key=lambda each: each.lineage.rank, reverse=True)
     parts = [
@@ -52,6 +64,8 @@ def _hover(description: Description, line: int) -> types.Hover | None:
     ]
     if len(ordered) > _MAX_ANNOTATIONS:
         parts.append(f"… and {len(ordered) - _MAX_ANNOTATIONS} earlier")
+    if note is not None:
+        parts.append(description.describe_note(note))
     first = ordered[0].located
     content = types.MarkupContent(description.markup.kind, description.markup.rule.join(parts))
     start, end = types.Position((first.start or line) - 1, 0), types.Position(first.end or line, 0)
