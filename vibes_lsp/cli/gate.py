@@ -96,7 +96,7 @@ def command(  # noqa: PLR0917
         trail = open_trail(audit_dir, folds=False)
         only = _relative_paths(files, trail.directory) if files else None
         inputs = load_inputs(trail, base)
-        with ProjectLocator(trail) as locator, progress() as step:
+        with ProjectLocator(trail, use_kept_texts=False) as locator, progress() as step:
             report = run_gate(
                 locator,
                 inputs,

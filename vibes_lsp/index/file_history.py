@@ -61,6 +61,7 @@ class FileHistories:
         renamed: New names by old ones, of files that were renamed since the last commit.
         moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
         older_versions: A cache, shared by lookups, of versions older than an edit.
+        use_kept_texts: Whether to use texts that this machine has kept.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class FileHistories:
         moved_out: MovedOut | None = None,
         *,
         older_versions: OlderVersions | None = None,
+        use_kept_texts: bool = True,
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
         self._original_texts = (
@@ -82,7 +84,7 @@ class FileHistories:
                 resolved_commits,
                 lambda lineage: earliest_edit_time(trail.log, lineage),
                 older_versions,
-                kept_text=partial(read_kept_text, trail.directory),
+                kept_text=partial(read_kept_text, trail.directory) if use_kept_texts else None,
             )
         )
         self._moved_in = MovedIn(

@@ -47,7 +47,7 @@ class OriginalTexts:
             their first record.
         earliest_edit_time: Returns the time before which a commit is older than an edit (R14).
         older_versions: A cache of versions older than an edit.
-        kept_text: Returns the text with a hash, if this machine has kept it.
+        kept_text: Returns the text with a hash, if this machine has kept it; None not to ask.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class OriginalTexts:
         earliest_edit_time: EarliestEditTime,
         older_versions: OlderVersions | None = None,
         *,
-        kept_text: KeptText = lambda _hash: None,
+        kept_text: KeptText | None = None,
     ) -> None:
         self._history = history
         self._resolved_commits = resolved_commits
@@ -150,7 +150,7 @@ class _OriginalTextSearch:
         history: ProjectHistory,
         texts: dict[str, Text | None],
         older_versions: OlderVersions,
-        kept_text: KeptText,
+        kept_text: KeptText | None,
     ) -> None:
         self._contents = history.contents
         self._versions = cache(history.versions)
@@ -254,7 +254,9 @@ class _OriginalTextSearch:
         """Return the original text that this machine has kept."""
         recorded = annotation.recorded_range
         file_hash = recorded.anchors.file_hash
-        data = None if file_hash is None else self._kept_text(file_hash)
+        if file_hash is None or self._kept_text is None:
+            return None
+        data = self._kept_text(file_hash)
         if data is None:
             return None
         text = Text.from_bytes(data)

@@ -32,6 +32,8 @@ class ProjectLocator:
         use_git: Whether to run git.
         use_cache: Whether to use the user's cache of git's answers: only for commands that display
             the result, never for those that decide or write by it.
+        use_kept_texts: Whether to use texts that this machine has kept: not where the result must
+            be the same on each machine.
 
     Attributes:
         trail: The trail.
@@ -39,8 +41,16 @@ class ProjectLocator:
             their first record; only for the files that were looked up.
     """
 
-    def __init__(self, trail: Trail, *, use_git: bool = True, use_cache: bool = False) -> None:
+    def __init__(
+        self,
+        trail: Trail,
+        *,
+        use_git: bool = True,
+        use_cache: bool = False,
+        use_kept_texts: bool = True,
+    ) -> None:
         self.trail = trail
+        self._use_kept_texts = use_kept_texts
         self.resolved_commits: dict[str, ResolvedCommit] = {}
         self._use_cache = use_cache
         self._repository: Repository | None = None
@@ -77,6 +87,7 @@ class ProjectLocator:
             renamed,
             self._moved_out,
             older_versions=self._older_versions,
+            use_kept_texts=self._use_kept_texts,
         )
 
     def _open(self) -> None:
