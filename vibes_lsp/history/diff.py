@@ -33,23 +33,43 @@ def changed_in_work_tree(folder: Path) -> frozenset[str]:
     same time and size. Callers compare contents. Empty if git fails.
     """
     try:
-        index = folder / os.fsdecode(
-            run_git(folder, "rev-parse", "--git-path", "index").rstrip(b"\n")
-        )
-        listed = run_git(
-            folder,
-            "ls-files",
-            "-z",
-            "-t",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "--debug",
-            "--",
-            ".",
-        )
+        return differing_from_index(folder, index_file(folder))
     except HistoryUnavailable:
         return frozenset()
+
+
+def index_file(folder: Path) -> Path:
+    """Return the index of the repository that a folder is in; it may not exist yet.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    return folder / os.fsdecode(run_git(folder, "rev-parse", "--git-path", "index").rstrip(b"\n"))
+
+
+def differing_from_index(folder: Path, index: Path) -> frozenset[str]:
+    """Return the files in a folder that differ from an index, as `changed_in_work_tree` does.
+
+    Args:
+        folder: The folder.
+        index: The repository's index or a copy of it, with the same modification time.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    listed = run_git(
+        folder,
+        "ls-files",
+        "-z",
+        "-t",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "--debug",
+        "--",
+        ".",
+        index=index.absolute(),
+    )
     return frozenset(_changed(folder, listed, _written(index)))
 
 

@@ -30,7 +30,7 @@ from vibes_lsp.ingest.payload_members import (
     replacement,
     subagent_key,
 )
-from vibes_lsp.model.members import JsonValue, Members, mapping, text, texts
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text, texts
 
 _EXIT_CODE: Final = re.compile(r"\ACommand exited with code (\d+)\Z")
 _CREATED: Final = "File created successfully"
@@ -77,7 +77,8 @@ def _tool_use(folder: str, result: Members) -> Action | None:
         case "read_files":
             return files_read(folder, *(text(each, "path") for each in objects(given, "files")))
         case "run_commands":
-            return _command(output)
+            run = _command(output)
+            return None if run is None else replace(run, duration=integer(result, "durationMs"))
     return None
 
 

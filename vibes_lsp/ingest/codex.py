@@ -1,18 +1,32 @@
 """Codex's hook payloads (tried with 0.169.0). Pure.
 
-A patch that is applied through the shell has no payload after it, and no payload has exit codes.
+A patch that is applied through the shell has no payload after it, and no payload has exit codes:
+both are in the session file (`codex_session_file`).
 """
 
 from __future__ import annotations
 
-from vibes_lsp.ingest.events import Action, Agent, AgentEvent, CommandRun
+from dataclasses import replace
+
+from vibes_lsp.ingest.events import Action, Agent, AgentEvent, CommandRun, FilesEdited
 from vibes_lsp.ingest.payload_members import patched_files, read_claude_like_event
 from vibes_lsp.model.members import Members, mapping, text
 
 
 def read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
-    return read_claude_like_event(Agent.CODEX, payload, _tool_use)
+    event = read_claude_like_event(Agent.CODEX, payload, _tool_use)
+    if event is None:
+        return None
+    if isinstance(event.action, FilesEdited) and event.call_id:
+        event = replace(event, identity=edit_identity(event.call_id))
+    transcript = text(payload, "agent_transcript_path")
+    return event if transcript is None else replace(event, transcript=transcript)
+
+
+def edit_identity(call_id: str) -> str:
+    """Return what identifies an edit, by a payload or by the session file."""
+    return f"edit {call_id}"
 
 
 def _tool_use(payload: Members) -> Action | None:

@@ -21,6 +21,7 @@ from vibes_lsp.ingest.events import (
     SessionEnded,
     SessionKey,
     SessionStarted,
+    TurnEnded,
 )
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
@@ -72,6 +73,10 @@ def _action(payload: Members, given: JsonValue) -> Action | None:
         return PromptSubmitted(prompt)
     if event in ("SessionEnd", "SubagentStop") or (event is None and _is_end(payload)):
         return SessionEnded()
+    if event == "Stop" or (
+        event is None and "stopReason" in payload and "agentName" not in payload
+    ):
+        return TurnEnded()
     if event == "SubagentStart" or (event is None and _is_start(payload)):
         return SessionStarted()
     return None

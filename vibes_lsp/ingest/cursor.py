@@ -3,7 +3,8 @@
 Source: https://cursor.com/docs/hooks, as of 2026-08-14; the events were seen to run in Cursor CLI
 2026.08.22. Configuration: `.cursor/hooks.json` in the project or in the home folder, with
 `"version": 1`. Events to subscribe to: `sessionStart`, `beforeSubmitPrompt`, `afterFileEdit`,
-`afterShellExecution`, `postToolUse`, `sessionEnd`. A hook fails open: no output means no decision.
+`afterShellExecution`, `postToolUse`, `stop`, `sessionEnd`. A hook fails open: no output means no
+decision.
 
 Common members: `conversation_id`, `generation_id` (one for each prompt), `model`,
 `cursor_version`, `workspace_roots`, `transcript_path`. Cursor also runs the hooks of Claude Code's
@@ -30,6 +31,7 @@ from vibes_lsp.ingest.events import (
     SessionEnded,
     SessionKey,
     SessionStarted,
+    TurnEnded,
 )
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
@@ -80,6 +82,8 @@ def _action(folder: str, payload: Members) -> Action | None:
             return SessionStarted()
         case "sessionEnd":
             return SessionEnded()
+        case "stop":
+            return TurnEnded()
         case "beforeSubmitPrompt" | "userPromptSubmit":
             prompt = text(payload, "prompt")
             return PromptSubmitted(prompt) if prompt else None

@@ -27,6 +27,7 @@ from vibes_lsp.ingest.events import (
     ProvenanceAsked,
     SessionEnded,
     SessionStarted,
+    TurnEnded,
 )
 from vibes_lsp.ingest.payload_members import inner
 from vibes_lsp.ingest.payloads import parse_payload
@@ -67,6 +68,7 @@ _NAME: Final = re.compile(r"[\w.:/ -]{1,80}", re.ASCII)
 _WORDS: Final = {
     SessionStarted: "session start",
     SessionEnded: "session end",
+    TurnEnded: "end of an answer",
     PromptSubmitted: "prompt",
     CommandRun: "command",
     FilesRead: "read",

@@ -101,6 +101,11 @@ class SessionEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """A session answered a prompt; its subagents may go on in the background."""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptSubmitted:
     """A session was asked something."""
 
@@ -116,11 +121,19 @@ class FilesEdited:
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """A shell command was run; `exit_code` is None where the payload does not say it."""
+    """A shell command was run.
+
+    Attributes:
+        text: The command.
+        exit_code: Its exit code; None where the payload does not say it.
+        output: What it printed.
+        duration: How long it ran, in milliseconds; None where the payload does not say it.
+    """
 
     text: str
     exit_code: int | None = None
     output: str | None = None
+    duration: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +161,7 @@ class ProvenanceAsked:
 Action: TypeAlias = (
     SessionStarted
     | SessionEnded
+    | TurnEnded
     | PromptSubmitted
     | FilesEdited
     | CommandRun
@@ -187,6 +201,7 @@ class AgentEvent:
         transcript: The agent's session file.
         call_id: The tool call, as the session file names it.
         moment: When it happened, as the payload says it (ISO 8601).
+        method: How it was found, where no hook reported it.
     """
 
     agent: Agent
@@ -199,3 +214,4 @@ class AgentEvent:
     transcript: str | None = None
     call_id: str | None = None
     moment: str | None = None
+    method: str | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -26,6 +26,8 @@ from vibes_lsp.errors import (
 )
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
+from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
 from vibes_lsp.ingest.event_log import (
     NOTHING_TO_RECORD,
@@ -39,6 +41,8 @@ from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
 from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD, end_folding, has_waiting_events
 from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
+from vibes_lsp.ingest.unexplained_edits import Claim, session_key
+from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
@@ -56,6 +60,7 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 """How many events, and bytes, are read before they are recorded."""
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
+_MILLISECOND: Final = 1_000_000
 _ABANDONED_SECONDS: Final = 3600
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
 """Older events are dropped: whether they were recorded is not remembered any longer."""
@@ -66,18 +71,25 @@ class WaitingEvent:
     """An event in the spool.
 
     Attributes:
-        path: Its file.
-        moment: When it was received.
+        name: The name of its file, without the ending.
+        path: Its file; None for one that only a session file reports.
+        received: When it was received, in nanoseconds.
         event: What happened; None for nothing to record.
         source: Who sent it.
         reason: Why there is nothing to record.
     """
 
-    path: Path
-    moment: datetime
+    name: str
+    path: Path | None
+    received: int
     event: AgentEvent | None
     source: EventSource
     reason: str
+
+    @property
+    def moment(self) -> datetime:
+        """When it was received."""
+        return datetime.fromtimestamp(self.received / 1e9, UTC)
 
 
 def fold_events(
@@ -129,16 +141,24 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
     recorder = Recorder(directory, now=clock.now)
     events = EventRecorder(recorder)
     log = EventLog(directory)
+    comparison = WorkTreeComparison(directory)
+    session_files = CodexSessionFiles(directory.project)
     try:
         while batch := _read_batch(directory, now(), done):
-            edited = _resolve(directory, batch)
-            for waiting in batch:
+            complete = _with_session_files(batch, session_files, comparison.sessions)
+            edited = _resolve(directory, complete)
+            for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
-                recorded, outcome = _record(events, waiting, edited.get(waiting.path, ()))
+                recorded, outcome = _record(events, waiting, edited.get(number, ()))
                 log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
-                with suppress(OSError):
-                    waiting.path.unlink(missing_ok=True)
-                done.add(waiting.path)
+            for claim in comparison.claims(_known(complete), edited.values()):
+                clock.moment = datetime.fromtimestamp(claim.moment / 1e9, UTC)
+                _record_claim(events, claim)
+            for waiting in batch:
+                if waiting.path is not None:
+                    with suppress(OSError):
+                        waiting.path.unlink(missing_ok=True)
+                    done.add(waiting.path)
     finally:
         _remove_abandoned(directory, now())
         log.save()
@@ -148,7 +168,8 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
 
 
 def _remove_abandoned(directory: AuditDir, present: datetime) -> None:
-    """Remove the temporary files of hooks that were killed while they wrote."""
+    """Remove the temporary files of hooks that were killed, and old marks of saved files."""
+    remove_old_marks(directory, present.timestamp() - RETENTION_SECONDS)
     for path in temporary_files(directory.waiting_events):
         with suppress(OSError):
             if present.timestamp() - path.stat().st_mtime > _ABANDONED_SECONDS:
@@ -182,7 +203,7 @@ def _record(
     if event is None:
         return False, waiting.reason
     try:
-        is_new = events.record(event, edited, fallback_identity=waiting.path.stem)
+        is_new = events.record(event, edited, fallback_identity=waiting.name)
     except (RefusedWrite, UnreadableFile, UnsupportedVersion):
         raise
     except VibesError as error:
@@ -192,6 +213,20 @@ def _record(
         _logger.info("an event of %s is not recorded: %s", event.agent.value, type(error).__name__)
         return False, f"internal error: {type(error).__name__}"
     return outcome_of(event, edited) if is_new else (False, REPEATED)
+
+
+def _record_claim(events: EventRecorder, claim: Claim) -> None:
+    """Record lines that a command wrote; what cannot be recorded is dropped.
+
+    Raises:
+        VibesError: The trail cannot be read or written.
+    """
+    try:
+        events.record_claim(claim)
+    except (RefusedWrite, UnreadableFile, UnsupportedVersion):
+        raise
+    except VibesError as error:
+        _logger.info("the edit of a command is not recorded: %s", error.code)
 
 
 def _waiting_files(directory: AuditDir) -> Iterator[Path]:
@@ -239,9 +274,41 @@ def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
     return kept
 
 
+def _with_session_files(
+    batch: Sequence[WaitingEvent], files: CodexSessionFiles, sessions: Mapping[str, SeenSession]
+) -> list[WaitingEvent]:
+    """Return a batch with what only the agents' session files say of it."""
+    last = {key: seen.last for key, seen in sessions.items()}
+    reported = [waiting.event.call_id for waiting in batch if waiting.event is not None]
+    found: list[WaitingEvent] = []
+    for waiting in batch:
+        if waiting.event is None:
+            found.append(waiting)
+            continue
+        key = session_key(waiting.event)
+        since = last.get(key)
+        edits = files.unreported_edits(
+            waiting.event,
+            since=None if since is None else since // _MILLISECOND,
+            until=waiting.received // _MILLISECOND,
+            reported=reported,
+        )
+        for completed, edit in edits:
+            name = f"{waiting.name} {edit.call_id}"
+            moment = completed * _MILLISECOND
+            found.append(WaitingEvent(name, None, moment, edit, waiting.source, ""))
+        found.append(replace(waiting, event=files.complete(waiting.event)))
+        last[key] = waiting.received
+    return _without_repeats(found)
+
+
+def _known(batch: Sequence[WaitingEvent]) -> list[tuple[AgentEvent, int]]:
+    return [(waiting.event, waiting.received) for waiting in batch if waiting.event is not None]
+
+
 def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> WaitingEvent:
-    seconds = int(path.name[:20]) / 1e9
-    moment = datetime.fromtimestamp(min(seconds, present.timestamp()), UTC)
+    received = min(int(path.name[:20]), round(present.timestamp() * 1e9))
+    moment = datetime.fromtimestamp(received / 1e9, UTC)
     source = EventSource()
     event: AgentEvent | None = None
     reason = ""
@@ -263,7 +330,7 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's event is not read: %s", type(error).__name__)
         reason = f"internal error: {type(error).__name__}"
-    return WaitingEvent(path, moment, event, source, reason)
+    return WaitingEvent(path.stem, path, received, event, source, reason)
 
 
 def _event_of(directory: AuditDir, payload: Members) -> tuple[AgentEvent | None, str]:
@@ -284,9 +351,8 @@ def explain_payload(directory: AuditDir, payload: Members) -> tuple[bool, str]:
         event, reason = _event_of(directory, payload)
         if event is None:
             return False, reason
-        path = directory.waiting_events / "payload"
-        waiting = WaitingEvent(path, datetime.now(UTC), event, EventSource(), "")
-        return outcome_of(event, _resolve(directory, [waiting]).get(path, ()))
+        waiting = WaitingEvent("payload", None, 0, event, EventSource(), "")
+        return outcome_of(event, _resolve(directory, [waiting]).get(0, ()))
     except Exception as error:  # noqa: BLE001  # the payload is untrusted
         return False, f"internal error: {type(error).__name__}"
 
@@ -299,21 +365,25 @@ def _owns(directory: AuditDir, folder: Path) -> bool:
         return False
 
 
-def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[Path, list[EditedFile]]:
-    """Find the lines of all edits of a batch, those of one file together."""
-    by_file: dict[str, list[tuple[Path, FileEdit]]] = {}
-    for waiting in batch:
+def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, list[EditedFile]]:
+    """Find the lines of all edits of a batch, those of one file together.
+
+    Returns:
+        The edited files by the number of the event.
+    """
+    by_file: dict[str, list[tuple[int, FileEdit]]] = {}
+    for number, waiting in enumerate(batch):
         if waiting.event is not None and isinstance(waiting.event.action, FilesEdited):
             for edit in waiting.event.action.edits:
                 relative = _project_file(directory, edit.path)
                 if relative is not None:
-                    by_file.setdefault(relative, []).append((waiting.path, edit))
-    edited: dict[Path, list[EditedFile]] = {}
+                    by_file.setdefault(relative, []).append((number, edit))
+    edited: dict[int, list[EditedFile]] = {}
     for relative, edits in by_file.items():
         found = _resolve_file(directory, relative, [edit for _, edit in edits])
-        for (path, edit), resolved in zip(edits, found, strict=True):
-            edited.setdefault(path, []).append(EditedFile(relative, edit, resolved))
-    return edited
+        for (number, edit), resolved in zip(edits, found, strict=True):
+            edited.setdefault(number, []).append(EditedFile(relative, edit, resolved))
+    return dict(sorted(edited.items()))
 
 
 def _resolve_file(

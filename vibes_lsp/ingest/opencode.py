@@ -17,6 +17,7 @@ from vibes_lsp.ingest.events import (
     FilesEdited,
     PromptSubmitted,
     SessionKey,
+    TurnEnded,
 )
 from vibes_lsp.ingest.patches import read_unified_diff
 from vibes_lsp.ingest.payload_members import (
@@ -44,6 +45,8 @@ def read_event(payload: Members) -> AgentEvent | None:
         case "tool.execute.after":
             action = _tool_use(text(payload, "cwd") or "", given, output)
             session, call_id = text(given, "sessionID"), text(given, "callID")
+        case "session.idle":
+            action, session, call_id = TurnEnded(), text(given, "sessionID"), None
         case _:
             return None
     if action is None or not session:

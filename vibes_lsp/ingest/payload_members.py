@@ -16,6 +16,7 @@ from vibes_lsp.ingest.events import (
     Action,
     Agent,
     AgentEvent,
+    CommandRun,
     FileEdit,
     FilesEdited,
     FilesRead,
@@ -23,11 +24,12 @@ from vibes_lsp.ingest.events import (
     SessionEnded,
     SessionKey,
     SessionStarted,
+    TurnEnded,
 )
 from vibes_lsp.ingest.patches import read_patch
 from vibes_lsp.ingest.provenance_answers import provenance_asked
 from vibes_lsp.model.canonical_json import canonical_json
-from vibes_lsp.model.members import JsonValue, Members, mapping, text
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.paths import PathKind, path_kind
 
 _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.:/@+ \[\]-]{0,99}", re.ASCII)
@@ -60,6 +62,8 @@ def read_claude_like_event(
             action = SessionStarted()
         case "SessionEnd" | "SubagentStop":
             action = SessionEnded()
+        case "Stop" | "AfterAgent":
+            action = TurnEnded()
         case "UserPromptSubmit" | "BeforeAgent":
             asked = text(payload, prompt)
             action = PromptSubmitted(asked) if asked else None
@@ -68,6 +72,8 @@ def read_claude_like_event(
             action = provenance_asked(text(payload, "tool_name"), answer) or tool_use(payload)
     if action is None:
         return None
+    if isinstance(action, CommandRun):
+        action = replace(action, duration=integer(payload, "duration_ms"))
     session = subagent_key(
         text(payload, "session_id") or "", text(payload, "agent_id"), text(payload, "agent_type")
     )

@@ -7,12 +7,12 @@ id. One that is resumed after its end is another session of the trail.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from vibes_lsp.index.records import LoggedSession
-from vibes_lsp.ingest.edited_lines import ResolvedEdit
+from vibes_lsp.ingest.edited_lines import EditedRange, ResolvedEdit, changed_ranges
 from vibes_lsp.ingest.events import (
     UNKNOWN,
     Agent,
@@ -27,9 +27,12 @@ from vibes_lsp.ingest.events import (
     SessionEnded,
     SessionKey,
     SessionStarted,
+    TurnEnded,
 )
 from vibes_lsp.ingest.transcripts import Transcripts
+from vibes_lsp.ingest.unexplained_edits import Claim
 from vibes_lsp.model.members import text
+from vibes_lsp.model.vocabulary import COMPARED_FILES
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -104,6 +107,8 @@ class EventRecorder:
         identity = f"hook {event.session.id} {event.identity or fallback_identity}"
         if event.version is not None:
             self._versions[event.agent, event.session.id] = event.version
+        if isinstance(event.action, TurnEnded):
+            return True
         if self._is_repeated(f"{event.agent.value} {identity}", fallback_identity):
             return False
         if isinstance(event.action, FilesEdited):
@@ -128,10 +133,8 @@ class EventRecorder:
                         session_id=session, prompt=prompt, request_id=f"{session} {identity}"
                     )
                 )
-            case CommandRun(command, code, output):
-                known = code if code is not None and abs(code) <= _MAX_EXIT_CODE else None
-                run = Command(command, CommandType.SHELL, known, output, event.folder or None)
-                self._command(event, run, identity)
+            case CommandRun() as run:
+                self._command(event, _command_of(event, run), identity)
             case FilesRead(paths):
                 session, _ = self._session(event)
                 self._recorder.execute(
@@ -148,6 +151,40 @@ class EventRecorder:
         told = [(each.id, path) for each, path in zip(shown, paths, strict=True) if path]
         self._recorder.write_derived(
             Informed, lambda context: inform_session(context, session, told)
+        )
+
+    def record_claim(self, claim: Claim) -> None:
+        """Record the lines of a change that a command made; again, it changes nothing.
+
+        Raises:
+            VibesError: It cannot be recorded.
+        """
+        event = replace(claim.event, method=COMPARED_FILES)
+        session, origin = self._session(event)
+        if isinstance(event.action, CommandRun):
+            origin["command"] = _command_of(event, event.action)
+        for number, lines in enumerate(changed_ranges(claim.before, claim.after)):
+            request_id = f"{session} compared {claim.moment} {claim.path} {number}"
+            self._annotate(claim.path, lines, claim.after, origin, request_id)
+
+    def _annotate(
+        self,
+        path: str,
+        lines: EditedRange,
+        text: str,
+        origin: Mapping[str, Any],
+        request_id: str,
+    ) -> None:
+        self._recorder.execute(
+            RecordAnnotation(
+                file=path,
+                line_start=lines.start,
+                line_end=lines.end,
+                action=lines.action.value,  # type: ignore[arg-type]  # create or modify
+                text=text,
+                request_id=request_id,
+                **origin,
+            )
         )
 
     def _is_repeated(self, identity: str, name: str) -> bool:
@@ -171,18 +208,8 @@ class EventRecorder:
         else:
             session, origin = self._session(event)
             for number, lines in enumerate(file.resolved.ranges):
-                self._recorder.execute(
-                    RecordAnnotation(
-                        file=file.path,
-                        line_start=lines.start,
-                        line_end=lines.end,
-                        action=lines.action.value,  # type: ignore[arg-type]  # create or modify
-                        text=file.resolved.after,
-                        session_id=session,
-                        request_id=f"{session} {identity} {number}",
-                        **origin,
-                    )
-                )
+                request_id = f"{session} {identity} {number}"
+                self._annotate(file.path, lines, file.resolved.after, origin, request_id)
 
     def _command(self, event: AgentEvent, command: Command, identity: str) -> None:
         session, _ = self._session(event)
@@ -204,7 +231,7 @@ class EventRecorder:
             self._recorder.execute(EndSession(session_id=session))
 
     def _session(self, event: AgentEvent, *, resumes: bool = False) -> tuple[str, dict[str, Any]]:
-        """Return an event's session, started if it was not, and its own tool and model if needed.
+        """Return an event's session, started if it was not, and the origin of an edit in it.
 
         Args:
             event: The event.
@@ -221,8 +248,12 @@ class EventRecorder:
         session, recorded_model = self._start(
             event.session, event.agent, tool, model, resumes=resumes
         )
-        origin = {"tool": tool, "model": model} if name not in (None, recorded_model) else {}
-        return session, origin
+        if event.method is not None:
+            tool = Tool(event.agent.value, version, (event.method,))
+            model = Model(name or recorded_model, UNKNOWN)
+        elif name in (None, recorded_model):
+            return session, {"session_id": session}
+        return session, {"session_id": session, "tool": tool, "model": model}
 
     def _start(
         self, key: SessionKey, agent: Agent, tool: Tool, model: Model, *, resumes: bool
@@ -255,6 +286,12 @@ class EventRecorder:
 
         session = self._recorder.write_derived(Session, decide).session_id
         return session, models[-1]
+
+
+def _command_of(event: AgentEvent, run: CommandRun) -> Command:
+    code = run.exit_code
+    known = code if code is not None and abs(code) <= _MAX_EXIT_CODE else None
+    return Command(run.text, CommandType.SHELL, known, run.output, event.folder or None)
 
 
 def session_id(agent: Agent, identifier: str, number: int) -> str:

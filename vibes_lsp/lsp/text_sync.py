@@ -11,6 +11,7 @@ from typing import Final
 
 from lsprotocol import types
 
+from vibes_lsp.ingest.work_tree import note_saved_file
 from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.projects import Project
@@ -48,10 +49,12 @@ def register(  # noqa: C901  # a list of handlers
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         uri = params.text_document.uri
+        found = ls.projects.owner(uri)
+        if found is not None:
+            note_saved_file(found[0].directory, found[1])
         await flush.flush_document(uri)
         flush.schedule_events()
         await diagnostics.push(ls, uri)
-        found = ls.projects.owner(uri)
         if found is not None:
             found[0].invalidate_history()
             await look_up_history(ls, found[0])

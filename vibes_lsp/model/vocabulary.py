@@ -226,3 +226,12 @@ IMPORTED_FROM: Final = "imported_from"
 
 It is an object: `format`, the source's `id` of the record, `evidence` (how its lines were found).
 """
+
+COMPARED_FILES: Final = "vibes:compared-files"
+"""The `tool_extensions` item of lines that no event reported.
+
+They were found by comparing the project's files before and after a shell command of the agent.
+"""
+
+SESSION_FILE: Final = "vibes:session-file"
+"""The `tool_extensions` item of an edit that no event reported, but the agent's session file."""

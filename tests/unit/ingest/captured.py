@@ -70,7 +70,12 @@ def payloads(agent: str, home: Path) -> list[tuple[dict[str, Any], dict[str, str
     With each are the short hashes of the project's files when the hook ran. The payloads of
     opencode are as our plugin sends them.
     """
-    found: list[tuple[dict[str, Any], dict[str, str]]] = []
+    return [(payload, disk) for payload, disk, _ in timed_payloads(agent, home)]
+
+
+def timed_payloads(agent: str, home: Path) -> list[tuple[dict[str, Any], dict[str, str], int]]:
+    """Return the payloads as `payloads` does, each with the nanosecond at which its hook started."""
+    found: list[tuple[dict[str, Any], dict[str, str], int]] = []
     known: dict[str, dict[str, Any]] = {}
     for line in (captures() / agent / "hooks.jsonl").read_text(encoding="utf-8").splitlines():
         captured = json.loads(line.replace(_HOME, home.as_posix()))
@@ -82,7 +87,7 @@ def payloads(agent: str, home: Path) -> list[tuple[dict[str, Any], dict[str, str
             if not payload:
                 continue
             payload["cwd"] = (home / "project").as_posix()
-        found.append((payload, captured["disk"]))
+        found.append((payload, captured["disk"], round(captured["start"] * 1e9)))
     return found
 
 
@@ -118,6 +123,14 @@ def add_transcripts(agent: str, home: Path) -> None:
     sources = sorted((captures() / agent).glob("transcript-*.jsonl"))
     found = (each.get("transcript_path") for each, _ in payloads(agent, home))
     named = {each for each in found if isinstance(each, str)}
+    if agent.startswith("codex"):
+        for source in sources:
+            data = source.read_text(encoding="utf-8").replace(_HOME, home.as_posix())
+            session = json.loads(data.partition("\n")[0])["payload"]["id"]
+            [place] = [Path(each) for each in named if session in each]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(data, encoding="utf-8")
+        return
     if len(named) != 1:
         return
     main = Path(named.pop())

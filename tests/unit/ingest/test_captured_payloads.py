@@ -6,14 +6,23 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.unit.ingest.captured import FILES, add_transcripts, payloads, versions
+from tests.unit.ingest.captured import (
+    FILES,
+    add_transcripts,
+    payloads,
+    timed_payloads,
+    versions,
+)
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest.fold_events import fold_events
 from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.model.vocabulary import SESSION_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +41,7 @@ EDITS: Final = {
     ("second.txt", 1, 1, "create"),
 }
 THROUGH_SHELL: Final = ("app.py", 17, 17, "modify")
-"""Codex's script does this edit through the shell; no payload follows it."""
+"""Codex's script does this edit through the shell; no payload follows it, but its session file."""
 TOOLS: Final = {
     "claude": ("Claude Code", "claude-sonnet-4-5"),
     "codex-code": ("Codex", "gpt-6.1-sol"),
@@ -71,12 +80,20 @@ def replayed(
     lay_files(project, FILES)
     add_transcripts(agent, tmp_path)
     texts = versions()
-    for payload, disk in payloads(agent, tmp_path):
+    waiting = project.recorder.directory.waiting_events
+    for payload, disk, start in timed_payloads(agent, tmp_path):
         store_event(json.dumps(payload, ensure_ascii=False).encode(), os.getcwd)
+        for stored in waiting.glob(f"*-{os.getpid()}-*.json"):
+            stored.rename(waiting / f"{start:020d}-1-{stored.stem.rpartition('-')[2]}.json")
         if at_each:
             lay_files(project, {name: texts[disk[name]] for name in FILES if name in disk})
-            fold_events(project.recorder.directory)
-    fold_events(project.recorder.directory)
+            fold_events(
+                project.recorder.directory,
+                now=partial(datetime.fromtimestamp, start / 1e9 + 1, UTC),
+            )
+    fold_events(
+        project.recorder.directory, now=partial(datetime.fromtimestamp, start / 1e9 + 1, UTC)
+    )
     return agent, project
 
 
@@ -95,13 +112,12 @@ def tool_and_model(project: Project, key: str) -> tuple[str, str]:
 
 
 def test_every_edit_of_the_script_is_recorded_once(replayed: tuple[str, Project]) -> None:
-    agent, project = replayed
-    expected = EDITS - ({THROUGH_SHELL} if agent.startswith("codex") else set())
+    _, project = replayed
     found = [
         (each["file_path"], each["line_start"], each["line_end"], each["action"])
         for each in project.records("line")
     ]
-    assert sorted(found) == sorted(expected)
+    assert sorted(found) == sorted(EDITS)
     assert not [
         each for each in project.entries("command").values() if each["command_type"] == "file_write"
     ]
@@ -142,14 +158,24 @@ def test_the_subagent_has_a_session_of_its_own(replayed: tuple[str, Project]) ->
 
 
 def test_commands_have_their_exit_codes(replayed: tuple[str, Project]) -> None:
-    agent, project = replayed
+    _, project = replayed
     found = {
         each["command_text"]: each.get("command_exit_code")
         for each in project.entries("command").values()
         if each["command_type"] == "shell"
     }
     for command, code in COMMANDS.items():
-        assert found[command] == (None if agent.startswith("codex") else code)
+        assert found[command] == code
+
+
+def test_the_edit_through_the_shell_is_marked(replayed: tuple[str, Project]) -> None:
+    agent, project = replayed
+    marked = {
+        (each["file_path"], each["line_start"], each["line_end"], each["action"])
+        for each in project.records("line")
+        if project.entry(each["environment_hash"]).get("tool_extensions") == [SESSION_FILE]
+    }
+    assert marked == ({THROUGH_SHELL} if agent.startswith("codex") else set())
 
 
 def test_nothing_waits_afterwards(replayed: tuple[str, Project]) -> None:
