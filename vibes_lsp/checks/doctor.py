@@ -53,13 +53,16 @@ def diagnose_program() -> Iterator[Step]:
     yield from server_steps()
 
 
-def diagnose(context: CheckContext, home: UserHome, file: Path | None = None) -> Iterator[Step]:
+def diagnose(
+    context: CheckContext, home: UserHome, file: Path | None = None, *, program: str = ""
+) -> Iterator[Step]:
     """Yield the steps for a trail, and for one file of the project if given.
 
     Args:
         context: The trail.
         home: The person's home, with the configuration of agents.
         file: A file whose annotations are missing.
+        program: What hooks in the person's own configuration run.
     """
     yield Step(Group.TRAIL, "audit directory", Health.OK, str(context.directory.path))
     yield from _files(context)
@@ -75,7 +78,7 @@ def diagnose(context: CheckContext, home: UserHome, file: Path | None = None) ->
         yield _annotations(context)
     yield from _git(context)
     yield from _hook(context)
-    yield from agent_steps(context.directory, home, context.now)
+    yield from agent_steps(context.directory, home, context.now, program=program)
     yield from recording_steps(context.directory, context.now)
     if file is not None:
         yield from _file(context, file)
@@ -183,7 +186,8 @@ def _annotations(context: CheckContext) -> Step:
             "annotations",
             Health.NOTE,
             "the log has no annotations yet",
-            "record an edit with `vibes record annotate`, or check that your tool records",
+            "hook up a coding agent with `vibes init --agents NAME`, or record an edit with "
+            "`vibes record annotate`",
         )
     paths = context.trail.annotated_paths()
     foreign = foreign_paths(paths, context.directory.project)
