@@ -79,6 +79,8 @@ def gate(project: GateProject, **given: str) -> Ran:
         "BASE": "",
         "THRESHOLD": ACTION["inputs"]["threshold"]["default"],
         "SARIF": "",
+        "LINKS": "https://example.org/o/r/blob/abc",
+        "SUMMARY": str(project.root.parent / "summary.md"),
     }
     assert defaults.keys() == STEPS["gate"]["env"].keys()
     return Ran("gate", project.root, **{**defaults, **given})
@@ -95,10 +97,67 @@ def test_the_job_for_gitlab_installs_this_project_from_its_source() -> None:
     required = Requirement(command[-1])
     assert (command[:-1], required.name) == (["pip", "install"], "vibes-lsp")
     assert (required.url or "").startswith("git+https://")
-    assert job["script"][1:] == [
-        'git fetch origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"',
-        "vibes gate --base FETCH_HEAD",
-    ]
+    assert job["script"][1] == 'git fetch origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"'
+    assert job["script"][-1] == "vibes gate --base FETCH_HEAD"
+
+
+def test_the_lines_for_gitlab_write_one_comment(project: GateProject, tmp_path: Path) -> None:
+    """`curl` is a stub that keeps what it was called with and answers with the notes so far."""
+    page = (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8")
+    lines = page[page.index('        - NOTES="') :].split("\n\n")[0].splitlines()
+    curl, calls, notes = tmp_path / "bin/curl", tmp_path / "calls", tmp_path / "notes"
+    curl.parent.mkdir()
+    executable(
+        curl, f'#!/bin/sh\necho "$*" >> {calls}\ncase "$*" in *per_page*) cat {notes};; esac\n'
+    )
+    script = "set -eu\n" + "\n".join(line.strip().removeprefix("- ") for line in lines)
+    (project.root / "vibes-gate.md").write_text("### VIBES gate: FAIL\n")
+    given = {
+        "CI_API_V4_URL": "https://example.org/api/v4",
+        "CI_PROJECT_ID": "7",
+        "CI_MERGE_REQUEST_IID": "3",
+        "VIBES_TOKEN": "secret",
+        "PATH": f"{curl.parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    there = "https://example.org/api/v4/projects/7/merge_requests/3/notes"
+    sent = "-sSf -o /dev/null -X {} -H PRIVATE-TOKEN:secret --data-urlencode body@vibes-gate.md {}"
+    for found, expected in (
+        ([{"id": 4, "body": "Nice."}], sent.format("POST", there)),
+        (
+            [{"id": 4, "body": "Nice."}, {"id": 9, "body": "### VIBES gate: PASS\n"}],
+            sent.format("PUT", f"{there}/9"),
+        ),
+    ):
+        notes.write_text(json.dumps(found))
+        subprocess.run(
+            ["sh", "-c", script], cwd=project.root, env={**os.environ, **given}, check=True
+        )
+        assert calls.read_text().splitlines()[-1] == expected
+
+
+def test_the_comment_of_the_action_is_updated(project: GateProject, tmp_path: Path) -> None:
+    """`gh` is a stub that keeps its arguments and answers with the id of an earlier comment."""
+    program, calls, answer = tmp_path / "bin/gh", tmp_path / "calls", tmp_path / "answer"
+    program.parent.mkdir()
+    executable(
+        program, f'#!/bin/sh\necho "$*" >> {calls}\ncase "$*" in *--jq*) cat {answer};; esac\n'
+    )
+    summary = tmp_path / "summary.md"
+    summary.write_text("### VIBES gate: FAIL\n")
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    given = {"GH_TOKEN": "secret", "REPOSITORY": "o/r", "NUMBER": "3", "SUMMARY": str(summary)}
+    assert given.keys() == STEPS["comment"]["env"].keys()
+    for earlier, expected in (
+        ("", "--method POST repos/o/r/issues/3/comments"),
+        ("12\n13\n", "--method PATCH repos/o/r/issues/comments/12"),
+    ):
+        answer.write_text(earlier)
+        ran = Ran("comment", project.root, PATH=path, **given)
+        assert (ran.code, ran.out, ran.err) == (0, "", "")
+        body = f"--field body=@{summary}.comment"
+        assert calls.read_text().splitlines()[-1] == f"api --silent {expected} {body}"
+    posted = Path(f"{summary}.comment").read_text()
+    assert posted == "<!-- vibes-gate -->\n### VIBES gate: FAIL\n"
 
 
 def test_pages_name_a_base_by_its_whole_ref() -> None:
@@ -127,7 +186,9 @@ def test_the_gate_of_the_action(project: GateProject) -> None:
     ran = gate(project, BASE=project.base, SARIF="gate.sarif")
     assert (ran.code, ran.outputs.read_text(), ran.err) == (1, "result=fail\n", "")
     assert "Gate: FAIL" in ran.out
-    assert "- **block** `a.py:4-7`" in ran.summary.read_text()
+    assert "::error file=a.py,line=4,title=VIBES gate-block::block: " in ran.out
+    summary = ran.summary.read_text()
+    assert "| **block** | [`a.py:4-7`](https://example.org/o/r/blob/abc/a.py#L4-L7) |" in summary
     assert (
         json.loads((project.root / "gate.sarif").read_text())["runs"][0]["results"][0]["ruleId"]
         == "gate-block"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,18 +23,35 @@ from vibes_lsp.cli.output import (
     progress,
 )
 from vibes_lsp.cli.project import now, open_trail, path_in_project
-from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile, VibesError
 from vibes_lsp.gate.annotation_decision import parse_threshold
 from vibes_lsp.gate.inputs import load_inputs
-from vibes_lsp.gate.report import GateItem, GateReport, markdown_summary, summary_line
+from vibes_lsp.gate.pull_request import code_quality, markdown_summary, workflow_commands
+from vibes_lsp.gate.report import GateItem, GateReport, summary_line
 from vibes_lsp.gate.run import GateOptions, run_gate
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.reports.diff import Changes, collect_changes
 from vibes_lsp.reports.placements import describe_review
 from vibes_lsp.reports.sarif import findings_sarif
+from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.config import load_config
 
 _MAX_ITEMS: Final = 100
 _MAX_FINDINGS: Final = 50
+_ADDRESS: Final = re.compile(r"https?://[\w.:/~%@+-]+", re.ASCII)
+
+
+def _checked_address(
+    _context: click.Context, _parameter: click.Parameter, address: str | None
+) -> str | None:
+    if address is not None and not _ADDRESS.fullmatch(address):
+        raise VibesError(
+            f"invalid address {address!r} for --links: expected https:// without spaces, quotes,"
+            " parentheses or vertical bars"
+        )
+    return address
 
 
 @click.command(
@@ -69,6 +88,14 @@ _MAX_FINDINGS: Final = 50
     help="All records of the log, including superseded and approved ones.",
 )
 @click.option("--markdown", is_flag=True, help="Markdown output for a pull request.")
+@click.option(
+    "--links",
+    metavar="URL",
+    callback=_checked_address,
+    help="Address of the files on their host, for links in Markdown.",
+)
+@click.option("--github", is_flag=True, help="Output that GitHub Actions shows at the lines.")
+@click.option("--gitlab", is_flag=True, help="GitLab Code Quality output.")
 @sarif_option
 @audit_dir_option
 @json_option
@@ -79,6 +106,9 @@ def command(  # noqa: PLR0917
     stored: bool,
     all_records: bool,
     markdown: bool,
+    links: str | None,
+    github: bool,
+    gitlab: bool,
     sarif: bool,
     audit_dir: Path | None,
     as_json: bool,
@@ -87,9 +117,10 @@ def command(  # noqa: PLR0917
 
     Exits 1 when code is blocked or lacks a required review.
     """
-    if markdown + sarif + as_json > 1:
+    if markdown + github + gitlab + sarif + as_json > 1:
         raise VibesError(
-            "--markdown, --sarif and --json cannot be combined", hint="use one of them"
+            "--markdown, --github, --gitlab, --sarif and --json cannot be combined",
+            hint="use one of them",
         )
     bound = parse_threshold(threshold)
     with _without_garbage_collection():
@@ -110,15 +141,34 @@ def command(  # noqa: PLR0917
                     progress=step,
                 ),
             )
+            changes = _changes(locator, report) if markdown else None
         if sarif:
             print_json(findings_sarif(report.all_findings(), __version__))
         elif as_json:
             print_json(report.as_json())
         elif markdown:
-            print_line(markdown_summary(report).removesuffix("\n"))
+            print_line(markdown_summary(report, changes=changes, links=links).removesuffix("\n"))
+        elif github:
+            for line in workflow_commands(report.all_findings()):
+                print_line(line)
+        elif gitlab:
+            print_line(json.dumps(code_quality(report.all_findings()), indent=2))
         else:
             _print(report)
     return 0 if report.passed else 1
+
+
+def _changes(locator: ProjectLocator, report: GateReport) -> Changes | None:
+    """Return what the branch changes; None without a base or its history."""
+    if report.base is None:
+        return None
+    config = load_config(locator.trail.directory)
+    try:
+        return collect_changes(
+            locator, f"{report.base}...HEAD", Scorer(locator.trail, Policy()), config.tracking
+        )
+    except HistoryUnavailable:
+        return None
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The result of a gate run as JSON, as findings, and as Markdown for a pull request."""
+"""The result of a gate run, as JSON and as findings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.gate import catalogue
 from vibes_lsp.gate.annotation_decision import NEEDS_APPROVAL, GateDecision, Threshold
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.model.escaping import code_span
-from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.placements import PlacementReport, describe_review, model_name
+from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Rule
 from vibes_lsp.risk.scoring import Score
 
@@ -207,16 +206,6 @@ class GateReport:
         return sorted([*self.findings, *of_items], key=lambda finding: finding.sort_key)
 
 
-_MAX_ITEMS: Final = 50
-_MAX_FINDINGS: Final = 50
-_MAX_TEXT: Final = 200
-
-
-def markdown_summary(report: GateReport) -> str:
-    """Return the report as Markdown for a pull request; long lists are truncated."""
-    return "\n".join(_lines(report)) + "\n"
-
-
 def summary_line(report: GateReport) -> str:
     """Return the number of annotations by outcome in one line."""
     counts = (
@@ -230,48 +219,3 @@ def summary_line(report: GateReport) -> str:
     return f"{pluralize(len(report.items), 'annotation', 'annotations')}" + (
         f": {', '.join(parts)}" if parts else ""
     )
-
-
-def _lines(report: GateReport) -> Iterator[str]:
-    yield f"### VIBES gate: {'PASS' if report.passed else 'FAIL'}"
-    yield ""
-    policy = f", policy of {code_span(report.base[:12], 12)}" if report.base is not None else ""
-    yield f"{summary_line(report)}. Blocking threshold: {report.bound:g}{policy}."
-    shown = list(report.listed)
-    if shown:
-        yield ""
-    yield from (_item(item) for item in shown[:_MAX_ITEMS])
-    if len(shown) > _MAX_ITEMS:
-        yield f"- … and {len(shown) - _MAX_ITEMS:,} more"
-    important = [finding for finding in report.findings if finding.severity != Severity.NOTE]
-    if important:
-        yield ""
-        yield "#### Findings"
-        yield ""
-    yield from (_finding(finding) for finding in important[:_MAX_FINDINGS])
-    if len(important) > _MAX_FINDINGS:
-        yield f"- … and {len(important) - _MAX_FINDINGS:,} more"
-    notes = len(report.findings) - len(important)
-    if notes:
-        yield ""
-        yield f"{pluralize(notes, 'note', 'notes')} not shown; `vibes gate --json` lists all."
-
-
-def _item(item: GateItem) -> str:
-    parts = [
-        f"**{item.verdict}** {code_span(item.location, _MAX_TEXT)}",
-        code_span(model_name(item.facts), 60),
-        f"risk {item.score_text}" if item.score_text is not None else "",
-        code_span(describe_review(item.facts), 100),
-        *(f"rule {code_span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
-        f"prompt {code_span(prompt, _MAX_TEXT)}" if (prompt := text(item.facts, "prompt")) else "",
-    ]
-    return "- " + " · ".join(part for part in parts if part)
-
-
-def _finding(finding: Finding) -> str:
-    location, message = (
-        code_span(finding.location, _MAX_TEXT),
-        code_span(finding.message, 2 * _MAX_TEXT),
-    )
-    return f"- **{finding.severity.value}** `{finding.check.id}` {location}: {message}"
