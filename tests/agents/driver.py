@@ -29,6 +29,7 @@ class Limits:
         has_subagent_model: Whether payloads have the model of a subagent.
         has_end: Whether the end of a session is reported.
         ambiguous: Edits whose lines no payload tells apart from others; they are recorded without.
+        reads_hook_output: Whether text that a hook prints gets into the prompt.
         adds_final_newline: Whether the agent ends each file that it writes with a newline.
     """
 
@@ -40,6 +41,7 @@ class Limits:
     has_subagent_model: bool = True
     has_end: bool = True
     ambiguous: frozenset[Lines] = frozenset()
+    reads_hook_output: bool = False
     adds_final_newline: bool = False
 
     def findings(self, level: str) -> set[str]:

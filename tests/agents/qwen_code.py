@@ -20,7 +20,7 @@ class QwenCode(Driver):
     name = "qwen-code"
     tool = "Qwen Code"
     model = recorded_model = "qwen3-coder-plus"
-    limits = Limits(has_subagent_model=False, has_end=False)
+    limits = Limits(has_subagent_model=False, has_end=False, reads_hook_output=True)
 
     @override
     def configure(self) -> None:

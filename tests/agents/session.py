@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from tests.agents.driver import Driver
 from tests.agents.sandbox import Sandbox
 from tests.agents.scripted_model import ModelRequest, ScriptedModel
 from tests.agents.story import Steps
-from tests.docs.code_blocks import code_blocks
-from tests.requirements import REPOSITORY
-
-_DOCUMENTED: Final = {
-    "claude-code": ("Claude Code", ".claude/settings.json", "json"),
-    "codex": ("Codex", ".codex/hooks.json", "json"),
-    "gemini-cli": ("Gemini CLI", ".gemini/settings.json", "json"),
-    "copilot-cli": ("Copilot CLI", ".github/hooks/vibes.json", "json"),
-    "qwen-code": ("Qwen Code", ".qwen/settings.json", "json"),
-    "opencode": ("opencode", ".opencode/plugins/vibes.js", "javascript"),
-    "cline": ("Cline", ".cline/hooks", "sh"),
-}
-"""Heading on the page, file in the project and language of an agent's configuration."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +40,7 @@ def run_session(
     prompts: Sequence[str],
     *,
     level: str | None,
+    prepare: Callable[[Sandbox], None] | None = None,
 ) -> Session:
     """Run an agent in a new sandbox: the second prompt continues the session of the first.
 
@@ -63,6 +50,7 @@ def run_session(
         steps: What the agent is made to do after each prompt, its own and those of subagents.
         prompts: Its own prompts.
         level: Assurance level of the trail; None to have neither a trail nor hooks.
+        prepare: Called before the first prompt.
     """
     sandbox = Sandbox(folder)
     with ScriptedModel({}) as model:
@@ -70,26 +58,13 @@ def run_session(
         model.script = driver.script(steps)
         driver.configure()
         if level is not None:
-            sandbox.vibes("init", "--assurance-level", level)
-            _configure_as_documented(driver)
+            sandbox.vibes("init", "--assurance-level", level, "--agents", agent.name)
             driver.trust_hooks()
+        if prepare is not None:
+            prepare(sandbox)
         runs = [
             sandbox.run(driver.command(prompt, resumes=number > 0), driver.variables())
             for number, prompt in enumerate(prompts)
         ]
         driver.finish()
     return Session(driver, runs, model.requests)
-
-
-def _configure_as_documented(agent: Driver) -> None:
-    """Write the configuration that `docs/agents.md` shows for an agent."""
-    heading, file, language = _DOCUMENTED[agent.name]
-    page = (REPOSITORY / "docs/agents.md").read_text(encoding="utf-8")
-    [configuration, *_] = code_blocks(page.partition(f"### {heading}\n")[2], language)
-    folder = agent.sandbox.project
-    if agent.name != "cline":
-        agent.sandbox.write(folder / file, configuration)
-        return
-    for event in ("TaskStart", "PostToolUse", "TaskComplete"):
-        agent.sandbox.write(folder / file / event, configuration)
-        (folder / file / event).chmod(0o755)

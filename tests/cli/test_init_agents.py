@@ -153,8 +153,9 @@ def test_an_older_form_is_updated_and_handwritten_hooks_are_not(setup: Setup) ->
     path = setup.write(".claude/settings.json", json.dumps({"hooks": hooks}, indent=2))
     assert setup.run("--agents", "claude-code").code == 0
     new = json.loads(path.read_bytes())["hooks"]
-    assert new["SessionStart"][0]["hooks"] == [{"type": "command", "command": "vibes hook || true"}]
-    tuned = {"type": "command", "command": "vibes hook || true", "timeout": 9}
+    command = "vibes hook >/dev/null 2>&1 || true"
+    assert new["SessionStart"][0]["hooks"] == [{"type": "command", "command": command}]
+    tuned = {"type": "command", "command": command, "timeout": 9}
     assert new["PostToolUse"] == [{"hooks": [tuned]}, hooks["PostToolUse"][1]]
     assert new["Stop"] == hooks["Stop"]
     assert setup.run("--remove-agents", "claude-code").code == 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE: Final = (REPOSITORY / "docs/agents.md").read_text(encoding="utf-8")
-COMMAND: Final = "vibes hook || true"
+COMMAND: Final = "vibes hook >/dev/null 2>&1 || true"
 EVENTS: Final = {
     "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart",
     "SubagentStop", "SessionEnd", "BeforeAgent", "AfterTool", "sessionStart", "userPromptSubmitted",

@@ -188,7 +188,8 @@ def _commands(program: str) -> dict[str, str]:
     plain = program if program == quoted else PROGRAM
     in_cmd = there.replace("/", "\\") if " " not in there else PROGRAM
     return {
-        "sh": f"{quoted} hook || true",
+        # Some agents add what a hook prints to the prompt: also what a wrapper of ours prints.
+        "sh": f"{quoted} hook >/dev/null 2>&1 || true",
         "any": f"{plain} hook; exit 0",
         "cmd": f'cmd /c "{in_cmd} hook || exit 0"',
         "powershell": f"& '{there}' hook; exit 0" if is_windows else "vibes hook; exit 0",

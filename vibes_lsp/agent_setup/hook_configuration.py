@@ -39,7 +39,7 @@ _PROGRAM: Final = (
     r"""(?:'[^'"\n]*[/\\]vibes(?:\.exe)?'|"[^'"\n]*[/\\]vibes(?:\.exe)?"|[^\s'"]*vibes(?:\.exe)?)"""
 )
 _OURS: Final = re.compile(
-    rf"(?:& )?{_PROGRAM} hook(?: \|\| true|; exit 0)?"
+    rf"(?:& )?{_PROGRAM} hook(?: >/dev/null 2>&1)?(?: \|\| true|; exit 0)?"
     rf'|cmd /c "{_PROGRAM} hook \|\| exit 0"'
 )
 _RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? +hook\b""")
