@@ -65,6 +65,11 @@ def test_attested_lines_are_imported_with_tool_model_session_and_commit(
     assert placement["tool"] == {"name": "Claude Code", "version": "unknown"}
     assert placement["model"]["name"] == "claude-sonnet-4-5"
     assert placement["commitHash"] == repository.head()
+    assert placement["importedFrom"] == {
+        "format": "git-ai",
+        "id": session_key(CLAUDE),
+        "evidence": "revision",
+    }
     assert ai_lines(repository) == [8, 9, 10]
     [record] = [each for each in log(repository) if each["type"] == "line"]
     assert record["imported_from"] == {

@@ -123,3 +123,11 @@ async def test_new_notes_show_without_a_restart(
     while not await plain(editor, uri, 6):
         await editor.final(uri)
     assert (await plain(editor, uri, 6))[0] == "git-ai: Codex · gpt-5.1-codex"
+
+
+async def test_an_imported_annotation_names_its_source(editor: Editor, project: Project) -> None:
+    source = {"format": "git-ai", "id": session_key(CLAUDE), "evidence": "revision"}
+    uri = editor.open(project.annotated(imported_from=source))
+    assert "imported from git-ai, evidence revision" in (await editor.hover(uri, 5)).replace(
+        "`", ""
+    )

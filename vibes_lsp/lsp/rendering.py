@@ -149,6 +149,12 @@ class Description:
                 "captured, low confidence: an editor saw a completion being accepted; "
                 "no tool reported it"
             )
+        imported = facts.get("importedFrom")
+        if isinstance(imported, dict):
+            yield (
+                f"imported from {quote(imported.get('format'), _NAME)},"
+                f" evidence {quote(imported.get('evidence'), 20)}"
+            )
         if placement.moved_from is not None:
             yield f"recorded for {quote(placement.moved_from, _LONG)}"
         if (record.text("environment_hash") or "") not in self.snapshot.trail.trail.manifest:

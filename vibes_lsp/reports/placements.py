@@ -14,9 +14,16 @@ from vibes_lsp.index.placements import Placement, in_git_since, why_unverified
 from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.index.reviews import Review, deciding_review, is_text_unchanged
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.model.vocabulary import Action, Band, ContextType, RecordType, ReviewerKind
+from vibes_lsp.model.vocabulary import (
+    IMPORTED_FROM,
+    Action,
+    Band,
+    ContextType,
+    RecordType,
+    ReviewerKind,
+)
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, band_of, format_score
@@ -113,6 +120,11 @@ class PlacementReport:
             result["pending"] = True
         if author.is_captured:
             result["captured"] = True
+        imported = mapping(placement.lineage.first.members, IMPORTED_FROM)
+        if imported:
+            result["importedFrom"] = {
+                name: text(imported, name) for name in ("format", "id", "evidence")
+            }
         if placement.moved_from is not None:
             result["movedFrom"] = placement.moved_from
         if placement.replaced_by is not None:
