@@ -16,7 +16,6 @@ from vibes_lsp.ingest.events import (
     AgentEvent,
     CommandRun,
     FileEdit,
-    FilesEdited,
     PromptSubmitted,
     SessionEnded,
     SessionKey,
@@ -115,8 +114,8 @@ def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | N
             content = text(members, "file_text")
             if not path or content is None:
                 return None
-            edit = FileEdit(absolute_path(folder, path), creates=True, after=content)
-            return FilesEdited((edit,))
+            file = absolute_path(folder, path)
+            return files_edited(FileEdit(file, creates=True, after=content, may_overwrite=True))
         case "edit" | "Edit":
             return files_edited(replacement(folder, members, ("path", "old_str", "new_str")))
     return None

@@ -107,7 +107,7 @@ def _checked(edits: tuple[FileEdit, ...], told: str) -> FilesEdited | None:
         *(
             FileEdit(each.path)
             if each.path.endswith(_NOTEBOOK)  # the texts are those of cells
-            else replace(each, may_be_unsaved=True, may_overwrite=False)
+            else replace(each, may_be_unsaved=True)
             for each in edits
         )
     )

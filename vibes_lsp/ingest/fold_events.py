@@ -28,6 +28,7 @@ from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
 from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
+from vibes_lsp.ingest.earlier_files import without_overwrites
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
 from vibes_lsp.ingest.event_log import (
     NOTHING_TO_RECORD,
@@ -296,7 +297,8 @@ def _with_session_files(
         for completed, edit in edits:
             name = f"{waiting.name} {edit.call_id}"
             moment = completed * _MILLISECOND
-            found.append(WaitingEvent(name, None, moment, edit, waiting.source, ""))
+            known = without_overwrites(edit, datetime.fromtimestamp(completed / 1e3, UTC))
+            found.append(WaitingEvent(name, None, moment, known, waiting.source, ""))
         found.append(replace(waiting, event=files.complete(waiting.event)))
         last[key] = waiting.received
     return _without_repeats(found)
@@ -323,6 +325,7 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
             agent = agent_of(payload)
             source = source_of(None if agent is None else agent.value, payload, data)
             event, reason = _event_of(directory, payload)
+            event = None if event is None else without_overwrites(event, moment)
     except MalformedJson:
         reason = "the payload is no JSON object"
     except UnreadableFile as error:

@@ -249,11 +249,13 @@ def _named_folder(data: bytes) -> str | None:
             continue
         end = data.find(b'"', start + 1)
         plain = data[start + 1 : end].replace(b"\\\\", b"\0")
-        if end > 0 and b"\\" not in plain:
+        if end > start + 1 and b"\\" not in plain:
             try:
-                return plain.replace(b"\0", b"\\").decode("utf-8")
+                folder = plain.replace(b"\0", b"\\").decode("utf-8")
             except UnicodeDecodeError:
                 continue
+            is_url_like = os.name == "nt" and folder[:1] == "/" and folder[2:3] == ":"
+            return folder[1:] if is_url_like else folder
     return None
 
 

@@ -85,7 +85,8 @@ def _read_file(head: str, body: Sequence[str]) -> Iterator[FileEdit]:
         yield FileEdit(path, deletes=True)
     elif kind == "Add":
         added = [line[1:] for line in body if line.startswith("+")]
-        yield FileEdit(path, creates=True, after="".join(f"{line}\n" for line in added))
+        content = "".join(f"{line}\n" for line in added)
+        yield FileEdit(path, creates=True, after=content, may_overwrite=True)
     else:
         moved = next((line.removeprefix(_MOVE) for line in body if line.startswith(_MOVE)), None)
         yield FileEdit((moved or path).strip(), chunks=tuple(_read_chunks(body)))
