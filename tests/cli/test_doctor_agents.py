@@ -197,24 +197,6 @@ def test_outdated_hooks_are_updated_on_request(project: Project, run_vibes: RunV
     assert fixes(run_vibes("doctor", "--fix", "--json", cwd=project.root)) == []
 
 
-def test_hooks_in_the_home_folder_need_no_path(
-    project: Project, run_vibes: RunVibes, tmp_path: Path
-) -> None:
-    done = run_vibes("init", "--agents", "claude-code", "--user", cwd=project.root)
-    assert done.code == 0
-    (tmp_path / "bin/vibes").unlink()
-    done = run_vibes("doctor", "--json", cwd=project.root)
-    assert "ok: hooked up in ~/.claude/settings.json" in messages(done, CLAUDE)
-    assert "note: it is not there" in messages(done, "vibes on PATH")
-    settings = tmp_path / "home/.claude/settings.json"
-    moved = settings.read_text("utf-8").replace("/bin/vibes", "/gone/vibes")
-    settings.write_text(moved, encoding="utf-8")
-    done = run_vibes("doctor", "--json", cwd=project.root)
-    assert "problem: the hooks in ~/.claude/settings.json are not those" in messages(done, CLAUDE)
-    assert len(fixes(run_vibes("doctor", "--fix", "--json", cwd=project.root))) == 1
-    assert "/gone/" not in settings.read_text("utf-8")
-
-
 def test_an_agent_is_not_hooked_up_by_a_fix(project: Project, run_vibes: RunVibes) -> None:
     done = run_vibes("doctor", "--fix", "--json", cwd=project.root)
     assert fixes(done) == []

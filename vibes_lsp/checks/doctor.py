@@ -53,16 +53,13 @@ def diagnose_program() -> Iterator[Step]:
     yield from server_steps()
 
 
-def diagnose(
-    context: CheckContext, home: UserHome, file: Path | None = None, *, program: str = ""
-) -> Iterator[Step]:
+def diagnose(context: CheckContext, home: UserHome, file: Path | None = None) -> Iterator[Step]:
     """Yield the steps for a trail, and for one file of the project if given.
 
     Args:
         context: The trail.
         home: The person's home, with the configuration of agents.
         file: A file whose annotations are missing.
-        program: What hooks in the person's own configuration run.
     """
     yield Step(Group.TRAIL, "audit directory", Health.OK, str(context.directory.path))
     yield from _files(context)
@@ -78,7 +75,7 @@ def diagnose(
         yield _annotations(context)
     yield from _git(context)
     yield from _hook(context)
-    yield from agent_steps(context.directory, home, context.now, program=program)
+    yield from agent_steps(context.directory, home, context.now)
     yield from recording_steps(context.directory, context.now)
     if file is not None:
         yield from _file(context, file)
@@ -186,8 +183,7 @@ def _annotations(context: CheckContext) -> Step:
             "annotations",
             Health.NOTE,
             "the log has no annotations yet",
-            "hook up a coding agent with `vibes init --agents NAME`, or record an edit with "
-            "`vibes record annotate`",
+            "record an edit with `vibes record annotate`, or check that your tool records",
         )
     paths = context.trail.annotated_paths()
     foreign = foreign_paths(paths, context.directory.project)

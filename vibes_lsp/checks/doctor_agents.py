@@ -33,33 +33,24 @@ _EXPECTED: Final = frozenset({NOTHING_TO_RECORD, REPEATED})
 """Outcomes of events that are as they should be."""
 
 
-def agent_steps(
-    directory: AuditDir, home: UserHome, now: datetime, *, program: str
-) -> Iterator[Step]:
-    """Yield the steps for all agents that are here, hooked up, or have sent events.
-
-    Args:
-        directory: The trail.
-        home: The person's home.
-        now: The current time.
-        program: What hooks in the person's own configuration run.
-    """
+def agent_steps(directory: AuditDir, home: UserHome, now: datetime) -> Iterator[Step]:
+    """Yield the steps for all agents that are here, hooked up, or have sent events."""
     logged = read_event_log(directory)
     absent: list[str] = []
-    needs_path = False
+    is_hooked = False
     for agent in AGENTS:
-        report = inspect_agent(agent, directory.project, home, program=program or PROGRAM)
+        report = inspect_agent(agent, directory.project, home)
         events = [each for each in logged if each.agent == agent.name]
         hooked = any(file.state not in (None, HookState.ABSENT) for file in report.files)
         if not (report.is_installed or hooked or events):
             absent.append(agent.name)
             continue
-        needs_path |= report.state(Scope.PROJECT) is not HookState.ABSENT
+        is_hooked |= hooked
         yield _installed(report)
         yield from _hooks(report, directory.project, home)
         yield from _trust(report, is_proven=bool(events))
         yield from _events(agent, directory, events, now, is_hooked=hooked)
-    yield from _program(is_needed=needs_path)
+    yield from _program(is_hooked=is_hooked)
     strange = [each for each in logged if each.agent == NO_AGENT]
     if strange:
         yield _step(
@@ -77,7 +68,7 @@ def _step(about: str, health: Health, message: str, hint: str = "") -> Step:
     return Step(Group.AGENTS, about, health, message, hint)
 
 
-def _program(*, is_needed: bool) -> Iterator[Step]:
+def _program(*, is_hooked: bool) -> Iterator[Step]:
     """Yield whether the hooks find this program."""
     about = "vibes on PATH"
     found = shutil.which(PROGRAM)
@@ -85,7 +76,7 @@ def _program(*, is_needed: bool) -> Iterator[Step]:
     if found is None:
         yield _step(
             about,
-            Health.PROBLEM if is_needed else Health.NOTE,
+            Health.PROBLEM if is_hooked else Health.NOTE,
             "it is not there, so hooks in the configuration of a project record nothing",
             f"add this folder to PATH: {own}",
         )

@@ -50,14 +50,14 @@ def command(file: Path | None, fix: bool, audit_dir: Path | None, as_json: bool)
     --fix records what waits, updates outdated hooks, narrows permissions and removes temporary
     files of ended programs. It names each repair.
     """
-    home, program = current_home(), program_path()
+    home = current_home()
     steps = list(diagnose_program())
     fixes: list[Fix] = []
     try:
         directory = audit_directory(audit_dir)
         if fix:
-            fixes += apply_fixes(directory, home, now(), program=program)
-        steps += diagnose(open_context(directory, now()), home, file, program=program)
+            fixes += apply_fixes(directory, home, now(), program=program_path())
+        steps += diagnose(open_context(directory, now()), home, file)
     except AuditDirNotFound as error:
         steps.append(
             Step(Group.TRAIL, "audit directory", Health.PROBLEM, error.message, error.hint)

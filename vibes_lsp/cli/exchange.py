@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from datetime import datetime
 from pathlib import Path
 
 import click
 
+from vibes_lsp.cli.keyboard import is_interactive
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
+from vibes_lsp.cli.output import (
+    escape,
+    print_json,
+    print_line,
+    print_table,
+    print_warning,
+    progress,
+)
 from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
 from vibes_lsp.exchange.import_agent_trace import read_agent_trace
 from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import Imported, PlannedRecord
+from vibes_lsp.exchange.import_transcripts import TranscriptReader
 from vibes_lsp.exchange.record_imports import ReadCandidates, record_imports
+from vibes_lsp.exchange.session_files import AGENTS, Reading
 from vibes_lsp.recording import Recorder
 from vibes_lsp.recording import as_json as result_as_json
 
 _MAX_SOURCE = 40
+_MAX_FOLDERS = 5
 
 
 @click.group("import")
@@ -29,7 +43,12 @@ def command() -> None:
 
 
 def run_import(
-    read: ReadCandidates, audit_dir: Path | None, *, dry_run: bool, as_json: bool
+    read: ReadCandidates,
+    audit_dir: Path | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    confirm: Callable[[Imported], bool] | None = None,
 ) -> None:
     """Import what a reader yields and print the result; a preview lists each record.
 
@@ -38,10 +57,11 @@ def run_import(
         audit_dir: What `--audit-dir` names.
         dry_run: Write nothing.
         as_json: Print JSON.
+        confirm: Is asked with what would be recorded.
     """
     directory = audit_directory(audit_dir)
     recorder = Recorder(directory) if dry_run else open_recorder(directory)
-    result = record_imports(recorder, read, dry_run=dry_run)
+    result = record_imports(recorder, read, dry_run=dry_run, confirm=confirm)
     if not dry_run:
         finish_recording(recorder)
     if recorder.warning is not None:
@@ -52,12 +72,14 @@ def run_import(
     if dry_run and result.records:
         print_table(
             ["source", "place", "outcome"],
-            [
-                (escape(each.place, _MAX_SOURCE), _place(each), _outcome(each))
-                for each in result.records
-            ],
+            [(escape(_end(each.place)), _place(each), _outcome(each)) for each in result.records],
         )
     _print_counts(result, dry_run=dry_run)
+
+
+def _end(place: str) -> str:
+    """Return the end of a long place: the file's name and the line."""
+    return place if len(place) <= _MAX_SOURCE else f"…{place[1 - _MAX_SOURCE :]}"
 
 
 def _place(record: PlannedRecord) -> str:
@@ -119,3 +141,93 @@ def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None
     commit introduced are imported.
     """
     run_import(read_git_ai, audit_dir, dry_run=dry_run, as_json=as_json)
+
+
+@command.command(
+    "transcripts",
+    epilog=examples(
+        "vibes import transcripts --dry-run",
+        "vibes import transcripts --agent codex --since 2026-09-01",
+    ),
+)
+@click.option(
+    "--agent",
+    "agents",
+    type=click.Choice(list(AGENTS)),
+    multiple=True,
+    help="Agent, also several times.  [default: all]",
+)
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    metavar="DATE",
+    help="Edits from this date or time on.",
+)
+@click.option(
+    "--former-folder",
+    "former_folders",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    help="Folder in which this repository was before, also several times.",
+)
+@click.option("--yes", is_flag=True, help="No question on a terminal.")
+@dry_run_option
+@json_option
+@audit_dir_option
+def transcripts_command(  # noqa: PLR0917  # click passes them by name
+    agents: Sequence[str],
+    since: datetime | None,
+    former_folders: Sequence[Path],
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+    audit_dir: Path | None,
+) -> None:
+    """Import what agents did before hooks recorded it.
+
+    Reads the session files that agents keep on this machine, of sessions in this repository. Edits
+    are replayed over git's history; those whose lines a commit introduced are recorded.
+    """
+    reader = TranscriptReader(
+        Path.home(),
+        [AGENTS[name] for name in agents or AGENTS],
+        None if since is None else since.astimezone(),
+        [str(folder.absolute()) for folder in former_folders],
+    )
+    asks = not yes and not as_json and is_interactive()
+    with progress() if not asks else nullcontext() as step:
+        if step is not None:
+            reader.progress = step
+        run_import(
+            reader.read,
+            audit_dir,
+            dry_run=dry_run,
+            as_json=as_json,
+            confirm=_confirm if asks else None,
+        )
+    _print_reading(reader.reading, as_json=as_json)
+
+
+def _confirm(plan: Imported) -> bool:
+    _print_counts(plan, dry_run=True)
+    return click.confirm("Import?", default=True)
+
+
+def _print_reading(reading: Reading, *, as_json: bool) -> None:
+    for each in reading.unreadable:
+        print_warning(escape(each))
+    if as_json:
+        return
+    print_line(
+        f"{reading.files:,} session files of this repository,"
+        f" {reading.other_files:,} of other folders"
+    )
+    if reading.broken_lines:
+        print_line(f"  {reading.broken_lines:>6,}  lines cannot be read")
+    gone = sorted(reading.missing_folders.items(), key=lambda each: -each[1])
+    if gone:
+        print_line("Folders of sessions that are gone; if one was this repository,")
+        print_line("name it with --former-folder:")
+    for folder, count in gone[:_MAX_FOLDERS]:
+        print_line(f"  {count:>6,}  {escape(folder)}")

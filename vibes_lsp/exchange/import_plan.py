@@ -26,6 +26,8 @@ class Evidence(StrEnum):
     """The commit that the source names has these lines, and no parent of it has them."""
     CONTENT_HASH = "content-hash"
     """A version has text with the hash that the source gives."""
+    REPLAY = "replay"
+    """The edits in the source make a version of the one before it."""
     TEXT = "text"
     """A version has the text that the source gives."""
     NONE = "none"
@@ -62,10 +64,14 @@ class ImportedSession:
     Attributes:
         id: Its id in this trail, which follows from the source's own id.
         description: What it is, such as a URL.
+        parent: The id of the session in this trail that delegated to it.
+        agent_type: What kind of subagent it is.
     """
 
     id: str
     description: str | None = None
+    parent: str | None = None
+    agent_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +177,13 @@ class Imported(Result):
     """
 
     record_types: ClassVar[frozenset[str]] = frozenset(
-        {RecordType.LINE, RecordType.SESSION, EdgeType.CAUSED_BY}
+        {
+            RecordType.LINE,
+            RecordType.SESSION,
+            RecordType.DELEGATION,
+            EdgeType.CAUSED_BY,
+            EdgeType.DELEGATED_TO,
+        }
     )
     imported: int
     unverified: int

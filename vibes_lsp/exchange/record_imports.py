@@ -43,7 +43,7 @@ from vibes_lsp.recording.context import Draft, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder
-from vibes_lsp.recording.sessions import add_end, add_start
+from vibes_lsp.recording.sessions import add_delegation, add_end, add_start
 
 ReadCandidates: TypeAlias = Callable[[RecordingContext], Iterable[Candidate]]
 """Yields the edits of a source, and what cannot be imported."""
@@ -78,6 +78,7 @@ def record_imports(
     read: ReadCandidates,
     *,
     dry_run: bool = False,
+    confirm: Callable[[Imported], bool] | None = None,
 ) -> Imported:
     """Record what a reader yields and the trail does not have; again, it changes nothing.
 
@@ -86,6 +87,7 @@ def record_imports(
         read: Yields the edits. Those in one version of a file should follow each other, with the
             same `Text`: that version is then searched once.
         dry_run: Write nothing, only return what would be recorded.
+        confirm: Is asked with what would be recorded; nothing is written unless it agrees.
 
     Raises:
         VibesError: The source or the trail cannot be read, or the trail cannot be written.
@@ -93,8 +95,9 @@ def record_imports(
 
     def decide(context: RecordingContext) -> tuple[Draft, Imported]:
         plan = list(_plan(context, read(context)))
-        if dry_run:
-            return Draft(context.timestamp), Imported.of([each.record for each in plan], 0)
+        preview = Imported.of([each.record for each in plan], 0)
+        if dry_run or (confirm is not None and preview.imported and not confirm(preview)):
+            return Draft(context.timestamp), preview
         return _write(context, plan)
 
     return recorder.write_derived(Imported, decide, dry_run=dry_run)
@@ -233,33 +236,18 @@ def _write(context: RecordingContext, plan: Sequence[_Planned]) -> tuple[Draft, 
     entries = Entries(context)
     draft = Draft(context.timestamp)
     records: list[PlannedRecord] = []
-    spans = _session_spans([each.new.edit for each in plan if each.new is not None])
-    started: set[str] = set()
+    draft.records += _sessions(context, entries, [each.new.edit for each in plan if each.new])
     for each in plan:
         if each.new is None:
             records.append(each.record)
             continue
         edit = each.new.edit
         environment = _environment(entries, edit)
-        session = edit.session
-        if session is not None and session.id not in started:
-            started.add(session.id)
-            draft.records += _session(context, entries, edit, span=spans[session.id])
         annotation = _annotation(context, entries, each.new, environment)
         draft.records += annotation.records
         identifier = str(annotation.records[0]["annotation_id"])
         records.append(replace(each.record, annotation_id=identifier))
     return draft, Imported.of(records, entries.masked)
-
-
-def _session_spans(edits: Iterable[ImportedEdit]) -> dict[str, tuple[datetime, datetime]]:
-    """Return the times of the first and the last edit of each session."""
-    spans: dict[str, tuple[datetime, datetime]] = {}
-    for each in edits:
-        if each.session is not None:
-            first, last = spans.get(each.session.id, (each.moment, each.moment))
-            spans[each.session.id] = min(first, each.moment), max(last, each.moment)
-    return spans
 
 
 def _environment(entries: Entries, edit: ImportedEdit) -> str:
@@ -276,22 +264,53 @@ def _name(given: str) -> str:
     return replace_invalid(given.strip())[:_MAX_NAME] or UNKNOWN
 
 
-def _session(
-    context: RecordingContext,
-    entries: Entries,
-    edit: ImportedEdit,
-    *,
-    span: tuple[datetime, datetime],
-) -> list[Members]:
-    """Return the start and the end of an edit's session; nothing if the trail has it."""
-    session = edit.session
-    if session is None or context.trail.log.session(session.id) is not None:
-        return []
-    draft = Draft(format_timestamp(span[0]), session.id)
-    description = entries.clean_or_none(session.description)
-    add_start(draft, context, session.id, _environment(entries, edit), description=description)
-    add_end(draft, session.id, format_timestamp(span[1]))
-    return draft.records
+def _sessions(
+    context: RecordingContext, entries: Entries, edits: Sequence[ImportedEdit]
+) -> Iterator[Members]:
+    """Yield the starts and ends of the edits' sessions that the trail does not have.
+
+    A session begins with its first edit and ends with its last one, or with those of the sessions
+    that it delegated to.
+    """
+    spans: dict[str, tuple[datetime, datetime]] = {}
+    origins: dict[str, ImportedEdit] = {}
+    children: dict[str, ImportedEdit] = {}
+    for edit in edits:
+        if edit.session is None:
+            continue
+        origins.setdefault(edit.session.id, edit)
+        for identifier in {edit.session.id, edit.session.parent} - {None}:
+            first, last = spans.get(str(identifier), (edit.moment, edit.moment))
+            spans[str(identifier)] = min(first, edit.moment), max(last, edit.moment)
+        if edit.session.parent is not None:
+            children.setdefault(edit.session.parent, edit)
+    known = context.trail.log.session
+    environments: dict[str, str] = {}
+    for identifier in sorted(spans, key=lambda each: (each not in children, spans[each])):
+        if known(identifier) is not None:
+            continue
+        own = origins.get(identifier)
+        edit = own or replace(children[identifier], model=Model(UNKNOWN, UNKNOWN))
+        session = own.session if own is not None else None
+        environment = environments[identifier] = _environment(entries, edit)
+        draft = Draft(format_timestamp(spans[identifier][0]), identifier)
+        add_start(
+            draft,
+            context,
+            identifier,
+            environment,
+            description=entries.clean_or_none(session.description) if session else None,
+            parent_session_id=session.parent if session else None,
+            agent_type=entries.clean_or_none(session.agent_type) if session else None,
+        )
+        if session is not None and session.parent is not None:
+            parent = known(session.parent)
+            of_parent = environments.get(session.parent) or (
+                parent.text("environment_hash") if parent is not None else None
+            )
+            add_delegation(draft, (session.parent, of_parent), (identifier, environment))
+        add_end(draft, identifier, format_timestamp(spans[identifier][1]))
+        yield from draft.records
 
 
 def _annotation(

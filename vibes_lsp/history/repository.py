@@ -166,6 +166,20 @@ class Repository:
         pairs = zip(output[1::3], output[2::3], strict=False)
         return {name.decode(): value.decode("utf-8", "replace") for name, value in pairs}
 
+    def work_trees(self) -> list[Path]:
+        """Return the top folders of all work trees of the repository, this one first.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        listed = run_git(self.root, "worktree", "list", "--porcelain")
+        found = [
+            Path(line.removeprefix(b"worktree ").decode("utf-8", "surrogateescape"))
+            for line in listed.split(b"\n")
+            if line.startswith(b"worktree ")
+        ]
+        return [self.root, *(path for path in found if path != self.root)]
+
     def prefix_of(self, folder: Path) -> str:
         """Return the prefix of git's paths below a folder: `folder/`, or nothing at the top."""
         inside = self.relative_path(folder)

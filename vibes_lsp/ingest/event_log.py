@@ -129,7 +129,7 @@ class EventLog:
         folder = self._directory.agent_events
         make_folder(folder)
         folder.chmod(0o700)
-        kept = _newest([*_read_log(self._directory), *self._events])
+        kept = _newest([*read_event_log(self._directory), *self._events])
         lines = b"".join(canonical_json(asdict(each)) + b"\n" for each in kept)
         replace_file(write_temporary(folder, lines, durable=False), folder / _LOG)
         redaction = load_config(self._directory).config.redaction
@@ -208,14 +208,10 @@ def _edit_words(file: EditedFile) -> str:
 
 
 def read_event_log(directory: AuditDir) -> list[LoggedEvent]:
-    """Return the events in the log, oldest first; none if git tracks it."""
-    return [] if is_tracked(directory.agent_events / _LOG) else _read_log(directory)
-
-
-def _read_log(directory: AuditDir) -> list[LoggedEvent]:
-    """Return the events in the log; damaged lines are left out."""
+    """Return the events in the log, oldest first; damaged lines are left out."""
+    path = directory.agent_events / _LOG
     try:
-        data = read_file(directory.agent_events / _LOG, limit=_MAX_LOG)
+        data = None if is_tracked(path) else read_file(path, limit=_MAX_LOG)
     except VibesError:
         return []
     found: list[LoggedEvent] = []

@@ -164,23 +164,57 @@ def _add_delegation(
 ) -> None:
     if parent.id == child:
         raise WrongArgument("child_session_id", "a session cannot delegate to itself")
+    known = context.trail.log.edges(source=parent.id)
+    add_delegation(
+        draft,
+        (parent.id, parent.text("environment_hash")),
+        (child, environment),
+        description=description,
+        files=files,
+        kind=kind,
+        has_edge=any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in known),
+    )
+
+
+def add_delegation(
+    draft: Draft,
+    parent: tuple[str, str | None],
+    child: tuple[str, str],
+    *,
+    description: str | None = None,
+    files: Sequence[str] = (),
+    kind: DelegationType = DelegationType.TASK,
+    has_edge: bool = False,
+) -> None:
+    """Add a delegation and its edge.
+
+    Args:
+        draft: Where to add them.
+        parent: The session that delegates and its environment.
+        child: The session that gets the work and its environment.
+        description: The work.
+        files: The files that it is about.
+        kind: Its kind.
+        has_edge: Whether the trail has the edge.
+    """
     draft.add(
         present(
             {
                 "type": RecordType.DELEGATION.value,
-                "parent_session_id": parent.id,
-                "child_session_id": child,
+                "parent_session_id": parent[0],
+                "child_session_id": child[0],
                 "timestamp": draft.timestamp,
                 "task_description": description,
                 "delegated_files": list(files) or None,
                 "delegation_type": str(kind),
-                "parent_environment_hash": parent.text("environment_hash"),
-                "child_environment_hash": environment,
+                "parent_environment_hash": parent[1],
+                "child_environment_hash": child[1],
             }
         )
     )
-    known = context.trail.log.edges(source=parent.id)
-    if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in known):
+    if not has_edge:
         draft.edge(
-            EdgeType.DELEGATED_TO, Node(parent.id, NodeType.SESSION), Node(child, NodeType.SESSION)
+            EdgeType.DELEGATED_TO,
+            Node(parent[0], NodeType.SESSION),
+            Node(child[0], NodeType.SESSION),
         )

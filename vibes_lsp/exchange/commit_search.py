@@ -1,0 +1,317 @@
+"""Find the commits that introduced the lines of edits, in the history of HEAD.
+
+Commits are walked from the oldest on. At each version of a file, the edits that no earlier commit
+has are replayed over the version before it (`replay`). So lines belong to the last edit that wrote
+them, a rebase or squash changes nothing, and lines that were there before belong to none. A file
+that was renamed before its commit is found by git's rename detection, a new one by its content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Self
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.exchange.edit_placement import text_lines
+from vibes_lsp.exchange.replay import (
+    Attribution,
+    OwnedText,
+    Owner,
+    Writer,
+    apply_edit,
+    attribute_lines,
+)
+from vibes_lsp.history.changed_files import ChangedBlob, CommitChanges, changes_since
+from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.renames import renames_in_commit
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.ingest.events import FileEdit
+from vibes_lsp.model.vocabulary import Action
+
+_SECOND: Final = timedelta(seconds=1)
+"""The resolution of a commit's time."""
+_MAX_VERSIONS: Final = 32
+"""Versions of its file in which an edit is searched."""
+_MAX_BYTES: Final = 4 << 20
+_MAX_TEXTS: Final = 64
+
+NOT_COMMITTED: Final = "no commit has changed the file since"
+OVERWRITTEN: Final = "a later edit replaced the lines before they were committed"
+NOTHING_ADDED: Final = "the edit only removed lines"
+NOT_APPLIED: Final = "the edit does not fit the file's text"
+NOT_FOUND: Final = "no commit certainly has the lines"
+
+
+@dataclass(frozen=True, slots=True)
+class DatedEdit:
+    """An edit of a file.
+
+    Attributes:
+        path: The file from the top of the work tree.
+        moment: When it was edited.
+        edit: The edit.
+    """
+
+    path: str
+    moment: datetime
+    edit: FileEdit
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLines:
+    """Lines of an edit in the commit that introduced them; 1-based and inclusive.
+
+    Attributes:
+        edit: The edit, by its number.
+        commit: The commit's full hash.
+        path: The file in that commit, from the top of the work tree.
+        text: The version.
+        start: First line.
+        end: Last line.
+        action: What the edit did to them.
+        is_exact: Whether the edits make this version of the one before it.
+    """
+
+    edit: int
+    commit: str
+    path: str
+    text: Text
+    start: int
+    end: int
+    action: Action
+    is_exact: bool
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An edit that no commit has yet."""
+
+    number: int
+    dated: DatedEdit
+    versions: int = 0
+    reason: str = NOT_COMMITTED
+
+
+class CommitSearch:
+    """Searches the commits of some edits; a context manager, because it keeps git running.
+
+    Args:
+        repository: The repository.
+        edits: The edits, in the order of time.
+
+    Attributes:
+        reasons: Why the other edits were not found, by number; complete after the search.
+    """
+
+    def __init__(self, repository: Repository, edits: Sequence[DatedEdit]) -> None:
+        self.reasons: dict[int, str] = {}
+        self._repository = repository
+        self._objects = GitObjects(repository.root, limit=_MAX_BYTES)
+        self._pending: dict[str, list[_Pending]] = defaultdict(list)
+        self._boundary = repository.shallow_boundary()
+        self._since = min((each.moment for each in edits), default=None)
+        self._texts: dict[str, Text | None] = {}
+        self._previous: dict[str, datetime] = {}
+        self._new_files: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for number, each in enumerate(edits):
+            self._pending[each.path].append(_Pending(number, each))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._objects.close()
+
+    def search(self) -> Iterator[FoundLines]:
+        """Yield the lines of edits, those of one version together, parents before children.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        if self._since is None:
+            return
+        for changes in changes_since(self._repository, self._since - _SECOND):
+            if changes.commit not in self._boundary:
+                yield from self._search_commit(changes)
+        for path, pending in self._pending.items():
+            if pending and all(each.reason == NOT_COMMITTED for each in pending):
+                yield from self._search_content(path, pending)
+        for pending in self._pending.values():
+            self.reasons.update((each.number, each.reason) for each in pending)
+
+    def _search_commit(self, changes: CommitChanges) -> Iterator[FoundLines]:
+        gone = {
+            each.path: each for each in changes.files if each.blob is None and self._has(each.path)
+        }
+        renamed: dict[str, str] = {}
+        if gone and any(each.is_new for each in changes.files):
+            renames, _ = renames_in_commit(self._repository, changes.commit)
+            renamed = {new: old for old, new in renames.items() if old in gone}
+        for file in changes.files:
+            if file.blob is None:
+                continue
+            old = renamed.get(file.path)
+            if old is not None:
+                pending = [*self._pending.pop(old), *self._pending.get(file.path, ())]
+                self._pending[file.path] = sorted(pending, key=lambda each: each.dated.moment)
+                file = replace(file, before=gone[old].before)  # noqa: PLW2901
+            if self._has(file.path):
+                yield from self._search_version(changes, file)
+            elif file.is_new:
+                self._new_files[file.blob or ""].append((changes.commit, file.path))
+
+    def _has(self, path: str) -> bool:
+        return bool(self._pending.get(path))
+
+    def _search_version(self, changes: CommitChanges, file: ChangedBlob) -> Iterator[FoundLines]:
+        pending = self._pending[file.path]
+        due = [each for each in pending if each.dated.moment < changes.committed + _SECOND]
+        text = self._text(file.blob)
+        bases = [base for blob in file.before if (base := self._text(blob)) is not None]
+        previous = self._previous.get(file.path)
+        self._previous[file.path] = changes.committed
+        if not due or text is None or len(bases) < len(file.before):
+            return
+        tried = [due]
+        if previous is not None:
+            recent = [each for each in due if each.dated.moment >= previous]
+            tried += [recent] if recent and len(recent) < len(due) else []
+        best: tuple[list[_Pending], Attribution] | None = None
+        for chosen in tried:
+            found = _attribute(chosen, bases, text, changes)
+            if best is None or (found.is_exact, found.claimed) > (
+                best[1].is_exact,
+                best[1].claimed,
+            ):
+                best = chosen, found
+            if found.is_exact and found.claimed:
+                break
+        if best is not None:
+            yield from _found_lines(best[0], best[1], changes.commit, file.path, text)
+            self._settle(file.path, due, *best)
+
+    def _settle(
+        self, path: str, due: Sequence[_Pending], chosen: Sequence[_Pending], found: Attribution
+    ) -> None:
+        """Drop the edits that were found, and those that cannot be found any more."""
+        claimed = {owner.edit for owner in found.owners if owner is not None}
+        last = max(claimed, default=-1)
+        done: set[int] = set()
+        for number, each in enumerate(chosen):
+            each.reason = NOT_FOUND
+            if number in claimed:
+                done.add(each.number)
+            elif number in found.empty:
+                each.reason = NOTHING_ADDED
+            elif number in found.lost:
+                each.reason = OVERWRITTEN
+            elif number in found.unplaced:
+                each.reason = NOT_APPLIED
+            if number not in claimed and number < last and number in found.lost | found.empty:
+                self.reasons[each.number] = each.reason
+                done.add(each.number)
+        for each in due:
+            each.versions += 1
+            if each.versions >= _MAX_VERSIONS and each.number not in done:
+                self.reasons[each.number] = each.reason
+                done.add(each.number)
+        self._pending[path] = [each for each in self._pending[path] if each.number not in done]
+
+    def _search_content(self, path: str, pending: list[_Pending]) -> Iterator[FoundLines]:
+        """Yield the lines of a new file that was committed under another name.
+
+        Only a file with exactly the text of some moment counts, and only if there is one.
+        """
+        edits = [each.dated.edit for each in pending]
+        if not edits[0].creates:
+            return
+        places: set[tuple[str, str, str]] = set()
+        state = OwnedText()
+        for number, edit in enumerate(edits):
+            applied = apply_edit(state, edit, number)
+            if applied is None:
+                break
+            state = applied[0]
+            blob = self._blob_id("".join(f"{line}\n" for line in state.lines))
+            if state.lines and blob is not None:
+                places.update((blob, *place) for place in self._new_files.get(blob, ()))
+        if len(places) != 1:
+            return
+        ((blob, commit, name),) = places
+        text, made = self._text(blob), self._objects.commit(commit)
+        if text is None or made is None:
+            return
+        changes = CommitChanges(commit, made.moment, made.moment, ())
+        due = [each for each in pending if each.dated.moment < made.moment + _SECOND]
+        if due:
+            found = _attribute(due, (), text, changes)
+            if found.is_exact:
+                yield from _found_lines(due, found, commit, name, text)
+                self._settle(path, due, due, found)
+
+    def _blob_id(self, content: str) -> str | None:
+        """Return the name that git gives to a content; None in a repository without commits."""
+        data = content.encode("utf-8", "surrogatepass")
+        head = self._objects.head()
+        if head is None:
+            return None
+        algorithm = hashlib.sha256 if len(head) == 64 else hashlib.sha1  # git's own
+        return algorithm(b"blob %d\0" % len(data) + data).hexdigest()
+
+    def _text(self, blob: str | None) -> Text | None:
+        """Return a version's text; None for one that is too large, binary or missing."""
+        if blob is None:
+            return None
+        if blob not in self._texts:
+            while len(self._texts) >= _MAX_TEXTS:
+                del self._texts[next(iter(self._texts))]
+            data = self._objects.contents(blob)
+            is_text = data is not None and b"\0" not in data
+            self._texts[blob] = Text.from_bytes(data) if data is not None and is_text else None
+        return self._texts[blob]
+
+
+def _attribute(
+    edits: Sequence[_Pending], bases: Sequence[Text], text: Text, changes: CommitChanges
+) -> Attribution:
+    authored = sum(each.dated.moment < changes.authored + _SECOND for each in edits)
+    return attribute_lines(
+        [text_lines(base.content) for base in bases],
+        text_lines(text.content),
+        [each.dated.edit for each in edits],
+        {count for count in (authored, len(edits)) if count},
+    )
+
+
+def _found_lines(
+    edits: Sequence[_Pending], found: Attribution, commit: str, path: str, text: Text
+) -> Iterator[FoundLines]:
+    """Yield the lines of each edit, those that follow each other together."""
+    for owners, start, end in _stretches(found.owners):
+        edit = owners[0].edit
+        is_created = all(owner.action == Action.CREATE for owner in owners)
+        yield FoundLines(
+            edits[edit].number,
+            commit,
+            path,
+            text,
+            start + 1,
+            end,
+            Action.CREATE if is_created else Action.MODIFY,
+            found.is_exact,
+        )
+
+
+def _stretches(owners: Sequence[Owner]) -> Iterator[tuple[list[Writer], int, int]]:
+    """Yield the stretches of lines of one edit with their writers, first line and end."""
+    run: list[Writer] = []
+    for place, owner in enumerate((*owners, None)):
+        if run and (owner is None or owner.edit != run[0].edit):
+            yield run, place - len(run), place
+            run = []
+        if owner is not None:
+            run.append(owner)
