@@ -26,7 +26,7 @@ class Connected:
         self.client = client
         self.schemas = schemas
 
-    async def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    async def ask(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool that succeeds; return its answer."""
         result = await self.client.call_tool(tool, arguments)
         assert not result.is_error, result.content
@@ -38,7 +38,7 @@ class Connected:
         assert len(content.text.splitlines()) == 1
         return answer
 
-    async def fail(self, tool: str, **arguments: Any) -> str:
+    async def fail(self, tool: str, /, **arguments: Any) -> str:
         """Call a tool that fails; return its error."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error
@@ -58,11 +58,17 @@ class Connected:
 async def connected(folder: Path, *options: str, mode: str = "auto") -> AsyncIterator[Connected]:
     """Start the server in a folder and connect to it."""
     parameters = StdioServerParameters(command=str(VIBES), args=["mcp", *options], cwd=str(folder))
-    async with Client(stdio_client(parameters), mode=mode) as client:
-        listed = (await client.list_tools()).tools
-        for tool in listed:
-            jsonschema.Draft202012Validator.check_schema(tool.input_schema)
-        yield Connected(client, {tool.name: tool.output_schema for tool in listed})
+    try:
+        async with Client(stdio_client(parameters), mode=mode) as client:
+            listed = (await client.list_tools()).tools
+            for tool in listed:
+                jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+            yield Connected(client, {tool.name: tool.output_schema for tool in listed})
+    except BaseExceptionGroup as group:  # the client's tasks wrap what a test raises
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
 
 
 class RawClient:

@@ -8,7 +8,6 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.index.lookup import look_up
 from vibes_lsp.mcp_server.answers import NOTICE
 from vibes_lsp.mcp_server.asking import MAX_RESULTS, FileLines, provenance_at
 from vibes_lsp.mcp_server.reasons import session_answer
@@ -134,11 +133,12 @@ def _files(project: ServedProject) -> Members:
 
 def _session(project: ServedProject, identifier: str) -> Members:
     trail, quotations = project.trail, Quotations()
-    found = look_up(trail, identifier)
-    answer = session_answer(trail, found.id, quotations)
-    if found.session is None or answer is None:
-        raise UnknownId(f"{identifier[:100]!r} is not a session")
-    edges = trail.log.edges(source=found.id, edge_type=EdgeType.CAUSED_BY)
+    answer = session_answer(trail, identifier, quotations)
+    if answer is None:
+        raise UnknownId(
+            f"no session has the id {identifier[:100]!r}", hint="vibes://sessions lists them"
+        )
+    edges = trail.log.edges(source=identifier, edge_type=EdgeType.CAUSED_BY)
     entries = [trail.manifest.entry(edge.target) or {} for edge in edges[:MAX_RESULTS]]
     prompts: list[JsonValue] = [
         {"prompt": quoted.model_dump(mode="json", by_alias=True, exclude_none=True)}
@@ -146,7 +146,7 @@ def _session(project: ServedProject, identifier: str) -> Members:
         if entry.get("type") == ContextType.PROMPT
         and (quoted := quotations.quote(text(entry, "prompt_text"), _MAX_PROMPT)) is not None
     ]
-    files = sorted(trail.files_of_session(found.id))
+    files = sorted(trail.files_of_session(identifier))
     return _framed(
         project,
         {
