@@ -22,6 +22,7 @@ from vibes_lsp.agent_setup.agents import (
     UserHome,
 )
 from vibes_lsp.agent_setup.hook_configuration import HookState, MisplacedHooks
+from vibes_lsp.agent_setup.mcp_registration import MisplacedServers
 from vibes_lsp.agent_setup.whole_files import ForeignFile, WholeFile
 from vibes_lsp.errors import MalformedJson, RefusedWrite, UnreadableFile, VibesError
 from vibes_lsp.maintenance.hook_installation import HookChange
@@ -34,6 +35,8 @@ from vibes_lsp.store.files import (
     write_temporary,
 )
 
+_UNUSABLE: Final = (MalformedJson, MisplacedHooks, MisplacedServers, ForeignFile)
+"""Why a file is refused as it is."""
 MAX_FILE: Final = 1 << 20
 """Largest configuration that is read, in bytes."""
 
@@ -59,7 +62,7 @@ def add_to_files(files: Sequence[ConfigurationFile]) -> tuple[ConfigurationChang
         before = _read(path)
         try:
             planned.append((file, path, before, file.configuration.add(before)))
-        except (MalformedJson, MisplacedHooks, ForeignFile) as error:
+        except _UNUSABLE as error:
             raise _refusal(path, error) from error
     return tuple(_add(*each) for each in planned)
 
@@ -88,7 +91,7 @@ def remove_from_files(files: Sequence[ConfigurationFile]) -> tuple[Configuration
         before = _read(path)
         try:
             after = None if before is None else file.configuration.remove(before)
-        except (MalformedJson, MisplacedHooks, ForeignFile) as error:
+        except _UNUSABLE as error:
             raise _refusal(path, error) from error
         planned.append((file, path, before, after))
     return tuple(_remove(*each) for each in planned)
@@ -122,7 +125,7 @@ def inspect_file(file: ConfigurationFile) -> HookState:
         return HookState.ABSENT
     try:
         return file.configuration.inspect(text)
-    except (MalformedJson, MisplacedHooks) as error:
+    except _UNUSABLE as error:
         raise _refusal(path, error) from error
 
 

@@ -76,6 +76,7 @@ from vibes_lsp.store.initialise import InitResult, initialise
     help="Coding agents to hook up: names, all, detected or none."
     "  [default: a question on a terminal]",
 )
+@click.option("--mcp", is_flag=True, help="Also the MCP server `vibes mcp` for these agents.")
 @click.option(
     "--remove-agents", "removed", metavar="NAMES", help="Coding agents to remove the hooks of."
 )
@@ -103,6 +104,7 @@ def command(  # noqa: PLR0917
     extensions: str | None,
     hooks: bool | None,
     agents: str | None,
+    mcp: bool,
     removed: str | None,
     instructions: tuple[str, ...],
     removed_instructions: tuple[str, ...],
@@ -121,7 +123,7 @@ def command(  # noqa: PLR0917
     project = folder.absolute()
     scope = Scope.USER if user else Scope.PROJECT
     if removed is not None or removed_instructions or hooks is False:
-        if agents is not None or instructions or hooks:
+        if agents is not None or instructions or hooks or mcp:
             raise click.UsageError("cannot add and remove at once; run `vibes init` twice")
         hook = remove_hook(project) if hooks is False else None
         done = remove_setup(
@@ -131,9 +133,11 @@ def command(  # noqa: PLR0917
     if user:
         if agents is None or instructions or hooks:
             raise click.UsageError("--user is only for --agents and --remove-agents")
-        done = add_setup(choose_agents(agents), scope, (), project, program=program_path())
+        done = add_setup(choose_agents(agents), scope, (), project, program=program_path(), mcp=mcp)
         return _print({}, None, done, project, as_json=as_json)
     chosen = ask_agents(project, as_json=as_json) if agents is None else choose_agents(agents)
+    if mcp and not chosen:
+        raise click.UsageError("--mcp is for the agents of --agents, and there are none")
     made = initialise(
         folder,
         project_name=_as_utf8(
@@ -147,7 +151,7 @@ def command(  # noqa: PLR0917
     if not as_json:
         _print_files(made)
     hook = install_hook(project, program=program_path()) if hooks else None
-    done = add_setup(chosen, scope, instructions, project, program=program_path())
+    done = add_setup(chosen, scope, instructions, project, program=program_path(), mcp=mcp)
     members: Members = {
         "path": str(made.directory.path),
         "created": list(made.created),

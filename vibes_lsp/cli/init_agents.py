@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -30,6 +30,7 @@ from vibes_lsp.agent_setup.hook_files import (
     remove_from_files,
 )
 from vibes_lsp.agent_setup.instruction_block import instructions_for
+from vibes_lsp.agent_setup.mcp_registration import server_files
 from vibes_lsp.agent_setup.trust import TrustState
 from vibes_lsp.cli.output import escape, print_error, print_line, print_warning
 from vibes_lsp.errors import VibesError
@@ -52,6 +53,23 @@ _INSTRUCTION_TEXTS = {
 }
 
 
+_SERVER_TEXTS = {
+    HookChange.INSTALLED: "added to",
+    HookChange.UPDATED: "added to",
+    HookChange.KEPT: "already in",
+    HookChange.REMOVED: "removed from",
+    HookChange.ABSENT: "not in",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChange:
+    """What was done to an agent's list of MCP servers; None if it has none that we write."""
+
+    agent: CodingAgent
+    file: ConfigurationChange | None
+
+
 @dataclass(frozen=True, slots=True)
 class SetupChanges:
     """What was done for several agents and files, and what failed.
@@ -59,12 +77,14 @@ class SetupChanges:
     Attributes:
         agents: The agents' configurations.
         instructions: The files with instructions.
+        servers: The agents' lists of MCP servers.
         errors: What was refused, by the name of the agent or file.
     """
 
     agents: tuple[AgentChange, ...]
     instructions: tuple[ConfigurationChange, ...]
     errors: tuple[tuple[str, VibesError], ...]
+    servers: tuple[ServerChange, ...] = ()
 
     def members(self) -> Members:
         """Return the result as JSON."""
@@ -73,7 +93,17 @@ class SetupChanges:
         errors: list[JsonValue] = [
             {"for": name, "error": error.message, "hint": error.hint} for name, error in self.errors
         ]
-        named: Members = {"agents": agents, "instructions": files, "errors": errors}
+        servers: list[JsonValue] = [
+            {"agent": each.agent.slug, **_file_members(each.file)}
+            for each in self.servers
+            if each.file is not None
+        ]
+        named: Members = {
+            "agents": agents,
+            "mcp": servers,
+            "instructions": files,
+            "errors": errors,
+        }
         return {name: value for name, value in named.items() if value}
 
 
@@ -137,31 +167,75 @@ def add_setup(
     project: Path,
     *,
     program: str,
+    mcp: bool = False,
 ) -> SetupChanges:
-    """Hook up agents and write instructions; what is refused does not affect the rest."""
+    """Hook up agents and write instructions; what is refused does not affect the rest.
+
+    Args:
+        agents: The agents.
+        scope: Whose configuration.
+        instructions: The files with instructions.
+        project: The project's folder.
+        program: The program, for a person's own configuration.
+        mcp: Whether to register the MCP server as well.
+    """
     home = current_home()
     wanted = PROGRAM if scope is Scope.PROJECT else program or PROGRAM
     if agents and wanted == PROGRAM and shutil.which(PROGRAM) is None:
         print_warning("`vibes` is not on PATH, so the hooks record nothing on this machine")
-    return _each(
+    done = _each(
         agents,
         lambda agent: add_agent(agent, scope, project, home, program=wanted),
         instructions,
         lambda name: add_to_files([_instruction_file(name, project)]),
+    )
+    if not mcp:
+        return done
+    return _with_servers(
+        done,
+        agents,
+        lambda agent: add_to_files(server_files(agent, scope, project, home, program=wanted)),
     )
 
 
 def remove_setup(
     agents: Sequence[CodingAgent], scope: Scope, instructions: Sequence[str], project: Path
 ) -> SetupChanges:
-    """Remove hooks of agents and instructions; what is refused does not affect the rest."""
+    """Remove agents' hooks and MCP servers, and instructions; a refusal affects nothing else."""
     home = current_home()
-    return _each(
+    done = _each(
         agents,
         lambda agent: remove_agent(agent, scope, project, home),
         instructions,
         lambda name: remove_from_files([_instruction_file(name, project)]),
     )
+    removed = _with_servers(
+        done,
+        agents,
+        lambda agent: remove_from_files(server_files(agent, scope, project, home)),
+    )
+    had = [
+        each
+        for each in removed.servers
+        if each.file is not None and each.file.change is HookChange.REMOVED
+    ]
+    return replace(removed, servers=tuple(had))
+
+
+def _with_servers(
+    done: SetupChanges,
+    agents: Sequence[CodingAgent],
+    change: Callable[[CodingAgent], tuple[ConfigurationChange, ...]],
+) -> SetupChanges:
+    """Return changes with those of the agents' lists of MCP servers."""
+    servers: list[ServerChange] = []
+    errors = list(done.errors)
+    for agent in agents:
+        try:
+            servers.append(ServerChange(agent, next(iter(change(agent)), None)))
+        except VibesError as error:
+            errors.append((agent.slug, error))
+    return replace(done, servers=tuple(servers), errors=tuple(errors))
 
 
 def _instruction_file(name: str, project: Path) -> ConfigurationFile:
@@ -204,6 +278,13 @@ def print_setup(done: SetupChanges, project: Path) -> None:
             print_line(f"  trust {trust.state}: {escape(trust.message)}")
             if trust.hint and trust.state is not TrustState.GIVEN:
                 print_line(f"  to do: {escape(trust.hint)}")
+    for server in done.servers:
+        name = server.agent.name
+        if server.file is None:
+            print_line(f"{name}: add the MCP server by hand, as docs/mcp.md says")
+        else:
+            text, path = _SERVER_TEXTS[server.file.change], _shown(server.file.path, project)
+            print_line(f"{name}: MCP server {text} {escape(path)}")
     for file in done.instructions:
         print_line(
             f"instructions {_INSTRUCTION_TEXTS[file.change]} {escape(_shown(file.path, project))}"
