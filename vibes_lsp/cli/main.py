@@ -27,6 +27,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "init": "Create the audit trail of a project.",
         "demo": "Create a small sample repository.",
         "doctor": "Diagnose missing annotations.",
+        "completion": "Print a script that completes `vibes` in a shell.",
     },
     "See": {
         "blame": "Show which annotation owns each line of a file.",
