@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from docs import edit_figures, figures, mcp_reference
+from docs import agent_pages, edit_figures, figures, mcp_reference
 from docs.json_schemas import schemas
 from tests.conformance import requirement_table
 from vibes_lsp.checks.catalogue import ALL
@@ -33,6 +33,13 @@ def files() -> dict[Path, str]:
     made[edited] = figures.with_blocks(edited.read_text(encoding="utf-8"), edit_figures.blocks())
     mcp = DOCS / "mcp.md"
     made[mcp] = figures.with_blocks(mcp.read_text(encoding="utf-8"), mcp_reference.blocks())
+    overview = DOCS / "agents.md"
+    made[overview] = figures.with_blocks(
+        overview.read_text(encoding="utf-8"), agent_pages.overview()
+    )
+    for page in sorted((DOCS / "agents").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        made[page] = figures.with_blocks(text, agent_pages.blocks(page.stem))
     for name, schema in schemas().items():
         made[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     return made

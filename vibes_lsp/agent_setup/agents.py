@@ -164,7 +164,7 @@ def configuration_files(
             "#",
             first_line="#!/bin/sh\n",
             is_executable=True,
-            unmarked=("#!/bin/sh\nvibes hook || true\n",),
+            unmarked=_UNMARKED,
         )
         return [ConfigurationFile(path / event, scope, top, hook) for event in agent.events]
     if agent.form is Form.PLUGIN:
@@ -187,12 +187,13 @@ def _commands(program: str) -> dict[str, str]:
     there = program if is_windows else PROGRAM
     plain = program if program == quoted else PROGRAM
     in_cmd = there.replace("/", "\\") if " " not in there else PROGRAM
+    in_powershell = f"& '{there}'" if is_windows else PROGRAM
     return {
         # Some agents add what a hook prints to the prompt: also what a wrapper of ours prints.
         "sh": f"{quoted} hook >/dev/null 2>&1 || true",
         "any": f"{plain} hook; exit 0",
-        "cmd": f'cmd /c "{in_cmd} hook || exit 0"',
-        "powershell": f"& '{there}' hook; exit 0" if is_windows else "vibes hook; exit 0",
+        "cmd": f'cmd /c "{in_cmd} hook >nul 2>&1 || exit 0"',
+        "powershell": f"{in_powershell} hook *> $null; exit 0",
     }
 
 
@@ -203,6 +204,12 @@ def _plugin(agent: CodingAgent, program: str) -> WholeFile:
         body.replace('const program = "vibes"', f"const program = {json.dumps(program)}"), "//"
     )
 
+
+_UNMARKED: Final = (
+    "#!/bin/sh\nvibes hook || true\n",
+    "#!/bin/sh\nvibes hook >/dev/null 2>&1 || true\n",
+)
+"""What the documentation showed before there was a command to write it."""
 
 _COMMAND: Final = {"type": "command", "command": "{sh}"}
 _ANY_SHELL: Final = {"type": "command", "command": "{any}"}

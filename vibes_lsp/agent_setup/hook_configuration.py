@@ -39,8 +39,8 @@ _PROGRAM: Final = (
     r"""(?:'[^'"\n]*[/\\]vibes(?:\.exe)?'|"[^'"\n]*[/\\]vibes(?:\.exe)?"|[^\s'"]*vibes(?:\.exe)?)"""
 )
 _OURS: Final = re.compile(
-    rf"(?:& )?{_PROGRAM} hook(?: >/dev/null 2>&1)?(?: \|\| true|; exit 0)?"
-    rf'|cmd /c "{_PROGRAM} hook \|\| exit 0"'
+    rf"(?:& )?{_PROGRAM} hook(?: >/dev/null 2>&1| \*> \$null)?(?: \|\| true|; exit 0)?"
+    rf'|cmd /c "{_PROGRAM} hook(?: >nul 2>&1)? \|\| exit 0"'
 )
 _RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? +hook\b""")
 _COMMANDS: Final = ("command", "bash", "powershell", "commandWindows", "windows", "linux", "osx")

@@ -297,10 +297,7 @@ def print_next_step(done: SetupChanges) -> None:
     """Print the one thing to try after agents were hooked up."""
     change = next(iter(done.agents), None)
     if change is not None:
-        print_line(
-            f"Try it: let {change.agent.name} change a file, then run `vibes backfill` and"
-            " `vibes blame FILE`."
-        )
+        print_line(f"Try it: let {change.agent.name} change a file, then run `vibes blame FILE`.")
 
 
 def _file_members(change: ConfigurationChange) -> Members:

@@ -1,0 +1,72 @@
+"""What the pages on coding agents take from the package: the table of agents, and each configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.agent_setup.agents import (
+    AGENTS,
+    BY_SLUG,
+    CodingAgent,
+    Form,
+    Scope,
+    TrustStep,
+    UserHome,
+    configuration_files,
+)
+
+_TRUST: Final = {
+    TrustStep.NONE: "none",
+    TrustStep.FOLDER: "the folder",
+    TrustStep.HOOKS: "the folder and each hook",
+}
+_LANGUAGES: Final = {Form.GROUPS: "json", Form.ENTRIES: "json", Form.EXECUTABLES: "sh"}
+_PLUGIN_LANGUAGES: Final = {".js": "javascript", ".ts": "typescript"}
+
+
+def overview() -> dict[str, list[str]]:
+    """Return the block of the page on all agents."""
+    lines = [
+        "| agent | name for `--agents` | tried with | configuration in a project | wants you to trust |"
+    ]
+    lines.append("|---|---|---|---|---|")
+    lines += [
+        f"| [{agent.name}](agents/{agent.slug}.md) | `{agent.slug}` | {agent.tried or 'its documentation'} |"
+        f" {_files(agent)} | {_TRUST[agent.trust]} |"
+        for agent in AGENTS
+    ]
+    return {"agents": lines}
+
+
+def blocks(slug: str) -> dict[str, list[str]]:
+    """Return the blocks of the page on one agent."""
+    agent = BY_SLUG[slug]
+    home = Path("/home")
+    variable = f", or `${agent.variable}/{agent.user_file}`" if agent.variable else ""
+    user = f"`~/{agent.folder}/{agent.user_file}`{variable}" if agent.user_file else "none"
+    facts = [
+        "| | |",
+        "|---|---|",
+        f"| found by | the programs {_named(agent.programs)}, or the folder `~/{agent.folder}` |",
+        f"| configuration in a project | {_files(agent)} |",
+        f"| configuration with `--user` | {user} |",
+        f"| events | {_named(agent.events)} |",
+        f"| tried with | {agent.tried or 'its documentation only'} |",
+    ]
+    language = _LANGUAGES.get(agent.form) or _PLUGIN_LANGUAGES[Path(agent.project_file).suffix]
+    file = configuration_files(agent, Scope.PROJECT, Path("/project"), UserHome(home))[0]
+    return {
+        "facts": facts,
+        "configuration": [f"```{language}", *file.configuration.add(None).splitlines(), "```"],
+    }
+
+
+def _files(agent: CodingAgent) -> str:
+    if agent.form is not Form.EXECUTABLES:
+        return f"`{agent.project_file}`"
+    return f"`{agent.project_file}/` with {_named(agent.events)}"
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
