@@ -29,7 +29,7 @@ from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
 from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
 from vibes_lsp.ingest.earlier_files import without_overwrites
-from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
+from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
 from vibes_lsp.ingest.event_log import (
     NOTHING_TO_RECORD,
     REPEATED,
@@ -384,23 +384,28 @@ def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, li
     edited: dict[int, list[EditedFile]] = {}
     for relative, edits in by_file.items():
         found = _resolve_file(directory, relative, [edit for _, edit in edits])
-        for (number, edit), resolved in zip(edits, found, strict=True):
-            edited.setdefault(number, []).append(EditedFile(relative, edit, resolved))
+        for (number, edit), (resolved, reason) in zip(edits, found, strict=True):
+            edited.setdefault(number, []).append(EditedFile(relative, edit, resolved, reason))
     return dict(sorted(edited.items()))
 
 
 def _resolve_file(
     directory: AuditDir, relative: str, edits: Sequence[FileEdit]
-) -> list[ResolvedEdit | None]:
+) -> list[tuple[ResolvedEdit | None, str]]:
+    """Return the lines of the edits of a file, and why they are not certain."""
     try:
         saved = read_source(directory.project, relative).content
     except UnreadableFile:
         saved = None
     try:
-        return resolve_edits(edits, saved)
+        found = resolve_edits(edits, saved)
+        return [
+            (resolved, "" if resolved is not None else why_unresolved(edit, saved))
+            for edit, resolved in zip(edits, found, strict=True)
+        ]
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's edits are unresolved: %s", type(error).__name__)
-        return [None] * len(edits)
+        return [(None, "internal error")] * len(edits)
 
 
 def _project_file(directory: AuditDir, path: str) -> str | None:
