@@ -154,7 +154,9 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
                 log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
             for claim in comparison.claims(_known(complete), edited.values()):
                 clock.moment = datetime.fromtimestamp(claim.moment / 1e9, UTC)
-                _record_claim(events, claim)
+                recorded, outcome = _record_claim(events, claim)
+                source = EventSource(claim.event.agent.value, "files compared")
+                log.add(clock.moment, source, recorded=recorded, outcome=outcome)
             for waiting in batch:
                 if waiting.path is not None:
                     with suppress(OSError):
@@ -216,8 +218,11 @@ def _record(
     return outcome_of(event, edited) if is_new else (False, REPEATED)
 
 
-def _record_claim(events: EventRecorder, claim: Claim) -> None:
+def _record_claim(events: EventRecorder, claim: Claim) -> tuple[bool, str]:
     """Record lines that a command wrote; what cannot be recorded is dropped.
+
+    Returns:
+        As for `_record`.
 
     Raises:
         VibesError: The trail cannot be read or written.
@@ -228,6 +233,8 @@ def _record_claim(events: EventRecorder, claim: Claim) -> None:
         raise
     except VibesError as error:
         _logger.info("the edit of a command is not recorded: %s", error.code)
+        return False, f"not accepted: {error.code}"
+    return True, f"{claim.path}: lines that a command wrote"
 
 
 def _waiting_files(directory: AuditDir) -> Iterator[Path]:
