@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -19,12 +20,14 @@ from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.ingest.compare_work_tree import unclaimed_changes
 from vibes_lsp.ingest.hook_spool import MAX_WAITING, is_folding
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import temporary_files
+from vibes_lsp.store.files import is_inside, temporary_files
 from vibes_lsp.store.locks import FileLock
 
 FIX: Final = "run `vibes doctor --fix`"
 _SERVER: Final = "vibes-lsp"
 _PROCESSES: Final = Path("/proc")
+_TEMPORARY: Final = re.compile(r"(?:[0-9a-f]{16}|\d{20}-\d+-[0-9a-f]{8}(?:-large)?)\.tmp")
+"""The names that this program gives to temporary files."""
 _START_FIELD: Final = 19
 """The start of a process in its `stat`, among the fields after the name, in clock ticks."""
 _MAX_AGE: Final = 60.0
@@ -186,7 +189,10 @@ def abandoned_files(directory: AuditDir, now: datetime) -> list[Path]:
     """Return the temporary files in a trail whose programs have ended."""
     folders = (directory.path, *private_folders(directory), directory.blobs, directory.journal)
     found: list[Path] = []
-    for path in (path for folder in folders for path in temporary_files(folder)):
+    own = (folder for folder in folders if is_inside(folder, directory.path))
+    for path in (path for folder in own for path in temporary_files(folder)):
+        if not _TEMPORARY.fullmatch(path.name):
+            continue
         try:
             if now.timestamp() - path.lstat().st_mtime > _ABANDONED:
                 found.append(path)
@@ -226,7 +232,7 @@ def wrong_modes(directory: AuditDir) -> list[WrongMode]:
             status = path.lstat()
         except OSError:
             continue
-        if stat.S_ISLNK(status.st_mode):
+        if stat.S_ISLNK(status.st_mode) or not is_inside(path, directory.project):
             continue
         mode = stat.S_IMODE(status.st_mode)
         name = path.relative_to(directory.project).as_posix()
