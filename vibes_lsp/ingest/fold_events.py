@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.files import make_ignored_folder, read_file, temporary_files
-from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock
+from vibes_lsp.store.locks import FileLock
 
 _logger = logging.getLogger(__name__)
 
@@ -61,6 +62,7 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 """How many events, and bytes, are read before they are recorded."""
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
+_PAUSE: Final = 0.05
 _MILLISECOND: Final = 1_000_000
 _ABANDONED_SECONDS: Final = 3600
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
@@ -95,14 +97,17 @@ class WaitingEvent:
 
 def fold_events(
     directory: AuditDir, *, patience: float = 0, now: Callable[[], datetime] = utc_now
-) -> int:
-    """Record the events that wait; return how many were processed.
+) -> int | None:
+    """Record the events that wait.
 
     Args:
         directory: The trail.
         patience: Seconds to wait for another program that does the same; by default it is left to
             that one.
         now: The clock.
+
+    Returns:
+        How many were processed; None if another program does the same.
 
     Raises:
         VibesError: The trail cannot be read or written; what is not recorded goes on waiting.
@@ -113,7 +118,7 @@ def fold_events(
     lock = FileLock(directory.spool / _LOCK, timeout=patience)
     handle = lock.acquire() if patience else lock.try_acquire()
     if handle is None:
-        return 0
+        return None
     with handle:
         return _fold(directory, now)
 
@@ -132,7 +137,8 @@ def wait_until_folded(directory: AuditDir) -> None:
     Raises:
         VibesError: The trail cannot be read or written; what is not recorded goes on waiting.
     """
-    fold_events(directory, patience=LOCK_TIMEOUT)
+    while fold_events(directory) is None:
+        time.sleep(_PAUSE)
     end_folding(str(directory.spool))
 
 
