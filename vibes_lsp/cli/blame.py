@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,6 +37,7 @@ from vibes_lsp.cli.output import (
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.exchange.note_overlay import NotedLines, NoteOverlay
+from vibes_lsp.exchange.trailer_overlay import TrailerOverlay
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -69,7 +70,9 @@ _VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJ
     type=click.Choice(["-"]),
     help="Text of the file from standard input, such as unsaved text.",
 )
-@click.option("--notes", is_flag=True, help="List what git-ai's notes say about other lines.")
+@click.option(
+    "--notes", is_flag=True, help="List what notes and commit trailers say of other lines."
+)
 @git_option
 @format_option(_LINE_NAMES)
 @color_option
@@ -104,8 +107,11 @@ def command(  # noqa: PLR0917
     with project.locator(use_git=git, use_cache=True) as locator:
         blame = blame_file(locator, path, text, project.scorer)
         noted = _noted(locator, blame) if notes else ()
+        trailers = _trailers(locator, blame, noted) if notes else []
     if as_json:
-        also = {"notes": [each.as_json() for each in noted]} if notes else {}
+        also: Members = {"notes": [each.as_json() for each in noted]} if notes else {}
+        if notes:
+            also["trailers"] = list(trailers)
         print_json({**blame.as_json(), **also})
     elif line_format is not None:
         _print_formatted(blame, line_format)
@@ -122,6 +128,8 @@ def command(  # noqa: PLR0917
                         (f"lines {place}; {source}", ""),
                     ]
                 )
+            for trailer in trailers:
+                _print_trailer(trailer)
 
 
 def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:
@@ -130,6 +138,24 @@ def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:
         found = overlay.of({blame.path: blame.text}).get(blame.path)
     owned = frozenset(line_owners(blame.placements))
     return () if found is None else found.without(owned)
+
+
+def _trailers(locator: ProjectLocator, blame: Blame, noted: Sequence[NotedLines]) -> list[Members]:
+    """Return the agents in the trailers of commits, for lines that nothing better is known of."""
+    found = TrailerOverlay(locator).of([blame.path]).get(blame.path)
+    known = set(line_owners(blame.placements))
+    known |= {line for each in noted for line in range(each.start, each.end + 1)}
+    return [] if found is None else found.ranges(blame.text, known)
+
+
+def _print_trailer(trailer: Members) -> None:
+    start, end = trailer["lineStart"], trailer["lineEnd"]
+    place = f"line {start}" if start == end else f"lines {start}-{end}"
+    source = f"of a commit with trailer {escape(str(trailer['trailer']), 80)}"
+    commit = escape(str(trailer["commit"]))[:8]
+    print_styled(
+        [(f"{commit} {escape(str(trailer['agent']))}: ", "bold"), (f"{place} {source}", "")]
+    )
 
 
 def _print_formatted(blame: Blame, line_format: LineFormat) -> None:

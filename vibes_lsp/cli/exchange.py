@@ -50,7 +50,7 @@ def run_import(
     as_json: bool,
     confirm: Callable[[Imported], bool] | None = None,
 ) -> None:
-    """Import what a reader yields and print the result; a preview lists each record about a file.
+    """Import what a reader yields and print the result; a preview lists each record.
 
     Args:
         read: The reader of the format.
@@ -69,11 +69,10 @@ def run_import(
     if as_json:
         print_json(result_as_json(result))
         return
-    rows = [each for each in result.records if each.file_path is not None] if dry_run else []
-    if rows:
+    if dry_run and result.records:
         print_table(
             ["source", "place", "outcome"],
-            [(escape(_end(each.place)), _place(each), _outcome(each)) for each in rows],
+            [(escape(_end(each.place)), _place(each), _outcome(each)) for each in result.records],
         )
     _print_counts(result, dry_run=dry_run)
 

@@ -9,6 +9,7 @@ that was renamed before its commit is found by git's rename detection, a new one
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -53,12 +54,27 @@ class DatedEdit:
     Attributes:
         path: The file from the top of the work tree.
         moment: When it was edited.
-        edit: The edit.
+        edit: The edit; whole texts may be in `texts` instead.
+        texts: The whole texts before and after, compressed: agents note them with every edit.
     """
 
     path: str
     moment: datetime
     edit: FileEdit
+    texts: tuple[bytes | None, bytes | None] = (None, None)
+
+    @classmethod
+    def compressed(cls, path: str, moment: datetime, edit: FileEdit) -> DatedEdit:
+        """Return an edit whose whole texts are compressed."""
+        without = replace(edit, before=None, after=None)
+        return cls(path, moment, without, (_compress(edit.before), _compress(edit.after)))
+
+    def whole_edit(self) -> FileEdit:
+        """Return the edit with the whole texts."""
+        before, after = map(_decompress, self.texts)
+        if before is None and after is None:
+            return self.edit
+        return replace(self.edit, before=before, after=after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +242,7 @@ class CommitSearch:
 
         Only a file with exactly the text of some moment counts, and only if there is one.
         """
-        edits = [each.dated.edit for each in pending]
+        edits = [each.dated.whole_edit() for each in pending]
         if not edits[0].creates:
             return
         places: set[tuple[str, str, str]] = set()
@@ -275,6 +291,16 @@ class CommitSearch:
         return self._texts[blob]
 
 
+def _compress(content: str | None) -> bytes | None:
+    if content is None:
+        return None
+    return zlib.compress(content.encode("utf-8", "surrogatepass"), 1)
+
+
+def _decompress(data: bytes | None) -> str | None:
+    return None if data is None else zlib.decompress(data).decode("utf-8", "surrogatepass")
+
+
 def _attribute(
     edits: Sequence[_Pending], bases: Sequence[Text], text: Text, changes: CommitChanges
 ) -> Attribution:
@@ -282,7 +308,7 @@ def _attribute(
     return attribute_lines(
         [text_lines(base.content) for base in bases],
         text_lines(text.content),
-        [each.dated.edit for each in edits],
+        [each.dated.whole_edit() for each in edits],
         {count for count in (authored, len(edits)) if count},
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -75,28 +75,26 @@ class TranscriptReader:
                 hint="the lines of an edit are searched in git's history",
             )
         folders = _Checkouts(repository, self.former_folders)
-        edits: list[AgentEdit] = []
-        paths: list[str] = []
-        for edit in sorted(self._edits(folders.roots), key=lambda each: each.moment):
+        read: list[tuple[AgentEdit, DatedEdit]] = []
+        for edit in self._edits(folders.roots):
             path = folders.relative(edit.edit.path)
             if path is None:
                 yield Refusal(_source(edit), NOT_IN_PROJECT, edit.edit.path)
             else:
-                edits.append(edit)
-                paths.append(path)
-        dated = [
-            DatedEdit(path, edit.moment, edit.edit) for path, edit in zip(paths, edits, strict=True)
-        ]
+                dated = DatedEdit.compressed(path, edit.moment, edit.edit)
+                read.append((replace(edit, edit=dated.edit), dated))
+        read.sort(key=lambda each: each[1].moment)
+        edits = [edit for edit, _ in read]
         prefix = repository.prefix_of(context.project)
         sessions = _Sessions(context.trail)
-        with CommitSearch(repository, dated) as search:
+        with CommitSearch(repository, [dated for _, dated in read]) as search:
             for found in search.search():
                 yield _candidate(edits[found.edit], found, prefix, sessions)
         for number, reason in sorted(search.reasons.items()):
             yield Refusal(
                 _source(edits[number]),
                 NOTHING_ADDED if edits[number].edit.deletes else reason,
-                paths[number].removeprefix(prefix),
+                read[number][1].path.removeprefix(prefix),
             )
 
     def _edits(self, roots: Sequence[str]) -> Iterator[AgentEdit]:

@@ -174,7 +174,8 @@ class _KnownLines:
     def of(self, edit: ImportedEdit) -> list[tuple[str, str] | None]:
         """Return for each line why it is known and by which annotation; None if it is new."""
         imported = self._imported_lines(edit)
-        owners = self._owners_in(edit)
+        is_new = any(line not in imported for line in range(edit.start, edit.end + 1))
+        owners = self._owners_in(edit) if is_new else {}
         found: list[tuple[str, str] | None] = []
         for line in range(edit.start, edit.end + 1):
             if line in imported:

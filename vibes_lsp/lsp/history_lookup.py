@@ -11,6 +11,7 @@ from enum import Enum, auto
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
+from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
@@ -35,7 +36,7 @@ class LookupRequest:
         renamed: New paths by old ones, of files that were renamed since the last commit.
         commits: Sets of commits, each to be reduced to the nearest ancestor of HEAD.
         use_git: Whether to ask git at all.
-        use_notes: Whether to read git-ai's notes.
+        use_notes: Whether to read git-ai's notes and the trailers of commits.
     """
 
     change: int = -1
@@ -163,6 +164,7 @@ class HistoryLookup:
         self._closed_files: Mapping[str, ResolvedCommit] = {}
         self._closed_files_of: tuple[str | None, object] = None, None
         self._notes: NoteOverlay | None = None
+        self._trailers: TrailerOverlay | None = None
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says now."""
@@ -186,6 +188,7 @@ class HistoryLookup:
             files=files,
             nearest=nearest,
             notes=self._look_up_notes(locator, request.texts) if request.use_notes else {},
+            trailers=self._look_up_trailers(locator, request.texts) if request.use_notes else {},
         )
 
     def _look_up_notes(
@@ -194,6 +197,13 @@ class HistoryLookup:
         if self._notes is None:
             self._notes = NoteOverlay(locator)
         return self._notes.of(texts)
+
+    def _look_up_trailers(
+        self, locator: ProjectLocator, texts: Mapping[str, Text]
+    ) -> Mapping[str, FileTrailers]:
+        if self._trailers is None:
+            self._trailers = TrailerOverlay(locator)
+        return self._trailers.of(texts.keys())
 
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
         """Return the commits of the annotations of all files, by the id of their first record.
@@ -219,6 +229,7 @@ class HistoryLookup:
         if self._notes is not None:
             self._notes.close()
             self._notes = None
+        self._trailers = None
         if self._locator is not None:
             self._locator.close()
             self._locator = None

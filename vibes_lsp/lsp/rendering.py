@@ -10,6 +10,7 @@ from lsprotocol.types import MarkupKind
 
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import NotedLines
+from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_span, single_line
@@ -133,6 +134,13 @@ class Description:
         head = f"git-ai: {quote(note.tool, _NAME)}{_SEPARATOR}{quote(note.model, _NAME)}"
         source = f"note of commit {quote(note.commit[:12], 12)}, not recorded in this trail"
         return self.markup.line_end.join((head, source))
+
+    def describe_trailer(self, trailer: AgentTrailer) -> str:
+        """Return what a commit's trailer says, which is about the commit and not about the line."""
+        quote = self.markup.quote
+        head = f"{quote(trailer.agent, _NAME)} took part in the commit of this line"
+        source = f"trailer of commit {quote(trailer.commit[:12], 12)}, not recorded line by line"
+        return self.markup.line_end.join((head, f"{quote(trailer.text, _NAME)}", source))
 
     def _lines(self, placement: Placement, *, owns_line: bool) -> Iterator[str]:
         record, quote = placement.current, self.markup.quote

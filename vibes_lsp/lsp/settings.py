@@ -26,7 +26,7 @@ class Settings:
         preview_risk: Whether live scores are shown where the project has not enabled them (R27).
         code_actions: Whether there are code actions.
         reviewer: The name for reviews; None for git's user.
-        notes: Whether git-ai's notes are shown where there is no annotation.
+        notes: Whether git-ai's notes and commit trailers are shown where there is no annotation.
     """
 
     hover: bool = True

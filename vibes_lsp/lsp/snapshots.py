@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
+from vibes_lsp.exchange.trailer_overlay import FileTrailers
+from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
@@ -32,6 +34,7 @@ class HistorySnapshot:
         files: The history of each open document, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
         notes: What git-ai's notes say about each open document, by path.
+        trailers: The agents in the trailers of the commits of each open document's lines, by path.
     """
 
     is_done: bool = False
@@ -40,6 +43,7 @@ class HistorySnapshot:
     files: Mapping[str, FileHistory] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
     notes: Mapping[str, FileNotes] = field(default_factory=dict)
+    trailers: Mapping[str, FileTrailers] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,11 @@ class DocumentSnapshot:
         """Return what git-ai's notes say about a line, 1-based; None where they say nothing."""
         notes = self.trail.history.notes.get(self.path) if self.version is not None else None
         return None if notes is None else notes.at(self.text, line)
+
+    def trailer_at(self, line: int) -> AgentTrailer | None:
+        """Return the trailer of a line's commit that names an agent; the line is 1-based."""
+        found = self.trail.history.trailers.get(self.path) if self.version is not None else None
+        return None if found is None else found.at(self.text, line)
 
     def placements_at(self, line: int) -> list[Placement]:
         """Return the placements whose range includes a line, 1-based."""

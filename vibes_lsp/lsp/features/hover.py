@@ -1,6 +1,7 @@
 """Hover: everything about the annotations of a line, the owner first, then the others by rank.
 
-A line that no annotation owns shows what git-ai's notes say, labelled as such.
+A line that no annotation owns shows what git-ai's notes say, else which agent the trailers of its
+commit name, labelled as such.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.exchange.note_overlay import NotedLines
+from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING, Description, Markup
 from vibes_lsp.lsp.server import Server
@@ -51,12 +53,20 @@ def _note_hover(description: Description, note: NotedLines) -> types.Hover:
     )
 
 
+def _trailer_hover(description: Description, trailer: AgentTrailer, line: int) -> types.Hover:
+    content = types.MarkupContent(description.markup.kind, description.describe_trailer(trailer))
+    return types.Hover(content, types.Range(types.Position(line - 1, 0), types.Position(line, 0)))
+
+
 def _hover(description: Description, line: int, *, shows_notes: bool) -> types.Hover | None:
     placements = description.snapshot.placements_at(line)
     owners = [each for each in placements if owns_line(each, line)]
     note = None if owners or not shows_notes else description.snapshot.note_at(line)
     if not placements:
-        return None if note is None else _note_hover(description, note)
+        if note is not None:
+            return _note_hover(description, note)
+        trailer = description.snapshot.trailer_at(line) if shows_notes else None
+        return None if trailer is None else _trailer_hover(description, trailer, line)
     others = [each for each in placements if each not in owners]
     ordered = owners + sorted(others, key=lambda each: each.lineage.rank, reverse=True)
     parts = [

@@ -1,0 +1,63 @@
+"""Which agent the trailers of a commit name; people with an agent's name are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository as MadeRepository
+from vibes_lsp.history.agent_trailers import agent_in_trailer, read_agent_trailers
+from vibes_lsp.history.repository import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("trailer", "agent"),
+    [
+        ("Co-Authored-By: Claude Sonnet 4.5 <noreply@anthropic.com>", "Claude"),
+        ("Co-authored-by: Copilot <223556219+Copilot@users.noreply.github.com>", "Copilot"),
+        ("co-authored-by: Codex <noreply@openai.com>", "Codex"),
+        ("Co-authored-by: Cursor <cursoragent@cursor.com>", "Cursor"),
+        ("Co-authored-by: gemini-code-assist[bot] <x@users.noreply.github.com>", "Gemini"),
+        ("Co-authored-by: aider (gpt-5) <noreply@aider.chat>", "aider"),
+        ("Assisted-by: Claude:claude-opus-4", "Claude"),
+        ("Generated-by: opencode 1.18", "opencode"),
+    ],
+)
+def test_a_trailer_names_its_agent(trailer: str, agent: str) -> None:
+    assert agent_in_trailer(trailer) == agent
+
+
+@pytest.mark.parametrize(
+    "trailer",
+    [
+        "Co-authored-by: Claude Monet <claude@example.org>",
+        "Co-authored-by: Ada Example <ada@cursor.example>",
+        "Reviewed-by: Claude <noreply@anthropic.com>",
+        "Co-authored-by: Ada Example <ada@example.org>",
+        "Claude wrote this",
+        "",
+    ],
+)
+def test_other_trailers_name_none(trailer: str) -> None:
+    assert agent_in_trailer(trailer) is None
+
+
+def test_only_trailers_count_and_only_of_new_commits(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "project")
+    first = made.commit("one\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n\nand more text")
+    second = made.commit("two\n\nAssisted-by: Codex")
+    third = made.commit("three\n\nCo-authored-by: Cursor <cursoragent@cursor.com>")
+    repository = Repository(made.path)
+    found = read_agent_trailers(repository, third)
+    assert found is not None
+    assert {commit: each.agent for commit, each in found.items()} == {
+        second: "Codex",
+        third: "Cursor",
+    }, first
+    later = read_agent_trailers(repository, third, second)
+    assert later is not None
+    assert later.keys() == {third}

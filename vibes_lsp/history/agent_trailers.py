@@ -1,0 +1,122 @@
+"""Commit messages whose trailers name a coding agent: git's record that one took part, no more.
+
+A trailer is as untrusted as the rest of a message, and says nothing about single lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import git_lines
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.model.members import Members
+
+_KEYS: Final = ("co-authored-by", "assisted-by", "generated-by", "generated-with", "coding-agent")
+_AGENTS: Final[Mapping[str, str]] = {
+    "claude": "Claude",
+    "codex": "Codex",
+    "copilot": "Copilot",
+    "cursor": "Cursor",
+    "gemini": "Gemini",
+    "aider": "aider",
+    "qwen": "Qwen Code",
+    "opencode": "opencode",
+    "cline": "Cline",
+    "windsurf": "Windsurf",
+    "devin": "Devin",
+    "jules": "Jules",
+    "amp": "Amp",
+    "chatgpt": "ChatGPT",
+}
+"""The agents by the words that name them in trailers."""
+_PEOPLE: Final = frozenset({"claude", "devin", "jules", "amp"})
+"""Words that are also names: they count only with an agent's address, or without any."""
+_ADDRESSES: Final = (
+    "noreply@anthropic.com",
+    "devin-ai-integration[bot]@users.noreply.github.com",
+    "google-labs-jules[bot]@users.noreply.github.com",
+    "amp@ampcode.com",
+)
+_WORD: Final = re.compile(r"[a-z]+")
+_MARK: Final = b"\x01"
+_SECONDS: Final = 20.0
+_MAX_TRAILER: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTrailer:
+    """A trailer that names an agent.
+
+    Attributes:
+        commit: The commit's full hash.
+        agent: The agent.
+        text: The trailer as it is, such as `Co-authored-by: Claude <noreply@anthropic.com>`.
+    """
+
+    commit: str
+    agent: str
+    text: str
+
+    def as_json(self) -> Members:
+        """Return the agent, the trailer and the commit."""
+        return {"agent": self.agent, "trailer": self.text, "commit": self.commit}
+
+
+def read_agent_trailers(
+    repository: Repository, head: str, known: str | None = None
+) -> dict[str, AgentTrailer] | None:
+    """Return the trailers that name an agent, by commit; None if git fails or is too slow.
+
+    Args:
+        repository: The repository.
+        head: Its commit and its ancestors are read.
+        known: A commit whose ancestors are left out.
+    """
+    keys = "|".join(_KEYS)
+    arguments = (
+        "log",
+        "--no-show-signature",
+        "--no-mailmap",
+        "--encoding=UTF-8",
+        "--extended-regexp",
+        "--regexp-ignore-case",
+        f"--grep=^({keys}):.*({'|'.join(_AGENTS)})",
+        "--format=%x01%H%n%(trailers:only,unfold)",
+        head,
+        *(() if known is None else (f"^{known}",)),
+        "--",
+    )
+    found: dict[str, AgentTrailer] = {}
+    commit = ""
+    try:
+        with git_lines(repository.root, *arguments, seconds=_SECONDS) as lines:
+            for line in lines:
+                if line.startswith(_MARK):
+                    commit = line[1:].strip().decode("ascii", "replace")
+                elif commit not in found:
+                    trailer = line.decode("utf-8", "replace").strip()[:_MAX_TRAILER]
+                    agent = agent_in_trailer(trailer)
+                    if agent is not None:
+                        found[commit] = AgentTrailer(commit, agent, trailer)
+    except HistoryUnavailable:
+        return None
+    return found
+
+
+def agent_in_trailer(trailer: str) -> str | None:
+    """Return the agent that a trailer names; None for another trailer, or for a person."""
+    key, colon, value = trailer.partition(":")
+    if not colon or key.strip().lower() not in _KEYS:
+        return None
+    lower = value.lower()
+    name, opened, address = lower.partition("<")
+    is_bot = any(each in address for each in _ADDRESSES) or "[bot]" in address
+    for word in _WORD.findall(name):
+        agent = _AGENTS.get(word)
+        if agent is not None and (word not in _PEOPLE or is_bot or not opened):
+            return agent
+    return None
