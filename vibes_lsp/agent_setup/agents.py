@@ -200,9 +200,10 @@ def _commands(program: str) -> dict[str, str]:
 def _plugin(agent: CodingAgent, program: str) -> WholeFile:
     name = f"{agent.slug}{Path(agent.project_file).suffix}"
     body = (files("vibes_lsp.agent_setup") / "plugins" / name).read_text(encoding="utf-8")
-    return WholeFile(
-        body.replace('const program = "vibes"', f"const program = {json.dumps(program)}"), "//"
-    )
+    body = body.replace('const program = "vibes"', f"const program = {json.dumps(program)}")
+    # Amp reads a plugin only if its first line says that the person accepts changes of the API.
+    first, rest = body.split("\n", 1) if body.startswith("// @") else ("", body)
+    return WholeFile(rest, "//", first_line=f"{first}\n" if first else "")
 
 
 _UNMARKED: Final = (

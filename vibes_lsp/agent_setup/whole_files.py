@@ -14,8 +14,8 @@ from vibes_lsp.agent_setup.hook_configuration import HookState
 from vibes_lsp.errors import VibesError
 
 _MARK: Final = re.compile(
-    r"(?P<before>(?:#![^\n]*\n)?)(?:#|//) Written by `vibes init --agents`, sha256 of what follows:"
-    r" (?P<digest>[0-9a-f]{64})\n"
+    r"(?P<before>(?:(?:#!|// @)[^\n]*\n)?)"
+    r"(?:#|//) Written by `vibes init --agents`, sha256 of what follows: (?P<digest>[0-9a-f]{64})\n"
 )
 _RUNS_HOOK: Final = re.compile(r"\bvibes\b.{0,20}\bhook\b", re.DOTALL)
 
@@ -33,7 +33,7 @@ class WholeFile:
     Attributes:
         body: The text, without first line and mark.
         comment: What starts a comment.
-        first_line: A line before the mark, such as `#!/bin/sh`; empty for none.
+        first_line: A line before the mark, such as `#!/bin/sh` or `// @NAME`; empty for none.
         is_executable: Whether it needs the permission to be executed.
         unmarked: Earlier texts, from before there was a mark.
     """
