@@ -180,7 +180,7 @@ def _events(
     last = events[-1]
     yield _step(
         agent.name,
-        Health.OK,
+        Health.OK if last.recorded or last.outcome in _EXPECTED else Health.NOTE,
         f"last event {_age(last, now)}: {last.event or 'without a name'}: {last.outcome}",
     )
     lost = [each for each in events if not each.recorded and each.outcome not in _EXPECTED]
