@@ -10,7 +10,8 @@ of Copilot CLI, Claude Code and Codex, and are recorded as theirs.
 
 The members are those of Claude Code's hooks with `timestamp`, and the text of `tool_response`; in
 early versions `sessionId` and `hookEventName`. No payload names the model. `Stop` ends a request,
-not a session. `PostToolUse` may run before VS Code writes the file (microsoft/vscode#315926).
+not a session. `PostToolUse` may run before VS Code writes the file (microsoft/vscode#315926), so an
+edit that its file does not have yet is awaited for a second.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -62,6 +63,10 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
 _MILLISECOND: Final = 1_000_000
+_SAVING: Final = 1.0
+"""Seconds after which an agent has saved a file, if it reports the edit before."""
+_LOOKS: Final = 20
+"""How often the file is read in that time."""
 _ABANDONED_SECONDS: Final = 3600
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
 """Older events are dropped: whether they were recorded is not remembered any longer."""
@@ -147,7 +152,7 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
     try:
         while batch := _read_batch(directory, now(), done):
             complete = _with_session_files(batch, session_files, comparison.sessions)
-            edited = _resolve(directory, complete)
+            edited = _resolve_when_saved(directory, complete, now)
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
                 recorded, outcome = _record(events, waiting, edited.get(number, ()))
@@ -366,6 +371,30 @@ def _owns(directory: AuditDir, folder: Path) -> bool:
         return find_audit_dir(folder).path.resolve() == directory.path.resolve()
     except (AuditDirNotFound, OSError, RuntimeError, ValueError):
         return False
+
+
+def _resolve_when_saved(
+    directory: AuditDir, batch: Sequence[WaitingEvent], now: Callable[[], datetime]
+) -> dict[int, list[EditedFile]]:
+    """Find the lines of all edits of a batch, after agents that report too early have saved."""
+    edited = _resolve(directory, batch)
+    for _ in range(_LOOKS):
+        if not _may_be_saved_soon(batch, edited, now()):
+            break
+        time.sleep(_SAVING / _LOOKS)
+        edited = _resolve(directory, batch)
+    return edited
+
+
+def _may_be_saved_soon(
+    batch: Sequence[WaitingEvent], edited: Mapping[int, Sequence[EditedFile]], present: datetime
+) -> bool:
+    """Return whether a new event reports an edit that its file does not have."""
+    return any(
+        (present - batch[number].moment).total_seconds() < _SAVING
+        and any(each.resolved is None and each.edit.may_be_unsaved for each in files)
+        for number, files in edited.items()
+    )
 
 
 def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, list[EditedFile]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -30,6 +31,11 @@ COUNT: Final = int(os.environ.get("VIBES_FUZZED_PAYLOADS", "600"))
 SEED: Final = int(os.environ.get("VIBES_FUZZ_SEED", "1"))
 BATCH: Final = 100
 EACH_PROJECT: Final = 1000
+
+
+def later() -> datetime:
+    """Return a time at which no agent is about to save a file."""
+    return datetime.now(UTC) + timedelta(seconds=2)
 
 
 def check_lines(resolved: ResolvedEdit | None) -> None:
@@ -95,7 +101,7 @@ def test_damaged_payloads_record_nothing_wrong(tmp_path: Path) -> None:
                 if edit.saved is not None and rng.random() < 0.5:
                     project.file(edit.path, edit.saved.encode("utf-8", "surrogatepass"))
                 store_event(data, lambda root=project.root: str(root))  # type: ignore[misc]
-            fold_events(directory)
+            fold_events(directory, now=later)
             assert list(directory.waiting_events.iterdir()) == []
         check_trail(project)
         logged = read_event_log(directory)

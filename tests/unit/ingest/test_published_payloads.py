@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -248,6 +249,27 @@ def test_paths_of_cursor_on_windows_are_those_of_the_system() -> None:
     event = read_event(edit)
     assert event is not None
     assert event.folder == "c:/Users/someone/p"
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_an_edit_that_is_reported_before_it_is_saved_is_awaited(
+    tmp_path: Path, *, is_saved: bool
+) -> None:
+    project = new_project(tmp_path / "project")
+    project.file("double.py", CREATED)
+    edit = copilot_vscode(project.root.as_posix())[3]
+    store_event(as_bytes(edit), lambda: str(project.root))
+    looks: list[datetime] = []
+
+    def now() -> datetime:
+        looks.append(datetime.now(UTC))
+        if is_saved and len(looks) == 5:
+            project.file("double.py", EDITED)
+        return looks[0] + timedelta(seconds=0 if is_saved or len(looks) < 5 else 2)
+
+    fold_events(project.recorder.directory, now=now)
+    assert [each["line_start"] for each in project.records("line")] == ([2] if is_saved else [])
+    assert not any(project.recorder.directory.waiting_events.iterdir())
 
 
 def test_a_prompt_that_names_no_folder_is_recorded_where_the_hook_ran(tmp_path: Path) -> None:
