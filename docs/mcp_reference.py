@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from vibes_lsp.agent_setup.agents import AGENTS, Scope, UserHome
+from vibes_lsp.agent_setup.mcp_registration import server_files
 from vibes_lsp.mcp_server.resources import RESOURCES, TEMPLATES
 from vibes_lsp.mcp_server.review_prompts import PROMPTS
 from vibes_lsp.mcp_server.schemas import input_schema
@@ -14,6 +17,7 @@ from vibes_lsp.mcp_server.tool_catalogue import ASKING, RECORDING, ToolDefinitio
 def blocks() -> dict[str, list[str]]:
     """Return the lines of every block, by its name."""
     return {
+        "mcp-clients": _clients(),
         "mcp-asking": _tools(ASKING),
         "mcp-recording": _tools(RECORDING),
         "mcp-resources": [
@@ -32,6 +36,30 @@ def blocks() -> dict[str, list[str]]:
     }
 
 
+def _clients() -> list[str]:
+    """Return where each agent lists its servers, and what `vibes init --mcp` writes there."""
+    project, home = Path(), UserHome(Path("~"))
+    rows: list[str] = []
+    files: dict[str, list[str]] = {}
+    for agent in AGENTS:
+        places = []
+        for scope in Scope:
+            found = server_files(agent, scope, project, home)
+            places += [f"`{each.path.as_posix()}`" for each in found] or [""]
+            if scope is Scope.PROJECT:
+                for each in found:
+                    named = files.setdefault(each.configuration.add(None), [])
+                    named += [each.path.as_posix()] if each.path.as_posix() not in named else []
+        if any(places):
+            rows.append(f"| {agent.name} | {' | '.join(places)} |")
+    lines = ["| agent | in a project | with `--user` |", "|---|---|---|", *rows]
+    for text, paths in files.items():
+        language = "toml" if paths[0].endswith(".toml") else "json"
+        lines += ["", f"In {', '.join(f'`{path}`' for path in paths)}:", ""]
+        lines += [f"```{language}", *text.splitlines(), "```"]
+    return lines
+
+
 def _tools(tools: Sequence[ToolDefinition]) -> list[str]:
     lines: list[str] = []
     for tool in tools:
@@ -42,18 +70,21 @@ def _tools(tools: Sequence[ToolDefinition]) -> list[str]:
         for name, member in schema["properties"].items():
             needed = " (required)" if name in required else ""
             about = member.get("description", "")
-            lines.append(f"| `{name}`{needed} | {_type(member)} | {about} |")
+            kind = _type(member, schema.get("$defs", {}))
+            lines.append(f"| `{name}`{needed} | {kind} | {about} |")
     return lines[1:]
 
 
-def _type(member: dict[str, Any]) -> str:
+def _type(member: dict[str, Any], definitions: dict[str, Any]) -> str:
     if "$ref" in member:
-        return str(member["$ref"]).rpartition("/")[2]
+        name = str(member["$ref"]).rpartition("/")[2]
+        return _type(definitions[name], definitions) if "enum" in definitions[name] else name
     if "anyOf" in member:
-        return " or ".join(_type(each) for each in member["anyOf"] if each.get("type") != "null")
+        kinds = (each for each in member["anyOf"] if each.get("type") != "null")
+        return " or ".join(_type(each, definitions) for each in kinds)
     if "enum" in member:
         return ", ".join(f"`{each}`" for each in member["enum"])
     if member.get("type") == "array":
-        return f"list of {_type(member['items'])}"
+        return f"list of {_type(member['items'], definitions)}"
     default = f", default {member['default']}" if member.get("default") not in (None, []) else ""
     return f"{member.get('type', 'any')}{default}"

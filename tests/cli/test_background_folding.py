@@ -17,7 +17,8 @@ from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest import background_folding, hook_spool
 from vibes_lsp.ingest.background_folding import fold_in_background
-from vibes_lsp.ingest.hook_spool import end_folding, mark_folding
+from vibes_lsp.ingest.fold_events import wait_until_folded
+from vibes_lsp.ingest.hook_spool import mark_folding
 from vibes_lsp.store.locks import FileLock
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def test_the_process_in_the_background_has_nothing_of_the_agent(project: Project
         assert os.getsid(process) == process
         assert os.getsid(process) != os.getsid(0)
     os.close(reader)
-    end_folding(str(project.recorder.directory.spool))
+    wait_until_folded(project.recorder.directory)
     assert prompts(project) == ["x"]
 
 
@@ -119,7 +120,7 @@ def test_a_killed_process_is_replaced_and_each_event_recorded_once(project: Proj
             pass
         submit(project, "third")
         assert folding_process(project) != killed
-    end_folding(str(project.recorder.directory.spool))
+    wait_until_folded(project.recorder.directory)
     assert prompts(project) == ["first", "second", "third"]
     assert len(project.records("session")) == 1
 
@@ -138,9 +139,55 @@ def test_no_module_of_the_project_is_imported(project: Project) -> None:
     )
     while waiting(project):
         pass
-    end_folding(str(project.recorder.directory.spool))
+    wait_until_folded(project.recorder.directory)
     assert prompts(project) == ["x"]
     assert not list(project.root.rglob("*.was-run"))
+
+
+_SENDER = """
+import json, os, sys
+from vibes_lsp.ingest import hook_spool
+number, events, root = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+for count in range(events):
+    name = os.path.join(root, f"file-{number}-{count}.py")
+    payload = {
+        "session_id": f"session-{number}", "cwd": root, "hook_event_name": "PostToolUse",
+        "tool_name": "Write", "tool_use_id": f"call-{count}",
+        "tool_input": {"file_path": name, "content": "b = 1\\n"},
+        "tool_response": {"type": "create", "originalFile": None, "structuredPatch": []},
+    }
+    folder = hook_spool.store_event(json.dumps(payload).encode(), os.getcwd)
+    if count % 10 == 0:
+        hook_spool._start_folding(folder)
+hook_spool._start_folding(folder)
+"""
+
+
+@posix_only
+@pytest.mark.slow
+def test_a_thousand_events_of_16_processes_are_recorded_once_and_in_order(
+    project: Project,
+) -> None:
+    counts = [1000 // 16 + (number < 1000 % 16) for number in range(16)]
+    environment = clean_environment({"PYTHONPATH": str(REPOSITORY)})
+    senders = [
+        subprocess.Popen(
+            [sys.executable, "-c", _SENDER, str(number), str(count), str(project.root)],
+            env=environment,
+        )
+        for number, count in enumerate(counts)
+    ]
+    assert [sender.wait() for sender in senders] == [0] * 16
+    wait_until_folded(project.recorder.directory)
+    found: dict[str, list[str]] = {}
+    for record in project.records("line"):
+        found.setdefault(record["session_id"], []).append(record["file_path"])
+    expected = [
+        [f"file-{number}-{each}.py" for each in range(count)] for number, count in enumerate(counts)
+    ]
+    assert sorted(found.values()) == sorted(expected)
+    assert waiting(project) == []
+    assert len(project.records("session")) == 16
 
 
 def test_only_one_process_folds(project: Project) -> None:
@@ -167,7 +214,7 @@ def test_folding_ends_when_nothing_comes(project: Project, monkeypatch: pytest.M
     monkeypatch.setattr(background_folding, "LINGER", 0.0)
     for prompt in ("first", "second"):
         store(project, payload(project.root, "UserPromptSubmit", prompt=prompt))
-        fold_in_background(project.recorder.directory)
+        fold_in_background(str(project.recorder.directory.path))
     assert prompts(project) == ["first", "second"]
 
 
@@ -176,7 +223,7 @@ def test_folding_ends_when_an_event_cannot_be_recorded(project: Project) -> None
     store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
     subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
     subprocess.run(["git", "add", "-f", *waiting(project)], cwd=project.root, check=True)
-    fold_in_background(project.recorder.directory)
+    fold_in_background(str(project.recorder.directory.path))
     assert len(waiting(project)) == 1
     assert prompts(project) == []
 

@@ -191,7 +191,7 @@ def test_a_bad_payload_claims_no_line_and_is_logged(project: Project, name: str)
     config = (project.root / ".ai-audit/config.json").read_bytes()
     logged = logged_after(project, payload(project))
     assert logged.agent == agent
-    assert logged.outcome.endswith(outcome)
+    assert outcome in logged.outcome
     assert logged.recorded == (outcome == NO_LINES)
     assert project.records("line") == []
     assert (project.root / ".ai-audit/config.json").read_bytes() == config

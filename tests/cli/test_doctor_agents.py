@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -273,6 +274,42 @@ def test_temporary_files_of_ended_programs_are_removed_on_request(
     done = run_vibes("doctor", "--fix", "--json", cwd=project.root)
     assert fixes(done) == [("temporary files", "removed 1 file of ended programs")]
     assert (old.exists(), new.exists()) == (False, True)
+
+
+@posix_only
+def test_a_repair_follows_no_link_out_of_the_trail(
+    project: Project, run_vibes: RunVibes, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "events").mkdir(parents=True, mode=0o755)
+    old = elsewhere / "0123456789abcdef.tmp"
+    old.write_text("x", encoding="utf-8")
+    os.utime(old, (time.time() - 7200,) * 2)
+    own = project.file(".ai-audit/notes.tmp", "x")
+    os.utime(own, (time.time() - 7200,) * 2)
+    audit = project.recorder.directory.path
+    for name in ("spool", "blobs"):
+        if (audit / name).exists():
+            shutil.rmtree(audit / name)
+        (audit / name).symlink_to(elsewhere, target_is_directory=True)
+    done = run_vibes("doctor", "--fix", "--json", cwd=project.root)
+    assert fixes(done) == []
+    assert (old.exists(), own.exists()) == (True, True)
+    assert (elsewhere / "events").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_diagnosis_changes_nothing(project: Project, run_vibes: RunVibes, tmp_path: Path) -> None:
+    run_vibes("init", "--agents", "claude-code", cwd=project.root)
+    store(project, payload(project))
+    fold_events(project.recorder.directory)
+    store(project, payload(project, tool_use_id="t2"))
+
+    def content() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    before = content()
+    assert run_vibes("doctor", "a.py", cwd=project.root).code == 0
+    assert content() == before
 
 
 def test_a_lock_names_the_process_that_holds_it(project: Project, run_vibes: RunVibes) -> None:

@@ -312,7 +312,9 @@ def test_an_edit_without_certain_lines_is_recorded_as_a_command(project: Project
     fold_events(project.recorder.directory)
     assert project.records("line") == []
     [command] = project.entries("command").values()
-    assert (command["command_text"], command["command_output_summary"]) == ("edit b.py", UNRESOLVED)
+    assert command["command_text"] == "edit b.py"
+    reason = "a person changed what the agent proposed"
+    assert command["command_output_summary"] == f"{UNRESOLVED}: {reason}"
 
 
 def test_secrets_in_a_payload_are_masked(project: Project) -> None:

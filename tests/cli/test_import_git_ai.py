@@ -277,7 +277,7 @@ GOOD = "0" * 40
         ),
         (
             note(GOOD, {"app.py": [(session_key(CLAUDE), "11-999999999")]}),
-            "the file has fewer lines in the commit",
+            "the note is about another version of the file",
         ),
         (
             note(GOOD, {"app.py": [(session_key(CLAUDE), "8-10")]}, agents=()),

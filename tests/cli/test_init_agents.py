@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -221,3 +223,25 @@ def test_hooks_in_a_project_name_no_path_of_this_machine(setup: Setup) -> None:
 
 def test_a_missing_program_is_said(setup: Setup) -> None:
     assert "`vibes` is not on PATH" in setup.run("--agents", "codex").err
+
+
+def test_hooks_in_the_home_folder_name_the_installed_program(setup: Setup) -> None:
+    path = setup.home / ".claude/settings.json"
+    path.parent.mkdir()
+    older = {"hooks": [{"type": "command", "command": "'/old place/vibes' hook || true"}]}
+    path.write_text(json.dumps({"hooks": {"Stop": [older]}}), encoding="utf-8")
+    assert setup.run("--agents", "claude-code", "--user").code == 0
+    hooks = json.loads(path.read_bytes())["hooks"]
+    (command,) = {hooks[event][0]["hooks"][0]["command"] for event in hooks}
+    program = shlex.split(command)[0]
+    assert os.access(program, os.X_OK)
+    assert Path(program).stem == "vibes"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--user"], ["--agents", "all", "--remove-agents", "all"], ["--user", "--git-hooks"]],
+)
+def test_options_that_do_not_fit_together_are_refused(setup: Setup, options: list[str]) -> None:
+    assert setup.run(*options).code == 2
+    assert list(setup.project.iterdir()) == []

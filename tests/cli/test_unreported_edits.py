@@ -340,3 +340,31 @@ def test_a_repeated_event_changes_nothing(project: Project) -> None:
     file.write_bytes(data)
     fold(project)
     assert project.records() == before
+
+
+def test_a_command_that_only_reads_has_written_nothing(project: Project) -> None:
+    project.file("a.py", TEXT + "mine = 5\n")
+    bash(project, "cat a.py && git diff")
+    fold(project)
+    assert lines(project) == []
+
+
+def test_a_copy_of_a_file_with_short_lines_is_not_the_commands(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    project.file("b.py", TEXT + "mine = 5\n")
+    ask(project, "Copy b.py.")
+    project.file("copy.py", TEXT + "mine = 5\nmade = 6\n")
+    bash(project, "cp b.py copy.py; echo made = 6 >> copy.py")
+    fold(project)
+    assert lines(project) == []
+    assert doubts(project) == {Doubt.COPY.value: 1}
+    done = run_vibes("doctor", "--json", cwd=project.root)
+    [message] = [
+        step["message"]
+        for step in done.json["steps"]
+        if step["about"] == "changes without an event"
+    ]
+    assert message.endswith(
+        f"1 file changed while commands ran, claimed for no agent; most often: {Doubt.COPY.value}"
+    )

@@ -35,6 +35,7 @@ RUN_BY_PAGE = {
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",
     "javascript": "tests/docs/test_agents.py",
+    "toml": "tests/cli/test_init_mcp.py",
 }
 NOT_RUN = {
     "": "a diagram or a listing, nothing to run",
@@ -85,8 +86,8 @@ def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
     assert kinds <= {"console", "json", *RUN_BY_PAGE, *NOT_RUN}
 
 
-SETTINGS = [each for each in _blocks("json") if each[0] != "agents.md"]
-"""The other page's configurations of agents are in `test_agents.py`."""
+SETTINGS = [each for each in _blocks("json") if each[0] not in {"agents.md", "mcp.md"}]
+"""`test_agents.py` and `test_mcp.py` have those of the other pages."""
 
 
 @pytest.mark.parametrize(("page", "snippet"), SETTINGS)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
+from tests.trails import Repository
 
 pytestmark = pytest.mark.slow  # each starts programs
 
@@ -47,5 +48,14 @@ def test_a_quick_start_runs_from_its_first_command_to_its_last(tmp_path: Path, p
 
 
 def test_the_first_commands_of_the_readme_show_who_wrote_a_line(tmp_path: Path) -> None:
-    lines = [line for line in commands(README) if line.startswith("vibes ")]
-    assert "claude-opus-4-5" in run(tmp_path, lines)
+    section = README.partition("\n## Try it\n")[2].partition("\n## ")[0]
+    assert "claude-opus-4-5" in run(tmp_path, commands(section))
+
+
+def test_the_readme_hooks_up_agents_in_an_own_repository(tmp_path: Path) -> None:
+    section = README.partition("\n## Record what your agents do\n")[2].partition("\n## ")[0]
+    home = tmp_path / "home"
+    (home / ".claude").mkdir(parents=True)
+    project = Repository(tmp_path / "own").path
+    assert run(project, [f"export HOME={home}", *commands(section)])
+    assert "vibes hook" in (project / ".claude/settings.json").read_text(encoding="utf-8")

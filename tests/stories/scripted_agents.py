@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import time
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -179,11 +180,14 @@ class ClaudeCode(_Agent):
 
     def run(self, command: str) -> None:
         """Run a shell command."""
+        start = time.monotonic()
         done = subprocess.run(
             ["sh", "-c", command], cwd=self.root, capture_output=True, check=True, text=True
         )
+        duration = int((time.monotonic() - start) * 1000)
         response = {"stdout": done.stdout, "stderr": "", "interrupted": False, "isImage": False}
-        self._tool("Bash", {"command": command, "description": "as asked"}, response)
+        given = {"command": command, "description": "as asked"}
+        self._tool("Bash", given, response, duration)
 
     def stop(self) -> None:
         """End the session."""
@@ -200,10 +204,13 @@ class ClaudeCode(_Agent):
             found.append({"oldStart": starts[0], "newStart": starts[1], "lines": lines})
         return found
 
-    def _tool(self, name: str, given: dict[str, Any], response: dict[str, Any]) -> None:
+    def _tool(
+        self, name: str, given: dict[str, Any], response: dict[str, Any], duration: int = 1
+    ) -> None:
         self._event(
             "PostToolUse",
             permission_mode="acceptEdits",
+            duration_ms=duration,
             tool_name=name,
             tool_input=given,
             tool_response=response,

@@ -89,7 +89,9 @@ def test_a_line_that_a_person_adds_after_the_agents_is_not_the_agents(
     """
     claude = ClaudeCode(project)
     claude.edit("app.py", "    return 0\n", "    run()\n    return 0\n")
+    project.record()
     project.write("app.py", project.text("app.py") + "\n\nmain()\n")
+    claude.run("cat app.py")
     project.commit()
     expected = shown(
         """
@@ -465,3 +467,34 @@ def test_a_pull_with_rebase_and_autostash_keeps_the_agents_lines(
     here.git("pull", "--quiet", "--rebase", "--autostash")
     assert here.blame("one.py") == "+ one = 1"
     assert lines_with("+", here.blame("app.py")) == ["    run()"]
+
+
+def test_what_a_command_of_an_agent_generates_is_the_agents(project: AgentProject) -> None:
+    """Code from a generator that an agent had run was a person's.
+
+    https://github.com/git-ai-project/git-ai/issues/1127
+    """
+    claude = ClaudeCode(project)
+    claude.prompt("Generate the messages.")
+    project.record()
+    claude.run("printf 'class Message:\\n    pass\\n' > messages.py")
+    project.record()
+    project.commit()
+    assert project.blame("messages.py") == "+ class Message:\n+     pass"
+    assert project.blame("app.py") == unmarked(APP)
+
+
+def test_a_copy_that_an_agent_makes_is_not_the_agents(project: AgentProject) -> None:
+    """Files that an agent copied with a shell command were not recorded at all.
+
+    https://github.com/git-ai-project/git-ai/issues/756
+    """
+    claude = ClaudeCode(project)
+    claude.prompt("Copy app.py.")
+    project.record()
+    claude.run("cp app.py copy.py")
+    project.commit()
+    assert project.blame("copy.py") == unmarked(APP)
+    assert b'"command_text":"cp app.py copy.py"' in (
+        (project.root / ".ai-audit/manifest.json").read_bytes().replace(b'": "', b'":"')
+    )

@@ -193,7 +193,7 @@ def _commands(program: str) -> dict[str, str]:
         "sh": f"{quoted} hook >/dev/null 2>&1 || true",
         "any": f"{plain} hook; exit 0",
         "cmd": f'cmd /c "{in_cmd} hook >nul 2>&1 || exit 0"',
-        "powershell": f"{in_powershell} hook *> $null; exit 0",
+        "powershell": f"{in_powershell} hook; exit 0",  # also harmless in cmd, as `any` is
     }
 
 

@@ -39,7 +39,7 @@ _PROGRAM: Final = (
     r"""(?:'[^'"\n]*[/\\]vibes(?:\.exe)?'|"[^'"\n]*[/\\]vibes(?:\.exe)?"|[^\s'"]*vibes(?:\.exe)?)"""
 )
 _OURS: Final = re.compile(
-    rf"(?:& )?{_PROGRAM} hook(?: >/dev/null 2>&1| \*> \$null)?(?: \|\| true|; exit 0)?"
+    rf"(?:& )?{_PROGRAM} hook(?: >/dev/null 2>&1)?(?: \|\| true|; exit 0)?"
     rf'|cmd /c "{_PROGRAM} hook(?: >nul 2>&1)? \|\| exit 0"'
 )
 _RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? +hook\b""")
@@ -196,11 +196,10 @@ def _find_hooks(document: JsonText) -> _Hooks | None:
     if not isinstance(value, dict):
         raise _misplaced(document, place, "hooks", "an object", value)
     events = {}
-    for name, entries in value.items():
-        inner = _place_of(value, place, name)
+    for (name, entries), item in zip(value.items(), place.items, strict=True):
         if not isinstance(entries, list):
-            raise _misplaced(document, inner, f"hooks.{name}", "an array", entries)
-        events[name] = _Event(inner, entries)
+            raise _misplaced(document, item.place, f"hooks.{name}", "an array", entries)
+        events[name] = _Event(item.place, entries)
     return _Hooks(place, events)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -278,5 +279,8 @@ def has_comments(document: JsonText, place: Place) -> bool:
 
 def _end_before(document: JsonText, at: int) -> int:
     """Return where the token or comment before a place ends."""
-    end = len(document.text[:at].rstrip(SPACE))
-    return max([end, *(stop for _, stop in document.comments if stop <= at)])
+    end = at
+    while end and document.text[end - 1] in SPACE:
+        end -= 1
+    before = bisect_left(document.comments, (at, 0)) - 1
+    return end if before < 0 else max(end, document.comments[before][1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -16,14 +17,17 @@ from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.ingest.compare_work_tree import unclaimed_changes
 from vibes_lsp.ingest.hook_spool import MAX_WAITING, is_folding
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import temporary_files
+from vibes_lsp.store.files import is_inside, temporary_files
 from vibes_lsp.store.locks import FileLock
 
 FIX: Final = "run `vibes doctor --fix`"
 _SERVER: Final = "vibes-lsp"
 _PROCESSES: Final = Path("/proc")
+_TEMPORARY: Final = re.compile(r"(?:[0-9a-f]{16}|\d{20}-\d+-[0-9a-f]{8}(?:-large)?)\.tmp")
+"""The names that this program gives to temporary files."""
 _START_FIELD: Final = 19
 """The start of a process in its `stat`, among the fields after the name, in clock ticks."""
 _MAX_AGE: Final = 60.0
@@ -88,6 +92,7 @@ def _name(word: bytes) -> str:
 def recording_steps(directory: AuditDir, now: datetime) -> Iterator[Step]:
     """Yield what waits to be recorded, and what may prevent it."""
     yield _waiting(directory, now)
+    yield from _unclaimed(directory)
     yield _locks(directory)
     yield from _temporary(directory, now)
     yield _permissions(directory)
@@ -125,6 +130,19 @@ def _waiting(directory: AuditDir, now: datetime) -> Step:
     if seconds > _MAX_AGE:
         return _step(about, Health.PROBLEM, f"{message}; {folding}", f"{FIX}, which records them")
     return _step(about, Health.OK, f"{message}; {folding}")
+
+
+def _unclaimed(directory: AuditDir) -> Iterator[Step]:
+    """Yield how many changed files belong to no one although commands of agents ran."""
+    reasons = unclaimed_changes(directory)
+    if reasons:
+        number = pluralize(sum(reasons.values()), "file", "files")
+        most = max(reasons, key=lambda reason: reasons[reason])
+        yield _step(
+            "changes without an event",
+            Health.OK,
+            f"{number} changed while commands ran, claimed for no agent; most often: {most}",
+        )
 
 
 def _received(name: str, now: datetime) -> datetime:
@@ -171,7 +189,10 @@ def abandoned_files(directory: AuditDir, now: datetime) -> list[Path]:
     """Return the temporary files in a trail whose programs have ended."""
     folders = (directory.path, *private_folders(directory), directory.blobs, directory.journal)
     found: list[Path] = []
-    for path in (path for folder in folders for path in temporary_files(folder)):
+    own = (folder for folder in folders if is_inside(folder, directory.path))
+    for path in (path for folder in own for path in temporary_files(folder)):
+        if not _TEMPORARY.fullmatch(path.name):
+            continue
         try:
             if now.timestamp() - path.lstat().st_mtime > _ABANDONED:
                 found.append(path)
@@ -211,7 +232,7 @@ def wrong_modes(directory: AuditDir) -> list[WrongMode]:
             status = path.lstat()
         except OSError:
             continue
-        if stat.S_ISLNK(status.st_mode):
+        if stat.S_ISLNK(status.st_mode) or not is_inside(path, directory.project):
             continue
         mode = stat.S_IMODE(status.st_mode)
         name = path.relative_to(directory.project).as_posix()

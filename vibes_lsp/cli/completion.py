@@ -20,19 +20,13 @@ _VARIABLE: Final = "_VIBES_COMPLETE"
 """The environment variable by which the script asks `vibes`, as click names it."""
 
 
-@click.command(
-    "completion",
-    epilog=examples(
-        'eval "$(vibes completion bash)"',
-        "vibes completion fish > ~/.config/fish/completions/vibes.fish",
-    ),
-)
+@click.command("completion", epilog=examples("vibes completion bash"))
 @click.argument("shell", type=click.Choice(list(_SHELLS)), help="The shell.")
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print a script that completes `vibes` in a shell.
 
-    Evaluate it in the shell's startup file, such as ~/.bashrc.
+    In a startup file such as ~/.bashrc, write: eval "$(vibes completion bash)"
     """
     completion = _SHELLS[shell](context.find_root().command, {}, "vibes", _VARIABLE)
     print_line(completion.source())

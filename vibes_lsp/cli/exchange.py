@@ -50,7 +50,7 @@ def run_import(
     as_json: bool,
     confirm: Callable[[Imported], bool] | None = None,
 ) -> None:
-    """Import what a reader yields and print the result; a preview lists each record.
+    """Import what a reader yields and print the result; a preview lists each record about a file.
 
     Args:
         read: The reader of the format.
@@ -69,10 +69,11 @@ def run_import(
     if as_json:
         print_json(result_as_json(result))
         return
-    if dry_run and result.records:
+    rows = [each for each in result.records if each.file_path is not None] if dry_run else []
+    if rows:
         print_table(
             ["source", "place", "outcome"],
-            [(escape(_end(each.place)), _place(each), _outcome(each)) for each in result.records],
+            [(escape(_end(each.place)), _place(each), _outcome(each)) for each in rows],
         )
     _print_counts(result, dry_run=dry_run)
 

@@ -251,5 +251,8 @@ def attributed_lines(attestations: Sequence[Attestation], length: int) -> list[A
 
 
 def beyond(attestations: Sequence[Attestation], length: int) -> bool:
-    """Whether attestations of an AI name lines after the end of a file."""
-    return any(end > length for each in attestations if not each.is_human for _, end in each.ranges)
+    """Whether attestations name lines after the end of a file.
+
+    Then they are about another version of it: some rewrites of history keep old line numbers.
+    """
+    return any(end > length for each in attestations for _, end in each.ranges)

@@ -51,6 +51,7 @@ UNDESCRIBED: Final = "the note does not describe the session"
 NOT_INTRODUCED: Final = "the commit did not change these lines"
 NO_PARENTS: Final = "the commit's parents are not in this shallow clone"
 BEYOND_END: Final = "the file has fewer lines in the commit"
+OTHER_VERSION: Final = "the note is about another version of the file"
 BROKEN_LINE: Final = "a line of the note cannot be read"
 
 
@@ -109,7 +110,8 @@ def _read_file(
     whole = Source(FORMAT, version.commit, _place(version.commit))
     length = len(version.text.lines)
     if beyond(attestations, length):
-        yield Refusal(whole, BEYOND_END, version.path)
+        yield Refusal(whole, OTHER_VERSION, version.path)
+        return
     for each in attributed_lines(attestations, length):
         session = log.sessions.get(each.key.partition("::")[0])
         source = Source(FORMAT, each.key, _place(version.commit))

@@ -30,6 +30,7 @@ from vibes_lsp.exchange.git_ai_notes import (
     AuthorshipLog,
     InvalidNote,
     attributed_lines,
+    beyond,
     parse_note,
 )
 from vibes_lsp.history.file_versions import Version
@@ -207,6 +208,8 @@ def _read_version(versions: CommittedVersions, version: Version, blob: str) -> _
 def _noted_lines(log: AuthorshipLog, name: str, version: CommittedVersion) -> Iterator[NotedLines]:
     """Yield the attested lines that the commit introduced."""
     introduced = version.introduced or frozenset()
+    if beyond(log.files[name], len(version.text.lines)):
+        return
     for each in attributed_lines(log.files[name], len(version.text.lines)):
         session = log.sessions.get(each.key.partition("::")[0])
         if session is None:

@@ -31,7 +31,7 @@ from vibes_lsp.ingest.events import (
 )
 from vibes_lsp.ingest.payload_members import inner
 from vibes_lsp.ingest.payloads import parse_payload
-from vibes_lsp.ingest.record_events import UNRESOLVED, EditedFile
+from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.secrets import MaskingRules, mask_secrets
@@ -195,7 +195,7 @@ def _edit_words(file: EditedFile) -> str:
     if file.edit.deletes:
         return f"{file.path}: deleted"
     if file.resolved is None:
-        return f"{file.path}: {UNRESOLVED}"
+        return f"{file.path}: {file.doubt}"
     ranges = file.resolved.ranges
     if not ranges:
         return f"{file.path}: no line added or changed"

@@ -30,7 +30,7 @@ from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
 from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
 from vibes_lsp.ingest.earlier_files import without_overwrites
-from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits
+from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
 from vibes_lsp.ingest.event_log import (
     NOTHING_TO_RECORD,
     REPEATED,
@@ -51,7 +51,7 @@ from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.files import make_ignored_folder, read_file, temporary_files
-from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock
+from vibes_lsp.store.locks import FileLock
 
 _logger = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 """How many events, and bytes, are read before they are recorded."""
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
+_PAUSE: Final = 0.05
 _MILLISECOND: Final = 1_000_000
 _SAVING: Final = 1.0
 """Seconds after which an agent has saved a file, if it reports the edit before."""
@@ -100,14 +101,17 @@ class WaitingEvent:
 
 def fold_events(
     directory: AuditDir, *, patience: float = 0, now: Callable[[], datetime] = utc_now
-) -> int:
-    """Record the events that wait; return how many were processed.
+) -> int | None:
+    """Record the events that wait.
 
     Args:
         directory: The trail.
         patience: Seconds to wait for another program that does the same; by default it is left to
             that one.
         now: The clock.
+
+    Returns:
+        How many were processed; None if another program does the same.
 
     Raises:
         VibesError: The trail cannot be read or written; what is not recorded goes on waiting.
@@ -118,7 +122,7 @@ def fold_events(
     lock = FileLock(directory.spool / _LOCK, timeout=patience)
     handle = lock.acquire() if patience else lock.try_acquire()
     if handle is None:
-        return 0
+        return None
     with handle:
         return _fold(directory, now)
 
@@ -137,7 +141,8 @@ def wait_until_folded(directory: AuditDir) -> None:
     Raises:
         VibesError: The trail cannot be read or written; what is not recorded goes on waiting.
     """
-    fold_events(directory, patience=LOCK_TIMEOUT)
+    while fold_events(directory) is None:
+        time.sleep(_PAUSE)
     end_folding(str(directory.spool))
 
 
@@ -159,7 +164,9 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
                 log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
             for claim in comparison.claims(_known(complete), edited.values()):
                 clock.moment = datetime.fromtimestamp(claim.moment / 1e9, UTC)
-                _record_claim(events, claim)
+                recorded, outcome = _record_claim(events, claim)
+                source = EventSource(claim.event.agent.value, "files compared")
+                log.add(clock.moment, source, recorded=recorded, outcome=outcome)
             for waiting in batch:
                 if waiting.path is not None:
                     with suppress(OSError):
@@ -221,8 +228,11 @@ def _record(
     return outcome_of(event, edited) if is_new else (False, REPEATED)
 
 
-def _record_claim(events: EventRecorder, claim: Claim) -> None:
+def _record_claim(events: EventRecorder, claim: Claim) -> tuple[bool, str]:
     """Record lines that a command wrote; what cannot be recorded is dropped.
+
+    Returns:
+        As for `_record`.
 
     Raises:
         VibesError: The trail cannot be read or written.
@@ -233,6 +243,8 @@ def _record_claim(events: EventRecorder, claim: Claim) -> None:
         raise
     except VibesError as error:
         _logger.info("the edit of a command is not recorded: %s", error.code)
+        return False, f"not accepted: {error.code}"
+    return True, f"{claim.path}: lines that a command wrote"
 
 
 def _waiting_files(directory: AuditDir) -> Iterator[Path]:
@@ -413,23 +425,28 @@ def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, li
     edited: dict[int, list[EditedFile]] = {}
     for relative, edits in by_file.items():
         found = _resolve_file(directory, relative, [edit for _, edit in edits])
-        for (number, edit), resolved in zip(edits, found, strict=True):
-            edited.setdefault(number, []).append(EditedFile(relative, edit, resolved))
+        for (number, edit), (resolved, reason) in zip(edits, found, strict=True):
+            edited.setdefault(number, []).append(EditedFile(relative, edit, resolved, reason))
     return dict(sorted(edited.items()))
 
 
 def _resolve_file(
     directory: AuditDir, relative: str, edits: Sequence[FileEdit]
-) -> list[ResolvedEdit | None]:
+) -> list[tuple[ResolvedEdit | None, str]]:
+    """Return the lines of the edits of a file, and why they are not certain."""
     try:
         saved = read_source(directory.project, relative).content
     except UnreadableFile:
         saved = None
     try:
-        return resolve_edits(edits, saved)
+        found = resolve_edits(edits, saved)
+        return [
+            (resolved, "" if resolved is not None else why_unresolved(edit, saved))
+            for edit, resolved in zip(edits, found, strict=True)
+        ]
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's edits are unresolved: %s", type(error).__name__)
-        return [None] * len(edits)
+        return [(None, "internal error")] * len(edits)
 
 
 def _project_file(directory: AuditDir, path: str) -> str | None:

@@ -60,7 +60,7 @@ from vibes_lsp.recording.sessions import add_start, record_delegation
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
 _MAX_EXIT_CODE: Final = 2**32
 UNRESOLVED: Final = "the edited lines are unknown"
-"""What is recorded of an edit whose lines are not certain."""
+"""How that begins which is recorded of an edit whose lines are not certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,18 @@ class EditedFile:
         path: The file, relative to the project.
         edit: The edit.
         resolved: Its lines; None where they are not certain.
+        reason: Why they are not.
     """
 
     path: str
     edit: FileEdit
     resolved: ResolvedEdit | None
+    reason: str = ""
+
+    @property
+    def doubt(self) -> str:
+        """What is recorded of an edit whose lines are not certain."""
+        return f"{UNRESOLVED}: {self.reason}" if self.reason else UNRESOLVED
 
 
 class EventRecorder:
@@ -202,7 +209,7 @@ class EventRecorder:
             self._command(event, deletion, identity)
         elif file.resolved is None:
             unresolved = Command(
-                f"edit {file.path}", CommandType.FILE_WRITE, output_summary=UNRESOLVED
+                f"edit {file.path}", CommandType.FILE_WRITE, output_summary=file.doubt
             )
             self._command(event, unresolved, identity)
         else:

@@ -16,6 +16,7 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.ingest.edited_lines import ResolvedEdit
 from vibes_lsp.ingest.events import AgentEvent, CommandRun, SessionEnded, TurnEnded
+from vibes_lsp.ingest.shell_commands import only_reads
 from vibes_lsp.ingest.work_tree import TICK, SeenSession, WorkTreeChange
 
 _SECOND: Final = 1_000_000_000
@@ -196,7 +197,9 @@ def claim(
 
 def _responsible(change: WorkTreeChange, windows: Sequence[Window]) -> Window | Doubt:
     """Return the command that ran when a file was last changed."""
-    fitting = [each for each in windows if _has_time_of(each, change)]
+    fitting = [
+        each for each in windows if _has_time_of(each, change) and not only_reads(each.command)
+    ]
     if not fitting:
         return Doubt.TIME
     if len({each.event.session.id for each in fitting}) > 1:
@@ -221,6 +224,8 @@ def _names(command: str, path: str) -> bool:
 
 
 def _has_lines_of(text: str, other: str) -> bool:
-    """Return whether a text has a telling line of another one."""
-    lines = {line.strip() for line in Text(other).lines}
-    return any(len(line.strip()) >= _COPIED and line.strip() in lines for line in Text(text).lines)
+    """Return whether a text has a telling line of another one, or half of its lines."""
+    others = {line.strip() for line in Text(other).lines}
+    lines = [line.strip() for line in Text(text).lines if line.strip()]
+    common = [line for line in lines if line in others]
+    return 0 < len(lines) <= 2 * len(common) or any(len(line) >= _COPIED for line in common)

@@ -80,6 +80,9 @@ KINDS: Final[dict[str, Kind]] = {
     "gemini-create": Kind(_G, new, gemini_write, has_texts=True),
     "gemini-write": Kind(_G, whole, gemini_write, has_texts=True),
     "qwen-edit": Kind(_Q, one, lambda call: qwen(gemini_replace(call)), has_texts=True),
+    "qwen-replace-all": Kind(
+        _Q, every, lambda call: qwen(gemini_replace(call, all_places=True)), has_texts=True
+    ),
     "qwen-create": Kind(_Q, new, lambda call: qwen(gemini_write(call)), has_texts=True),
     "qwen-write": Kind(_Q, whole, lambda call: qwen(gemini_write(call)), has_texts=True),
     "copilot-edit": Kind(Agent.COPILOT_CLI, one, copilot),
@@ -121,6 +124,7 @@ KINDS: Final[dict[str, Kind]] = {
     "amp-edit-without-diff": Kind(Agent.AMP, one, lambda call: amp(call, has_diff=False)),
     "amp-create": Kind(Agent.AMP, new, amp),
     "amp-patch": Kind(Agent.AMP, hunks, amp_patch),
+    "amp-files": Kind(Agent.AMP, files, amp_patch),
     "amp-undo": Kind(Agent.AMP, one, amp_undo, unknown=NO_TEXT),
 }
 """What each kind of payload edits, and how it reports that."""

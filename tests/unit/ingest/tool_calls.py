@@ -131,6 +131,6 @@ def patch_of(call: Sequence[GeneratedEdit]) -> str:
     return "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
 
 
-def as_bytes(payload: Payload) -> bytes:
-    """Return a payload as an agent writes it."""
-    return json.dumps(payload, ensure_ascii=False).encode()
+def as_bytes(payload: Payload, *, is_ascii: bool = False) -> bytes:
+    """Return a payload as agents write it: some escape all but ASCII, with surrogate pairs."""
+    return json.dumps(payload, ensure_ascii=is_ascii).encode()
