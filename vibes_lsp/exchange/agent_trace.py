@@ -64,8 +64,7 @@ class TraceRange:
     @property
     def sha256(self) -> str | None:
         """The content hash if it is a whole SHA-256; other algorithms are not specified."""
-        found = None if self.content_hash is None else _SHA256.fullmatch(self.content_hash)
-        return None if found is None else found[1].lower()
+        return None if self.content_hash is None else sha256_of(self.content_hash)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +175,12 @@ def _read_trace(record: JsonValue, place: str) -> Trace | Refusal:
         tuple(broken),
         mapping(record, "metadata"),
     )
+
+
+def sha256_of(content_hash: str) -> str | None:
+    """Return the digest of a content hash; None if it is not a whole SHA-256."""
+    found = _SHA256.fullmatch(content_hash)
+    return None if found is None else found[1].lower()
 
 
 def _ranges(file: Members, path: str) -> Iterator[TraceRange | None]:

@@ -7,12 +7,13 @@ the commit has at the same place: what git had before was written by another edi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from vibes_lsp.anchors.line_map import align
 from vibes_lsp.anchors.text import Text, replace_invalid
@@ -23,6 +24,19 @@ from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 _MAX_BYTES: Final = 16 << 20
 """Largest file that is read, in bytes."""
+
+
+class NewLines(NamedTuple):
+    """The lines that a commit introduced, 1-based.
+
+    Attributes:
+        certain: Those that no parent has at the same place.
+        possible: These, and copies of repeated lines that the commit added more of: which copy is
+            the new one is unknown.
+    """
+
+    certain: frozenset[int]
+    possible: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +51,8 @@ class CommittedVersion:
         committed: The committer's time.
         text: Its text.
         is_new: Whether the commit added the file.
-        introduced: The lines that the commit may have introduced, 1-based; None if its parents are
-            not here, as at the boundary of a shallow clone.
+        new_lines: The lines that the commit introduced; None if its parents are not here, as at the
+            boundary of a shallow clone.
     """
 
     path: str
@@ -47,7 +61,17 @@ class CommittedVersion:
     committed: datetime
     text: Text
     is_new: bool
-    introduced: frozenset[int] | None
+    new_lines: NewLines | None
+
+    def runs(self, start: int, end: int) -> Iterator[tuple[bool, int, int]]:
+        """Divide lines into those that the commit introduced and others: runs with both ends.
+
+        A run of which no line is certainly new was not introduced.
+        """
+        certain, possible = self.new_lines or NewLines(frozenset(), frozenset())
+        for is_new, run in groupby(range(start, end + 1), possible.__contains__):
+            lines = list(run)
+            yield is_new and not certain.isdisjoint(lines), lines[0], lines[-1]
 
 
 class CommittedVersions:
@@ -103,14 +127,11 @@ class CommittedVersions:
         text = Text.from_bytes(data)
         moment = min(commit.moment, commit.authored or commit.moment)
         former = list(self._former_versions(name, commit))
-        introduced: frozenset[int] | None
-        if commit.id in self._boundary or any(self.commit(each) is None for each in commit.parents):
-            introduced = None
-        else:
-            introduced = _introduced(text, former)
-        return CommittedVersion(
-            path, commit.id, moment, commit.moment, text, not former, introduced
+        is_cut = commit.id in self._boundary or any(
+            self.commit(each) is None for each in commit.parents
         )
+        new_lines = None if is_cut else _new_lines(text, former)
+        return CommittedVersion(path, commit.id, moment, commit.moment, text, not former, new_lines)
 
     def _former_versions(self, name: str, commit: Commit) -> Iterator[Text]:
         """Yield the file in the commit's parents that have it, also by its name before a rename."""
@@ -128,20 +149,17 @@ class CommittedVersions:
         return {new: old for old, new in renames.items()}
 
 
-def _introduced(text: Text, former: list[Text]) -> frozenset[int]:
-    """Return the lines of a text that are not certainly older.
-
-    A line is older if a former version has it at the same place. Where lines repeat, as blank ones
-    do, the new one of several copies is unknown, so each of them may be new if there are more.
-    """
+def _new_lines(text: Text, former: Sequence[Text]) -> NewLines:
+    """Return the lines of a text that no former version has at the same place."""
     lines = text.lines
     counts = Counter(lines)
     older: set[int] = set()
+    repeated: set[int] = set()
     for each in former:
         before = Counter(each.lines)
-        older.update(
-            place + 1
-            for place in align(each.lines, lines)
-            if place >= 0 and counts[lines[place]] <= before[lines[place]]
-        )
-    return frozenset(range(1, len(lines) + 1)) - older
+        for place in align(each.lines, lines):
+            if place >= 0:
+                has_more = counts[lines[place]] > before[lines[place]]
+                (repeated if has_more else older).add(place + 1)
+    possible = frozenset(range(1, len(lines) + 1)) - older
+    return NewLines(possible - repeated, possible)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
 
-from vibes_lsp.anchors.create_anchors import range_hash
+from vibes_lsp.anchors.create_anchors import range_hash_variants
 from vibes_lsp.anchors.functions import locate_function
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.exchange.agent_trace import FORMAT, OWN_METADATA, VERSION
+from vibes_lsp.exchange.agent_trace import FORMAT, OWN_METADATA, VERSION, sha256_of
 from vibes_lsp.exchange.committed_versions import CommittedVersions
 from vibes_lsp.exchange.import_plan import Evidence
 from vibes_lsp.history.commit_resolution import CommitMethod
@@ -143,7 +143,7 @@ class _ExportedRange:
         end: Last line, inclusive.
         commit: The commit that has the version; None for the file as it is now.
         contributor: `ai`, or `mixed` where a person edited the lines before the commit.
-        digest: The hash of the lines.
+        hashes: The hashes that tools compute of the lines, ours first; none where no text is known.
     """
 
     path: str
@@ -151,7 +151,7 @@ class _ExportedRange:
     end: int
     commit: str | None
     contributor: str
-    digest: str | None
+    hashes: tuple[str, ...] = ()
 
 
 def export_traces(locator: ProjectLocator) -> ExportedTraces:
@@ -267,7 +267,7 @@ def _range_of(
         located.end,
         commit,
         "ai" if located.sure else "mixed",
-        range_hash(lines),
+        tuple(range_hash_variants(lines)),
     )
 
 
@@ -280,7 +280,7 @@ def _as_imported(lineage: Lineage, path: str) -> _ExportedRange | LeftOut:
     recorded = lineage.recorded_range
     if recorded is None:
         return LeftOut.UNVERIFIED
-    return _ExportedRange(path, recorded.start, recorded.end, None, "ai", None)
+    return _ExportedRange(path, recorded.start, recorded.end, None, "ai")
 
 
 def _located(lineage: Lineage, path: str, source: Text) -> LocatedRange | None:
@@ -311,11 +311,19 @@ def _add(
         metadata = mapping(imported, "metadata") if imported else _metadata(lineage, locator)
         record = exported.records[identifier] = TraceRecord(found.commit, members, metadata)
     line_range: Members = {"start_line": found.start, "end_line": found.end}
-    digest = text(imported, "content_hash") or (f"sha256:{found.digest}" if found.digest else None)
+    digest = _content_hash(found, text(imported, "content_hash"))
     if digest is not None:
         line_range["content_hash"] = digest
     conversation = _conversation(lineage, found, imported, environment)
     record.add(found.path, conversation, line_range)
+
+
+def _content_hash(found: _ExportedRange, given: str | None) -> str | None:
+    """Return the hash of a range: as it was imported, unless it is one of other lines."""
+    whole = None if given is None else sha256_of(given)
+    if given is not None and (whole is None or not found.hashes or whole in found.hashes):
+        return given
+    return f"sha256:{found.hashes[0]}" if found.hashes else None
 
 
 def _record(

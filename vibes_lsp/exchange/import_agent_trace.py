@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -292,11 +291,11 @@ def _starts_with_hash(source: Text, wanted: TraceRange, digest: str) -> list[int
 def _introduced_edits(trace: Trace, wanted: TraceRange, place: _Place) -> Iterator[Candidate]:
     """Yield the lines of a place that its commit introduced as edits, and the others refused."""
     version = place.version
-    introduced = version.introduced
-    numbers = range(place.start, place.end + 1)
-    for is_new, run in groupby(numbers, lambda line: introduced is not None and line in introduced):
-        lines = list(run)
-        part = replace(wanted, start=lines[0], end=lines[-1])
+    for is_new, start, end in version.runs(place.start, place.end):
+        is_whole = (start, end) == (place.start, place.end)
+        part = replace(
+            wanted, start=start, end=end, content_hash=wanted.content_hash if is_whole else None
+        )
         if is_new:
             edit = _edit(trace, part, version.path, text=version.text, evidence=place.evidence)
             yield replace(
@@ -307,7 +306,7 @@ def _introduced_edits(trace: Trace, wanted: TraceRange, place: _Place) -> Iterat
                 action=Action.CREATE if version.is_new else Action.MODIFY,
             )
         else:
-            reason = NO_PARENTS if introduced is None else NOT_INTRODUCED
+            reason = NO_PARENTS if version.new_lines is None else NOT_INTRODUCED
             yield Refusal(trace.source, reason, version.path, part.start, part.end)
 
 

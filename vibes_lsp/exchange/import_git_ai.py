@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
@@ -15,7 +14,6 @@ from vibes_lsp.exchange.git_ai_notes import (
     NOTES_REF,
     AgentSession,
     Attestation,
-    AttributedLines,
     AuthorshipLog,
     InvalidNote,
     attributed_lines,
@@ -115,24 +113,14 @@ def _read_file(
     for each in attributed_lines(attestations, length):
         session = log.sessions.get(each.key.partition("::")[0])
         source = Source(FORMAT, each.key, _place(version.commit))
-        for introduced, run in _runs(each, version.introduced):
-            lines = run[0], run[-1]
+        for is_new, start, end in version.runs(each.start, each.end):
             if session is None:
-                yield Refusal(source, UNDESCRIBED, version.path, *lines)
-            elif not introduced:
-                reason = NO_PARENTS if version.introduced is None else NOT_INTRODUCED
-                yield Refusal(source, reason, version.path, *lines)
+                yield Refusal(source, UNDESCRIBED, version.path, start, end)
+            elif not is_new:
+                reason = NO_PARENTS if version.new_lines is None else NOT_INTRODUCED
+                yield Refusal(source, reason, version.path, start, end)
             else:
-                yield _edit(source, version, session, lines)
-
-
-def _runs(
-    lines: AttributedLines, introduced: frozenset[int] | None
-) -> Iterable[tuple[bool, list[int]]]:
-    """Divide lines into runs that the commit introduced, and others."""
-    numbers = range(lines.start, lines.end + 1)
-    grouped = groupby(numbers, lambda line: introduced is not None and line in introduced)
-    return ((is_introduced, list(run)) for is_introduced, run in grouped)
+                yield _edit(source, version, session, (start, end))
 
 
 def _edit(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import create_anchors
@@ -207,19 +206,17 @@ def _read_version(versions: CommittedVersions, version: Version, blob: str) -> _
 
 def _noted_lines(log: AuthorshipLog, name: str, version: CommittedVersion) -> Iterator[NotedLines]:
     """Yield the attested lines that the commit introduced."""
-    introduced = version.introduced or frozenset()
     if beyond(log.files[name], len(version.text.lines)):
         return
     for each in attributed_lines(log.files[name], len(version.text.lines)):
         session = log.sessions.get(each.key.partition("::")[0])
         if session is None:
             continue
-        for is_new, run in groupby(range(each.start, each.end + 1), introduced.__contains__):
-            lines = list(run)
+        for is_new, start, end in version.runs(each.start, each.end):
             if is_new:
                 yield NotedLines(
-                    lines[0],
-                    lines[-1],
+                    start,
+                    end,
                     session.tool_name,
                     session.model or UNKNOWN,
                     session.conversation,
