@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tests.cli.run_vibes import RunVibes
 
+READ: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}}
 TEXT = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n"
 
 
@@ -113,8 +114,7 @@ def test_each_command_gets_its_own_lines(project: Project) -> None:
 
 def test_what_a_command_wrote_before_its_event_is_not_lost(project: Project) -> None:
     """The event before it may be folded while the command runs."""
-    read = {"tool_name": "Read", "tool_input": {"file_path": str(project.root / "a.py")}}
-    store(project, payload(project.root, "PostToolUse", tool_use_id="r1", **read))
+    store(project, payload(project.root, "PostToolUse", tool_use_id="r1", **READ))
     project.file("a.py", TEXT.replace("beta = 2", "beta = 20"))
     fold(project)
     bash(project, "sed")
@@ -162,6 +162,18 @@ def test_what_an_editor_saved_is_not_claimed(project: Project) -> None:
     project.file("a.py", TEXT.replace("beta = 2", "beta = 20"))
     note_saved_file(project.recorder.directory, "a.py")
     bash(project, "sed -i s/a/b/ a.py")
+    fold(project)
+    assert lines(project) == []
+    assert doubts(project) == {Doubt.PERSON: 1}
+
+
+def test_nothing_is_claimed_while_a_person_works_in_the_project(project: Project) -> None:
+    """One who saves files beside the commands may also save one during a command."""
+    project.file("person.py", "by_hand = 1\n")
+    store(project, payload(project.root, "PostToolUse", tool_use_id="r1", **READ))
+    fold(project)
+    project.file("a.py", TEXT.replace("beta = 2", "beta = 20"))
+    bash(project, "./generate")
     fold(project)
     assert lines(project) == []
     assert doubts(project) == {Doubt.PERSON: 1}

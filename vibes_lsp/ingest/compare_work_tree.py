@@ -25,10 +25,13 @@ from vibes_lsp.ingest.unexplained_edits import (
     active_sessions,
     advance_sessions,
     claim,
+    is_disturbed,
+    is_disturbing,
     windows_of,
 )
 from vibes_lsp.ingest.work_tree import (
     SeenSession,
+    WorkTreeChange,
     WorkTreeDiff,
     compare,
     load_baseline,
@@ -98,40 +101,48 @@ class WorkTreeComparison:
         comparison = None if stored is None else compare(self._directory, *stored)
         found: list[Claim] = []
         unclaimed = Counter({} if baseline is None else baseline.unclaimed)
+        disturbed = 0 if baseline is None else baseline.disturbed
+        following = advance_sessions(events, sessions)
         if comparison is not None and comparison.is_too_much:
             unclaimed[Doubt.NUMBER.value] += 1
             baseline = comparison = None
         elif comparison is not None:
             windows = windows_of(events, sessions)
             active = active_sessions(events, sessions)
-            for decided in self._decide(comparison, events, edited, windows, active):
+            turn = min((seen.turn for seen in following.values()), default=until)
+            for change, decided in self._decide(comparison, until, edited, windows, active):
+                if decided is Doubt.TIME and is_disturbing(change, windows, turn):
+                    disturbed = max(disturbed, change.modified)
                 if isinstance(decided, Claim):
                     found.append(decided)
                 elif windows:
                     unclaimed[decided.value] += 1
+            doubtful = [each for each in found if is_disturbed(disturbed, each.moment)]
+            unclaimed[Doubt.PERSON.value] += len(doubtful)
+            found = [each for each in found if each not in doubtful]
         take_baseline(
             self._directory,
             baseline,
             comparison,
             now=now,
             until=until,
-            sessions=advance_sessions(events, sessions),
-            unclaimed=unclaimed,
+            sessions=following,
+            unclaimed=+unclaimed,
+            disturbed=disturbed,
         )
         return found
 
     def _decide(
         self,
         comparison: WorkTreeDiff,
-        events: Sequence[tuple[AgentEvent, int]],
+        until: int,
         edited: Iterable[Sequence[EditedFile]],
         windows: Sequence[Window],
         active: frozenset[str],
-    ) -> Iterator[Claim | Doubt]:
+    ) -> Iterator[tuple[WorkTreeChange, Claim | Doubt]]:
         explained: dict[str, list[ResolvedEdit | None]] = {}
         for each in (file for files in edited for file in files):
             explained.setdefault(each.path, []).append(each.resolved)
-        until = max(received for _, received in events)
         others: list[str] | None = None
         for path, change in comparison.changes.items():
             if change.changed > until or not self._is_own(path):
@@ -140,7 +151,7 @@ class WorkTreeComparison:
                 others = list(self._other_texts(comparison, windows))
             decided = claim(change, explained.get(path, ()), windows, active, others or ())
             if decided is not None:
-                yield decided
+                yield change, decided
 
     def _other_texts(self, comparison: WorkTreeDiff, windows: Sequence[Window]) -> Iterator[str]:
         """Yield texts that a new file may have been copied from."""

@@ -1,8 +1,9 @@
 """Find the command that changed a file when no event says so, or decide that none is certain. Pure.
 
 A change of a file belongs to a command of an agent only if all of this is known: its text before;
-that it was changed last while the command ran; that no other session ran then, and that no editor
-saved it. Where the time of a command is not known well, the command must name the file.
+that it was changed last while the command ran; that no other session ran then; that no editor saved
+it, and that no one else changes files while the agent works. Where the time of a command is not
+known well, the command must name the file.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.ingest.edited_lines import ResolvedEdit
-from vibes_lsp.ingest.events import AgentEvent, CommandRun, SessionEnded, TurnEnded
+from vibes_lsp.ingest.events import AgentEvent, CommandRun, PromptSubmitted, SessionEnded, TurnEnded
 from vibes_lsp.ingest.shell_commands import only_reads
 from vibes_lsp.ingest.work_tree import TICK, SeenSession, WorkTreeChange
 
 _SECOND: Final = 1_000_000_000
 _MILLISECOND: Final = 1_000_000
-_SLACK: Final = 2 * _SECOND
+_SLACK: Final = _SECOND
 """Time between the end of a command and the receipt of its event: hooks start slowly."""
 _SHORT: Final = 10 * _SECOND
 """Longest command that need not name the file: a person may well save one during a longer one."""
 _IDLE: Final = 30 * 60 * _SECOND
-"""Time after which a session whose turn did not end is taken for ended."""
+"""Time after which a session whose turn did not end, or a person, is taken for gone."""
 _NAME: Final = re.compile(r"[\w.+@-]+")
 _COPIED: Final = 12
 """Least length of a line that shows that a new file has lines of another one."""
@@ -41,7 +42,7 @@ class Doubt(StrEnum):
     TIME = "it was not changed during a command"
     NAME = "the command is long and does not name the file"
     SESSIONS = "several sessions were active"
-    PERSON = "an editor saved the file"
+    PERSON = "a person may have changed the file"
     NUMBER = "too many files changed"
 
 
@@ -124,7 +125,11 @@ def advance_sessions(
     for event, received in events:
         is_subagent = event.session.parent is not None
         is_quiet = isinstance(event.action, TurnEnded | SessionEnded) and not is_subagent
-        found[session_key(event)] = SeenSession(received, is_quiet)
+        key = session_key(event)
+        known = found.get(key)
+        is_asked = isinstance(event.action, PromptSubmitted)
+        turn = received if known is None or is_asked else known.turn
+        found[key] = SeenSession(received, is_quiet, turn)
     latest = max((received for _, received in events), default=0)
     return {key: seen for key, seen in found.items() if seen.last > latest - _IDLE}
 
@@ -143,6 +148,22 @@ def active_sessions(
         key for key, seen in sessions.items() if not seen.is_quiet and seen.last > first - _IDLE
     }
     return frozenset(waiting | {session_key(event) for event, _ in events})
+
+
+def is_disturbing(change: WorkTreeChange, windows: Sequence[Window], turn: int) -> bool:
+    """Return whether someone else changes files while an agent works.
+
+    Args:
+        change: A change that no event explains.
+        windows: The times in which commands ran.
+        turn: When the agent was asked.
+    """
+    return change.modified > turn and not _fitting(change, windows)
+
+
+def is_disturbed(disturbed: int, moment: int) -> bool:
+    """Return whether someone else changed files shortly before a moment."""
+    return disturbed > moment - _IDLE
 
 
 def text_after_events(before: str | None, edits: Sequence[ResolvedEdit | None]) -> str | None:
@@ -195,11 +216,14 @@ def claim(
     return Claim(change.path, before, change.after, window.event, window.end)
 
 
+def _fitting(change: WorkTreeChange, windows: Sequence[Window]) -> list[Window]:
+    """Return the commands that may write and ran when a file was last changed."""
+    return [each for each in windows if _has_time_of(each, change) and not only_reads(each.command)]
+
+
 def _responsible(change: WorkTreeChange, windows: Sequence[Window]) -> Window | Doubt:
     """Return the command that ran when a file was last changed."""
-    fitting = [
-        each for each in windows if _has_time_of(each, change) and not only_reads(each.command)
-    ]
+    fitting = _fitting(change, windows)
     if not fitting:
         return Doubt.TIME
     if len({each.event.session.id for each in fitting}) > 1:

@@ -63,10 +63,12 @@ class SeenSession(msgspec.Struct, array_like=True, frozen=True):
     Attributes:
         last: When its last event was received, in nanoseconds.
         is_quiet: Whether that event ended its turn.
+        turn: When it was asked last, in nanoseconds.
     """
 
     last: int
     is_quiet: bool
+    turn: int
 
 
 class Baseline(msgspec.Struct, array_like=True):
@@ -80,6 +82,7 @@ class Baseline(msgspec.Struct, array_like=True):
         files: Files that were not as the index had them.
         sessions: The agents' sessions.
         unclaimed: How many changes were left to no one, by the reason.
+        disturbed: When a file changed last, while a session was active, and no command ran.
     """
 
     version: str
@@ -89,6 +92,7 @@ class Baseline(msgspec.Struct, array_like=True):
     files: dict[str, SeenFile]
     sessions: dict[str, SeenSession]
     unclaimed: dict[str, int]
+    disturbed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,7 @@ def take_baseline(
     until: int,
     sessions: Mapping[str, SeenSession],
     unclaimed: Mapping[str, int],
+    disturbed: int,
 ) -> None:
     """Keep what the files are like now as the next baseline.
 
@@ -211,6 +216,7 @@ def take_baseline(
         until: When the last event was received: what changed later waits for the next one.
         sessions: The agents' sessions.
         unclaimed: How many changes were left to no one so far.
+        disturbed: See `Baseline`.
 
     Raises:
         HistoryUnavailable: Git fails.
@@ -253,6 +259,7 @@ def take_baseline(
         files,
         dict(sessions),
         dict(unclaimed),
+        disturbed,
     )
     write_cached(_name(directory, "index"), index.data)
     write_cached(_name(directory, "tree"), msgspec.msgpack.encode(baseline))
