@@ -317,6 +317,34 @@ def test_an_edit_without_certain_lines_is_recorded_as_a_command(project: Project
     assert command["command_output_summary"] == f"{UNRESOLVED}: {reason}"
 
 
+def test_a_choice_between_options_is_a_decision(project: Project, run_vibes: RunVibes) -> None:
+    options = [{"label": "SQLite", "description": "One file."}, {"label": "Postgres"}]
+    questions = [
+        {"question": "Which database?", "options": options, "multiSelect": False},
+        {"question": "Which port?", "options": options, "multiSelect": False},
+    ]
+    answers = {"Which database?": "SQLite", "Which port?": "any, I do not care"}
+    store(
+        project,
+        payload(
+            project.root,
+            "PostToolUse",
+            tool_name="AskUserQuestion",
+            tool_use_id="q1",
+            tool_input={"questions": questions},
+            tool_response={"questions": questions, "answers": answers},
+        ),
+    )
+    store(project, payload(project.root, "SessionEnd"))
+    fold_events(project.recorder.directory)
+    [(key, decision)] = project.entries("decision").items()
+    assert (decision["decision_point"], decision["selected"]) == ("Which database?", "SQLite")
+    assert [each["id"] for each in decision["options"]] == ["SQLite", "Postgres"]
+    assert [target for _, target in project.edges("informed_by")] == [key]
+    done = run_vibes("check", "--json", cwd=project.root)
+    assert done.json["result"] == "PASS", done.json["findings"]
+
+
 def test_secrets_in_a_payload_are_masked(project: Project) -> None:
     token = "ghp_" + "a1B2" * 9
     store(project, payload(project.root, "UserPromptSubmit", prompt=f"Use {token} now."))

@@ -10,6 +10,8 @@ from vibes_lsp.ingest.events import (
     Action,
     Agent,
     AgentEvent,
+    Choice,
+    ChoicesMade,
     CommandRun,
     FileEdit,
 )
@@ -19,6 +21,7 @@ from vibes_lsp.ingest.payload_members import (
     exit_code,
     files_edited,
     files_read,
+    objects,
     read_claude_like_event,
     replacement,
 )
@@ -50,9 +53,28 @@ def _tool_use(payload: Members) -> Action | None:
             return files_read(folder, text(members, "file_path"))
         case "Edit" | "MultiEdit" | "Write" if not is_failure and not is_staged:
             return files_edited(_edit(folder, members, response))
+        case "AskUserQuestion" if not is_failure:
+            return _choices(members, response)
         case "NotebookEdit" if not is_failure and not is_staged:
             return files_edited(_notebook_edit(folder, members, response))
     return None
+
+
+def _choices(members: Members, response: Members) -> ChoicesMade | None:
+    """Return the answers that are one of the options; other answers are the person's own words."""
+    answers = mapping(response, "answers")
+    choices: list[Choice] = []
+    for each in objects(members, "questions"):
+        question = text(each, "question") or ""
+        options = tuple(
+            (label, text(option, "description") or label)
+            for option in objects(each, "options")
+            if (label := text(option, "label"))
+        )
+        answer = text(answers, question)
+        if question and answer and answer in dict(options) and each.get("multiSelect") is not True:
+            choices.append(Choice(question, options, answer))
+    return ChoicesMade(tuple(choices)) if choices else None
 
 
 def _edit(folder: str, members: Members, response: Members) -> FileEdit | None:

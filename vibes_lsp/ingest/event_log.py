@@ -20,6 +20,7 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.ingest.events import (
     AgentEvent,
+    ChoicesMade,
     CommandRun,
     FilesEdited,
     FilesRead,
@@ -70,6 +71,7 @@ _WORDS: Final = {
     SessionEnded: "session end",
     TurnEnded: "end of an answer",
     PromptSubmitted: "prompt",
+    ChoicesMade: "decision",
     CommandRun: "command",
     FilesRead: "read",
     ProvenanceAsked: "answer about provenance",

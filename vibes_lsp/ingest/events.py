@@ -120,6 +120,28 @@ class FilesEdited:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A question to a person, the options that were offered, and the one that was chosen.
+
+    Attributes:
+        question: The question.
+        options: Each option with what it means.
+        selected: The chosen option.
+    """
+
+    question: str
+    options: tuple[tuple[str, str], ...]
+    selected: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicesMade:
+    """A person chose between options that the agent offered."""
+
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CommandRun:
     """A shell command was run.
 
@@ -163,6 +185,7 @@ Action: TypeAlias = (
     | SessionEnded
     | TurnEnded
     | PromptSubmitted
+    | ChoicesMade
     | FilesEdited
     | CommandRun
     | FilesRead

@@ -18,6 +18,8 @@ from vibes_lsp.ingest.events import (
     Agent,
     AgentEvent,
     AnnotationShown,
+    Choice,
+    ChoicesMade,
     CommandRun,
     FileEdit,
     FilesEdited,
@@ -36,13 +38,18 @@ from vibes_lsp.model.vocabulary import COMPARED_FILES
 from vibes_lsp.recording import (
     Command,
     CommandType,
+    DecisionOption,
+    EdgeType,
     EndSession,
     Model,
+    NodeType,
     Prompt,
     PromptType,
     RecordAnnotation,
     RecordCommand,
+    RecordDecision,
     RecordDelegation,
+    RecordEdge,
     RecordPrompt,
     RecordRead,
     Session,
@@ -59,6 +66,8 @@ from vibes_lsp.recording.sessions import add_start, record_delegation
 
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
 _MAX_EXIT_CODE: Final = 2**32
+CHOSEN: Final = "a person chose it when the agent asked"
+"""The recorded reason of a decision."""
 UNRESOLVED: Final = "the edited lines are unknown"
 """How that begins which is recorded of an edit whose lines are not certain."""
 
@@ -140,6 +149,9 @@ class EventRecorder:
                         session_id=session, prompt=prompt, request_id=f"{session} {identity}"
                     )
                 )
+            case ChoicesMade(choices):
+                for number, choice in enumerate(choices):
+                    self._decide(event, choice, f"{identity} {number}")
             case CommandRun() as run:
                 self._command(event, _command_of(event, run), identity)
             case FilesRead(paths):
@@ -149,6 +161,30 @@ class EventRecorder:
                 )
             case ProvenanceAsked(shown):
                 self._inform(event, shown)
+
+    def _decide(self, event: AgentEvent, choice: Choice, identity: str) -> None:
+        """Record a person's choice as a decision that informs the session."""
+        session, _ = self._session(event)
+        decision = self._recorder.execute(
+            RecordDecision(
+                decision_point=choice.question,
+                options=tuple(DecisionOption(*option) for option in choice.options),
+                selected=choice.selected,
+                rationale=CHOSEN,
+                request_id=f"{session} {identity}",
+            )
+        )
+        self._recorder.execute(
+            RecordEdge(
+                edge_type=EdgeType.INFORMED_BY,
+                source_ref=session,
+                source_type=NodeType.SESSION,
+                target_ref=decision.decision_hash,
+                target_type=NodeType.CONTEXT,
+                session_id=session,
+                request_id=f"{session} {identity} edge",
+            )
+        )
 
     def _inform(self, event: AgentEvent, shown: Sequence[AnnotationShown]) -> None:
         """Record which annotations of the project an answer told a session of."""
