@@ -48,7 +48,7 @@ def blocks(slug: str) -> dict[str, list[str]]:
     facts = [
         "| | |",
         "|---|---|",
-        f"| found by | the programs {_named(agent.programs)}, or the folder `~/{agent.folder}` |",
+        f"| found by | the program {' or '.join(f'`{name}`' for name in agent.programs)}, or the folder `~/{agent.folder}` |",
         f"| configuration in a project | {_files(agent)} |",
         f"| configuration with `--user` | {user} |",
         f"| events | {_named(agent.events)} |",

@@ -74,19 +74,22 @@ def test_other_settings_stay_as_they_are(setup: Setup, name: str) -> None:
         ("[" * 5000, "line 1"),
     ],
 )
-@pytest.mark.parametrize("slug", JSON_FILES)
 def test_a_configuration_that_cannot_be_parsed_is_left_alone(
-    setup: Setup, slug: str, text: str, problem: str
+    setup: Setup, text: str, problem: str
 ) -> None:
-    agent = next(agent for agent in AGENTS if agent.slug == slug)
-    path = setup.write(agent.project_file, text.replace("EVENT", agent.events[0]))
+    for slug, name in JSON_FILES.items():
+        event = next(agent.events[0] for agent in AGENTS if agent.slug == slug)
+        setup.write(name, text.replace("EVENT", event))
     before = setup.files()
     for option in ("--agents", "--remove-agents"):
-        done = setup.run(option, slug)
+        done = setup.run(option, ",".join(JSON_FILES), "--json")
         assert done.code == 2
-        assert str(path) in done.err
-        assert problem in done.err
         assert setup.files() == before
+        errors = {each["for"]: each["error"] for each in done.json["errors"]}
+        assert errors.keys() == JSON_FILES.keys()
+        for slug, name in JSON_FILES.items():
+            assert str(setup.project / name) in errors[slug]
+            assert problem in errors[slug]
 
 
 def test_a_refused_configuration_does_not_affect_other_agents(setup: Setup) -> None:
