@@ -370,3 +370,6 @@ def test_the_folder_of_a_trail_or_a_format_is_required(repository: Repository) -
     both = vibes("export", "--current", "new", "agent-trace", cwd=repository.path)
     assert both.code == 2
     assert "not both" in both.err
+    before = vibes("export", "--json", "agent-trace", cwd=repository.path)
+    assert before.code == 2
+    assert "give --json after agent-trace" in before.err

@@ -74,6 +74,10 @@ def command(
     if context.invoked_subcommand is not None:
         if folder is not None:
             raise click.UsageError("give --current or a format, not both", context)
+        given = [each for each in context.command.params if _is_given(context, each)]
+        if given:
+            name = context.invoked_subcommand
+            raise click.UsageError(f"give {given[0].opts[0]} after {name}", context)
         return
     if folder is None:
         raise click.MissingParameter(
@@ -97,6 +101,11 @@ def command(
         print_json({"directory": str(exported.path), **current.as_json()})
     else:
         _print(exported, current)
+
+
+def _is_given(context: click.Context, parameter: click.Parameter) -> bool:
+    source = context.get_parameter_source(parameter.name or "")
+    return source is click.core.ParameterSource.COMMANDLINE
 
 
 def _print(exported: AuditDir, current: CurrentTrail) -> None:
