@@ -313,6 +313,33 @@ def test_the_agent_and_the_time_can_be_chosen(repository: Repository, home: Path
     assert imported(repository, "--dry-run", "--since", "2026-02-04")["imported"] == 0
 
 
+@pytest.mark.parametrize("odd", ["\ud800", "\0", "\x1b[31m", "a" * 5_000, "../" * 400, "\u202e"])
+def test_hostile_names_and_prompts_are_refused_or_shown_as_text(
+    odd: str, repository: Repository, home: Path
+) -> None:
+    steps = (
+        Step(f"{odd}.txt", None, "text\n", prompt=f"Do {odd}"),
+        Step("a.txt", None, f"text\n{odd}\n"),
+        Step("good.txt", None, "good\n"),
+    )
+    WRITERS["claude-code"](home, repository.path, steps, START + timedelta(seconds=30))
+    repository.write("good.txt", "good\n")
+    repository.commit("the agent's work")
+    start_trail(repository)
+    shown = run(repository, "--dry-run")
+    assert "\x1b" not in shown.out
+    imported(repository)
+    assert "good.txt" in {each["file_path"] for each in records(repository)}
+    assert vibes("check", cwd=repository.path).code == 0
+
+
+def test_a_repository_without_commits_has_no_edits(tmp_path: Path, home: Path) -> None:
+    empty = Repository(tmp_path / "empty")
+    work(empty, "codex", home, STEPS[:1])
+    start_trail(empty)
+    assert "1  no commit has changed the file since" in run(empty).out
+
+
 def test_broken_session_files_do_not_stop_the_others(repository: Repository, home: Path) -> None:
     work(repository, "claude-code", home, STEPS[:1])
     [file] = home.glob(".claude/projects/*/*.jsonl")

@@ -148,11 +148,10 @@ class CommitSearch:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        if self._since is None:
-            return
-        for changes in changes_since(self._repository, self._since - _SECOND):
-            if changes.commit not in self._boundary:
-                yield from self._search_commit(changes)
+        if self._since is not None and self._repository.head() is not None:
+            for changes in changes_since(self._repository, self._since - _SECOND):
+                if changes.commit not in self._boundary:
+                    yield from self._search_commit(changes)
         for path, pending in self._pending.items():
             if pending and all(each.reason == NOT_COMMITTED for each in pending):
                 yield from self._search_content(path, pending)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -57,7 +58,7 @@ def _replace(
     """
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     text = "".join(f"{line}\n" for line in lines)
-    starts = list(_occurrences(text, old))
+    starts = deque(_occurrences(text, old))
     if not starts or (len(starts) > 1 and not everywhere):
         return None
     if old[0] in " \t" and any(_is_in_indentation(text, start) for start in starts):
@@ -68,11 +69,11 @@ def _replace(
     while starts:
         first = text.rfind("\n", 0, starts[0]) + 1
         number += text.count("\n", position, first)
-        pieces, end = [text[first : starts[0]]], starts.pop(0) + len(old)
+        pieces, end = [text[first : starts[0]]], starts.popleft() + len(old)
         pieces.append(new)
         while (stop := _line_end(text, end)) and starts and starts[0] < stop:
             pieces += text[end : starts[0]], new
-            end = starts.pop(0) + len(old)
+            end = starts.popleft() + len(old)
         pieces.append(text[end:stop])
         count = text.count("\n", first, stop)
         blocks.append((number, number + count, Text("".join(pieces)).lines))

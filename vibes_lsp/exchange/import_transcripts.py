@@ -130,7 +130,11 @@ class _Checkouts:
 
     def relative(self, path: str) -> str | None:
         """Return a file from the top of the work tree; None for one that is in no checkout."""
-        for form in (os.path.normpath(path), _resolved(path)):
+        try:
+            forms = os.path.normpath(path), _resolved(path)
+        except ValueError:  # no file can have this name
+            return None
+        for form in forms:
             for root in self.roots:
                 if form.startswith(f"{root.rstrip(os.sep)}{os.sep}"):
                     parts = PurePosixPath(Path(form[len(root) :]).as_posix().lstrip("/")).parts

@@ -125,8 +125,7 @@ def _read_file(
     agent: Agent, path: Path, roots: Collection[str], reading: Reading
 ) -> Iterator[AgentEdit]:
     if agent == Agent.OPENCODE:
-        reading.files += 1
-        return read_opencode(path, lambda folder: _is_in(folder, roots))
+        return read_opencode(path, _counted(roots, reading))
     if agent == Agent.GEMINI_CLI:
         folder = _gemini_folder(path, roots)
         if folder is None:
@@ -140,6 +139,21 @@ def _read_file(
         return iter(())
     reading.files += 1
     return _READERS[agent](_lines(path, reading), path)
+
+
+def _counted(roots: Collection[str], reading: Reading) -> Callable[[str], bool]:
+    """Return a predicate for the folders of sessions, which counts those of other folders."""
+    wanted: set[str] = set()
+
+    def is_wanted(folder: str) -> bool:
+        if not _is_in(folder, roots):
+            reading.other_files += 1
+            return False
+        reading.files += not wanted
+        wanted.add(folder)
+        return True
+
+    return is_wanted
 
 
 _READERS: Final[Mapping[Agent, Callable[[Lines, Path], Iterator[AgentEdit]]]] = {
