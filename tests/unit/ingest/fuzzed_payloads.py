@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.unit.ingest.generated_edits import FOLDER
@@ -90,7 +91,7 @@ def _replace(rng: random.Random, payload: dict[str, Any]) -> None:
     places = _places(payload)
     if places:
         container, key = rng.choice(places)
-        container[key] = rng.choice(HOSTILE)
+        container[key] = deepcopy(rng.choice(HOSTILE))
 
 
 def _remove(rng: random.Random, payload: dict[str, Any]) -> None:
@@ -101,7 +102,8 @@ def _remove(rng: random.Random, payload: dict[str, Any]) -> None:
 
 
 def _add(rng: random.Random, payload: dict[str, Any]) -> None:
-    payload[rng.choice(NAMES)] = rng.choice((*HOSTILE, "5b1c", "8d4f", "PostToolUse", "Edit"))
+    value = rng.choice((*HOSTILE, "5b1c", "8d4f", "PostToolUse", "Edit"))
+    payload[rng.choice(NAMES)] = deepcopy(value)
 
 
 def _mix(rng: random.Random, payload: dict[str, Any]) -> None:
