@@ -443,4 +443,8 @@ def find_agents(names: str) -> tuple[CodingAgent, ...]:
 
 def current_home() -> UserHome:
     """Return the home of the person that runs this program."""
-    return UserHome(Path.home(), os.environ)
+    try:
+        path = Path.home()
+    except RuntimeError:  # in a container, a user may have no home: nothing is found or written
+        path = Path(os.devnull)
+    return UserHome(path, os.environ)
