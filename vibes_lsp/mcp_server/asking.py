@@ -219,8 +219,7 @@ def _selected(project: ServedProject, wanted: Selection) -> list[tuple[Placement
         band=None if wanted.band is None else str(wanted.band),
         file=None if wanted.file is None else required_path(project.root, wanted.file),
     )
-    with project.locator() as locator:
-        return find_placements(locator, conditions, project.scorer())
+    return find_placements(project.locator(), conditions, project.scorer())
 
 
 def _answers(
@@ -244,12 +243,11 @@ def _start(placement: Placement) -> int:
 
 def _located(project: ServedProject, place: _Place) -> list[tuple[Placement, Members]]:
     """Return the annotations on lines of a file: owners first, then the later ones first."""
-    with project.locator() as locator:
-        blame = blame_file(locator, place.path, place.text, project.scorer())
-        touching = [each for each in blame.placements if _is_on(each, place)]
-        touching.sort(key=lambda each: each.lineage.rank, reverse=True)
-        touching.sort(key=lambda each: (not _owns(each, place), each.is_history))
-        return [(each, blame.report.placement(each)) for each in touching]
+    blame = blame_file(project.locator(), place.path, place.text, project.scorer())
+    touching = [each for each in blame.placements if _is_on(each, place)]
+    touching.sort(key=lambda each: each.lineage.rank, reverse=True)
+    touching.sort(key=lambda each: (not _owns(each, place), each.is_history))
+    return [(each, blame.report.placement(each)) for each in touching]
 
 
 def _is_on(placement: Placement, place: _Place) -> bool:

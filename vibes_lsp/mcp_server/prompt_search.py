@@ -23,7 +23,7 @@ from vibes_lsp.recording.paths import required_path
 from vibes_lsp.reports.blame import blame_file
 
 _LONG: Final = 1_000
-_MAX_ANNOTATIONS: Final = 10
+_MAX_ANNOTATIONS: Final = 5
 _PROMPT: Final = b'"prompt_text"'
 
 
@@ -111,15 +111,16 @@ def _locate(
         for each in wanted.values()
         for lineage in each
     }
+    shown = {lineage.first.id for each in wanted.values() for lineage in each}
     placed: dict[str, tuple[Placement, Members]] = {}
-    with project.locator() as locator:
-        for path in sorted(files):
-            content = _source(project, path)
-            if content is not None:
-                blame = blame_file(locator, path, content, project.scorer())
-                for placement in blame.placements:
-                    facts = blame.report.placement(placement, with_prompts=False)
-                    placed[placement.lineage.first.id] = placement, facts
+    locator, scorer = project.locator(), project.scorer()
+    for path in sorted(files):
+        content = _source(project, path)
+        blame = None if content is None else blame_file(locator, path, content, scorer)
+        for placement in () if blame is None else blame.placements:
+            if placement.lineage.first.id in shown and blame is not None:
+                facts = blame.report.placement(placement, with_prompts=False)
+                placed[placement.lineage.first.id] = placement, facts
     return {key: list(_answers(each, placed, quotations)) for key, each in wanted.items()}
 
 

@@ -38,6 +38,7 @@ class ServedProject:
         self._now = now
         self._trail: Trail | None = None
         self._recorder: Recorder | None = None
+        self._locator: ProjectLocator | None = None
         self._config: LoadedConfig | None = None
         self.warnings: list[str] = []
 
@@ -56,8 +57,9 @@ class ServedProject:
             else named_audit_dir(self._audit_dir)
         )
         if self._trail is None or self._trail.directory != directory:
+            self.close()
             self._trail = Trail(directory, nearest_commit=self._nearest_commit)
-            self._recorder = self._config = None
+            self._recorder = self._locator = self._config = None
         fold_for_reader(directory)
         self.trail.refresh()
         if self.trail.log.problem is not None:
@@ -96,13 +98,22 @@ class ServedProject:
         return Scorer(self.trail, self.config.policy)
 
     def locator(self) -> ProjectLocator:
-        """Return a context manager that locates annotations in the project's files."""
-        return ProjectLocator(self.trail, use_cache=True)
+        """Return what locates annotations in the project's files as they are now.
+
+        It is kept: where text has moved between files is then looked up once, not at each request.
+        """
+        if self._locator is None:
+            self._locator = ProjectLocator(self.trail, use_cache=True)
+        else:
+            self._locator.refresh({})
+        return self._locator
 
     def close(self) -> None:
-        """Fold the journal of what was recorded."""
+        """Fold the journal of what was recorded, and end git's process."""
         if self._recorder is not None:
             self._recorder.finish(wait=False)
+        if self._locator is not None:
+            self._locator.close()
 
     def _nearest_commit(self, commits: Sequence[str]) -> str | None:
         repository = open_repository(self.root)
