@@ -51,6 +51,7 @@ multi_agent = true
 [projects.{project}]
 trust_level = "trusted"
 """
+_PATCHED_BY_SHELL: Final = "notes.md"
 
 
 class Codex(Driver):
@@ -89,6 +90,10 @@ class Codex(Driver):
     @override
     def turns(self, at_once: Sequence[Step]) -> Sequence[Turn]:
         replaced = [step for step in at_once if isinstance(step, Replace)]
+        if replaced and replaced[0].file == _PATCHED_BY_SHELL:
+            # Models do this; Codex applies such a patch itself, and calls no hook after it.
+            command = f"apply_patch <<'EOF'\n{patch(replaced)}EOF\n"
+            return super().turns([Shell(command)])
         if len(replaced) > 1:
             return super().turns([merged(replaced)])
         if isinstance(at_once[0], Delegate):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import ClassVar, Final
 
 from tests.agents.sandbox import Sandbox
 from tests.agents.scripted_model import Script, Turn
-from tests.agents.story import Lines, Step, Steps
+from tests.agents.story import Lines, Shell, Step, Steps
 from tests.agents.wire_formats import Answer, ToolCall
 
 UNKNOWN: Final = "unknown"
@@ -22,7 +23,6 @@ class Limits:
 
     Attributes:
         has_prompts: Whether payloads have the prompts.
-        has_exit_codes: Whether payloads have the exit codes of commands.
         has_reads: Whether the reading of files is reported.
         has_subagent_session: Whether a subagent's events are marked.
         has_subagent_prompt: Whether payloads have the prompt of a subagent.
@@ -34,7 +34,6 @@ class Limits:
     """
 
     has_prompts: bool = True
-    has_exit_codes: bool = True
     has_reads: bool = True
     has_subagent_session: bool = True
     has_subagent_prompt: bool = False
@@ -100,9 +99,23 @@ class Driver(ABC):
     def finish(self) -> None:  # noqa: B027  # most agents leave nothing
         """End what the agent leaves running."""
 
+    def give(self, prompt: str, *, resumes: bool = False) -> subprocess.CompletedProcess[str]:
+        """Give the agent a prompt, and wait for its end."""
+        return self.sandbox.run(self.command(prompt, resumes=resumes), self.variables())
+
     def turns(self, at_once: Sequence[Step]) -> Sequence[Turn]:
-        """Return the turns of the model that make the agent take steps at once."""
-        return [Answer(calls=tuple(call for step in at_once for call in self.calls(step)))]
+        """Return the turns of the model that make the agent take steps at once.
+
+        Before a shell command the model waits, as a real one does, until the events so far are
+        recorded: what a command writes is found by comparing files with what they were.
+        """
+        answer = Answer(calls=tuple(call for step in at_once for call in self.calls(step)))
+
+        def wait(_result: str) -> Answer:
+            self.sandbox.wait_until_recorded()
+            return answer
+
+        return [wait if any(isinstance(step, Shell) for step in at_once) else answer]
 
     def script(self, steps: Mapping[str, Steps]) -> Script:
         """Return the script of the model for the steps that follow each prompt."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.agents.story import START
+from tests.editors.waiting import until
 
 _VIBES: Final = Path(sysconfig.get_path("scripts"), "vibes")
 _CLOSED_PORT: Final = "http://127.0.0.1:9"
@@ -106,6 +107,11 @@ class Sandbox:
         done = self.run(["vibes", *arguments])
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    def wait_until_recorded(self) -> None:
+        """Wait until no event waits to be recorded."""
+        events = self.project / ".ai-audit/spool/events"
+        until(lambda: not any(events.glob("*.json")), "events to be recorded", lambda: str(events))
 
     def files(self) -> dict[str, str]:
         """Return the project's files that git tracks or would add, but those in hidden folders."""

@@ -61,8 +61,8 @@ class ScriptedModel:
         requests: What it was asked so far.
     """
 
-    def __init__(self, script: Script) -> None:
-        self.script = script
+    def __init__(self) -> None:
+        self.script: Script = {}
         self.requests: list[ModelRequest] = []
         self._server = _Server(self)
 

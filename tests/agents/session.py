@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,32 @@ class Session:
         return self.driver.sandbox
 
 
+@contextmanager
+def running_model(
+    agent: type[Driver], folder: Path, steps: Mapping[str, Steps], *, level: str | None
+) -> Iterator[tuple[Driver, ScriptedModel]]:
+    """Prepare an agent in a new sandbox, with a model that runs until the end.
+
+    Args:
+        agent: The agent.
+        folder: A folder for the sandbox, which is created.
+        steps: What the agent is made to do after each prompt, its own and those of subagents.
+        level: Assurance level of the trail; None to have neither a trail nor hooks.
+    """
+    sandbox = Sandbox(folder)
+    with ScriptedModel() as model:
+        driver = agent(sandbox, model.url)
+        model.script = driver.script(steps)
+        driver.configure()
+        if level is not None:
+            sandbox.vibes("init", "--assurance-level", level, "--agents", agent.name)
+            driver.trust_hooks()
+        try:
+            yield driver, model
+        finally:
+            driver.finish()
+
+
 def run_session(
     agent: type[Driver],
     folder: Path,
@@ -52,19 +79,8 @@ def run_session(
         level: Assurance level of the trail; None to have neither a trail nor hooks.
         prepare: Called before the first prompt.
     """
-    sandbox = Sandbox(folder)
-    with ScriptedModel({}) as model:
-        driver = agent(sandbox, model.url)
-        model.script = driver.script(steps)
-        driver.configure()
-        if level is not None:
-            sandbox.vibes("init", "--assurance-level", level, "--agents", agent.name)
-            driver.trust_hooks()
+    with running_model(agent, folder, steps, level=level) as (driver, model):
         if prepare is not None:
-            prepare(sandbox)
-        runs = [
-            sandbox.run(driver.command(prompt, resumes=number > 0), driver.variables())
-            for number, prompt in enumerate(prompts)
-        ]
-        driver.finish()
+            prepare(driver.sandbox)
+        runs = [driver.give(prompt, resumes=number > 0) for number, prompt in enumerate(prompts)]
     return Session(driver, runs, model.requests)

@@ -185,8 +185,6 @@ class Lines:
     prompt: str
 
 
-BY_SHELL: Final = Lines("notes.md", 5, 5, "create", FIRST)
-"""What the shell command writes."""
 EDITED: Final = [
     Lines("delegated.md", 1, 1, "create", DELEGATED),
     Lines("inventory.py", 2, 2, "create", FIRST),
@@ -198,11 +196,12 @@ EDITED: Final = [
     Lines("inventory.py", 23, 23, "modify", FIRST),
     Lines("inventory.py", 23, 23, "modify", SECOND),
     Lines("notes.md", 2, 3, "modify", FIRST),
+    Lines("notes.md", 5, 5, "create", FIRST),  # by the shell command
     Lines("report.md", 1, 1, "create", SECOND),
     Lines("src/prices.py", 1, 5, "create", FIRST),
     Lines("todo.md", 3, 3, "create", FIRST),
 ]
-"""All other lines that the session writes."""
+"""All lines that the session writes."""
 SECOND_OF_TWO: Final = Lines("inventory.py", 11, 11, "modify", FIRST)
 """What a tool that cannot replace all occurrences writes by its second call.
 

@@ -166,9 +166,7 @@ def test_sessions_and_their_parents_are_recorded(recorded: Recorded) -> None:
 
 def test_commands_are_recorded_with_their_exit_codes(recorded: Recorded) -> None:
     commands = recorded.trail.commands("shell")
-    codes = {text: commands[text].get("command_exit_code") for text in COMMANDS}
-    has_codes = recorded.agent.limits.has_exit_codes
-    assert codes == (COMMANDS if has_codes else dict.fromkeys(COMMANDS))
+    assert {text: commands[text].get("command_exit_code") for text in COMMANDS} == COMMANDS
     assert "added" in commands[WRITING_COMMAND]["command_output_summary"]
     assert "to-stderr" in commands[FAILING_COMMAND]["command_output_summary"]
 

@@ -208,6 +208,18 @@ class TestTelling:
         await editor.told(uri, after=after)
         await self._refreshed(editor, after)
 
+    async def test_after_another_program_has_recorded(
+        self, editor: Editor, project: Project
+    ) -> None:
+        """A client that does not watch files is told without a request, too."""
+        uri = await editor.open_settled(project.annotated())
+        after = len(editor.client.sent)
+        project.line("a.py", 10, 13, text=STORY)
+        if editor.profile == "vscode_current":
+            editor.watched(project.files.log)
+        await editor.told(uri, after=after)
+        await self._refreshed(editor, after)
+
     async def test_after_a_trail_has_appeared(self, editor: Editor, project: Project) -> None:
         file = project.file("inner/a.py")
         uri = await editor.open_settled(file)

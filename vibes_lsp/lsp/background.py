@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from vibes_lsp.errors import UnreadableFile, VibesError, report
@@ -27,6 +28,8 @@ FLUSH_PAUSE: Final = 2.0
 EVENTS_PAUSE: Final = 0.1
 """Seconds after an agent's event before it is recorded, with those that follow at once."""
 
+POLLING_INTERVAL: Final = 0.5
+"""Seconds between two looks at the trails, for a client that does not watch files."""
 REFRESH_PAUSE: Final = 0.02
 """Seconds after a record before the client is told to refresh.
 
@@ -83,6 +86,49 @@ class Debouncer:
         except Exception as error:  # noqa: BLE001  # no request waits for it
             message = report(error).message  # with the traceback
             _logger.error("in the background: %s", message)  # noqa: TRY400
+
+
+class TrailPolling:
+    """Has a client that does not watch files ask again when another program has recorded.
+
+    Neovim watches no files on Linux: what an agent writes there after the last request would not
+    be seen before the next one. One `stat` call for each trail.
+
+    Args:
+        server: The server.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._looks = Debouncer(self._look, POLLING_INTERVAL)
+        self._known: dict[Path, tuple[int, int] | None] = {}
+
+    def start(self) -> None:
+        """Look at the trails from now on."""
+        self._looks.schedule("")
+
+    def stop(self) -> None:
+        """Look no longer."""
+        self._looks.stop()
+
+    async def _look(self, key: str) -> None:
+        try:
+            logs = [project.directory.log for project in self._server.projects.all()]
+            found = {log: _state_of(log) for log in logs}
+            if found != self._known:
+                self._known = found
+                await refresh_outdated(self._server)
+        finally:
+            self._looks.schedule(key)
+
+
+def _state_of(file: Path) -> tuple[int, int] | None:
+    """Return what differs after a write to a file; None if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 async def refresh_outdated(ls: Server) -> None:

@@ -13,7 +13,12 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp import text_sync
-from vibes_lsp.lsp.background import BackgroundFlush, look_up_history, refresh_outdated
+from vibes_lsp.lsp.background import (
+    BackgroundFlush,
+    TrailPolling,
+    look_up_history,
+    refresh_outdated,
+)
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.features import (
     code_actions,
@@ -47,7 +52,8 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     server = Server(freeze_heap)
     flush = BackgroundFlush(server)
     server.projects.call_on_change(flush.schedule_refresh)
-    watchers = FileWatchers(server)
+    polling = TrailPolling(server)
+    watchers = FileWatchers(server, polling.start)
     relocations = text_sync.register(server, flush, watchers)
     for feature in (hover, code_lens, code_actions, references, provenance, diagnostics):
         feature.register(server)
@@ -59,6 +65,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.has_shut_down = True
         relocations.stop()
+        polling.stop()
         flush.flush_all()
         shown.close()
 

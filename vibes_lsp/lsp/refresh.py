@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,19 +53,22 @@ async def refresh_documents(ls: Server, uris: Sequence[str]) -> None:
 
 
 class FileWatchers:
-    """Has the client watch the audit files. Without watchers every answer looks at the disk.
+    """Has the client watch the audit files; every answer looks at the disk all the same.
 
     Args:
         server: The server.
+        poll: Called if the client does not watch files.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, poll: Callable[[], None]) -> None:
         self._server = server
+        self._poll = poll
         self._watched: set[Path] = set()
 
     async def watch_folders(self) -> None:
         """Watch all trails below the client's folders, and those above them."""
         if self._capabilities is None:
+            self._poll()
             return
         await self._register("vibes-audit-files", _AUDIT_FILES)
         for folder in self._server.folders:
