@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.run_vibes import CommandResult, vibes
+from tests.cli.terminal import terminal
 from tests.trails import Repository
 from tests.trails.repository import START
 from tests.unit.exchange.written_sessions import SESSION, WRITERS, Step, replace
@@ -331,6 +333,25 @@ def test_hostile_names_and_prompts_are_refused_or_shown_as_text(
     imported(repository)
     assert "good.txt" in {each["file_path"] for each in records(repository)}
     assert vibes("check", cwd=repository.path).code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_is_asked_first(repository: Repository, home: Path) -> None:
+    work(repository, "codex", home, STEPS[:1])
+    repository.commit("the agent's work")
+    start_trail(repository)
+    with terminal("import", "transcripts", cwd=repository.path, HOME=str(home)) as screen:
+        assert "1 would be imported" in screen.wait_for("Import? [Y/n]")
+        screen.press("n\n")
+        screen.wait_for("Nothing was imported.")
+        assert screen.wait_for_exit() == 0
+    assert records(repository) == []
+    with terminal("import", "transcripts", cwd=repository.path, HOME=str(home)) as screen:
+        screen.wait_for("Import? [Y/n]")
+        screen.press("\n")
+        screen.wait_for("1 imported")
+        assert screen.wait_for_exit() == 0
+    assert len(records(repository)) == 1
 
 
 def test_a_repository_without_commits_has_no_edits(tmp_path: Path, home: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 
@@ -61,13 +61,22 @@ def run_import(
     """
     directory = audit_directory(audit_dir)
     recorder = Recorder(directory) if dry_run else open_recorder(directory)
-    result = record_imports(recorder, read, dry_run=dry_run, confirm=confirm)
+    answers: list[bool] = []
+
+    def ask(plan: Imported) -> bool:
+        answers.append(confirm is None or confirm(plan))
+        return answers[-1]
+
+    result = record_imports(recorder, read, dry_run=dry_run, confirm=ask)
     if not dry_run:
         finish_recording(recorder)
     if recorder.warning is not None:
         print_warning(recorder.warning)
     if as_json:
         print_json(result_as_json(result))
+        return
+    if answers == [False]:
+        print_line("Nothing was imported.")
         return
     rows = [each for each in result.records if each.file_path is not None] if dry_run else []
     if rows:
@@ -197,22 +206,18 @@ def transcripts_command(  # noqa: PLR0917  # click passes them by name
         [str(folder.absolute()) for folder in former_folders],
     )
     asks = not yes and not as_json and is_interactive()
-    with progress() if not asks else nullcontext() as step:
-        if step is not None:
-            reader.progress = step
-        run_import(
-            reader.read,
-            audit_dir,
-            dry_run=dry_run,
-            as_json=as_json,
-            confirm=_confirm if asks else None,
-        )
+    with ExitStack() as shown:
+        reader.progress = shown.enter_context(progress())
+
+        def confirm(plan: Imported) -> bool:
+            shown.close()
+            if not asks:
+                return True
+            _print_counts(plan, dry_run=True)
+            return click.confirm("Import?", default=True)
+
+        run_import(reader.read, audit_dir, dry_run=dry_run, as_json=as_json, confirm=confirm)
     _print_reading(reader.reading, as_json=as_json)
-
-
-def _confirm(plan: Imported) -> bool:
-    _print_counts(plan, dry_run=True)
-    return click.confirm("Import?", default=True)
 
 
 def _print_reading(reading: Reading, *, as_json: bool) -> None:
