@@ -345,6 +345,33 @@ def test_a_choice_between_options_is_a_decision(project: Project, run_vibes: Run
     assert done.json["result"] == "PASS", done.json["findings"]
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"afkTimeoutMs": 60_000},
+        {"answers": {}},
+        {"annotations": {"Which database?": {"unanswered": "dismissed"}}},
+    ],
+)
+def test_a_question_that_nobody_answered_is_no_decision(
+    project: Project, response: dict[str, Any]
+) -> None:
+    options = [{"label": "SQLite", "description": "One file."}, {"label": "Postgres"}]
+    questions = [{"question": "Which database?", "options": options}]
+    answered = {"questions": questions, "answers": {"Which database?": "SQLite"}}
+    event = payload(
+        project.root,
+        "PostToolUse",
+        tool_name="AskUserQuestion",
+        tool_use_id="q1",
+        tool_input={"questions": questions},
+        tool_response={**answered, **response},
+    )
+    store(project, event)
+    fold_events(project.recorder.directory)
+    assert project.entries("decision") == {}
+
+
 def test_secrets_in_a_payload_are_masked(project: Project) -> None:
     token = "ghp_" + "a1B2" * 9
     store(project, payload(project.root, "UserPromptSubmit", prompt=f"Use {token} now."))

@@ -61,8 +61,13 @@ def _tool_use(payload: Members) -> Action | None:
 
 
 def _choices(members: Members, response: Members) -> ChoicesMade | None:
-    """Return the answers that are one of the options; other answers are the person's own words."""
-    answers = mapping(response, "answers")
+    """Return the answers that are one of the options; other answers are the person's own words.
+
+    None if no person answered: after a time, Claude Code goes on by itself.
+    """
+    if "afkTimeoutMs" in response:
+        return None
+    answers, notes = mapping(response, "answers"), mapping(response, "annotations")
     choices: list[Choice] = []
     for each in objects(members, "questions"):
         question = text(each, "question") or ""
@@ -71,7 +76,7 @@ def _choices(members: Members, response: Members) -> ChoicesMade | None:
             for option in objects(each, "options")
             if (label := text(option, "label"))
         )
-        answer = text(answers, question)
+        answer = None if "unanswered" in mapping(notes, question) else text(answers, question)
         if question and answer and answer in dict(options) and each.get("multiSelect") is not True:
             choices.append(Choice(question, options, answer))
     return ChoicesMade(tuple(choices)) if choices else None
