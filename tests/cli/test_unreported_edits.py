@@ -179,6 +179,20 @@ def test_nothing_is_claimed_while_a_person_works_in_the_project(project: Project
     assert doubts(project) == {Doubt.PERSON: 1}
 
 
+def test_a_parallel_edit_whose_event_comes_later_is_not_a_persons(project: Project) -> None:
+    project.file("b.py", "b = 1\n")
+    project.file("c.py", "b = 1\n")
+    store(project, written(project, "b.py", "t1"))
+    fold(project)
+    store(project, written(project, "c.py", "t2"))
+    fold(project)
+    project.file("a.py", TEXT.replace("beta = 2", "beta = 20"))
+    bash(project, "./generate")
+    fold(project)
+    assert lines(project)[2:] == [("a.py", 2, 2, "modify")]
+    assert doubts(project) == {}
+
+
 def test_a_save_before_the_session_does_not_matter(project: Project) -> None:
     note_saved_file(project.recorder.directory, "a.py")
     mark = next((project.recorder.directory.spool / "saved").iterdir())

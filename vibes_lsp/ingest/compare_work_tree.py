@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
@@ -25,6 +25,7 @@ from vibes_lsp.ingest.unexplained_edits import (
     active_sessions,
     advance_sessions,
     claim,
+    confirmed,
     is_disturbed,
     is_disturbing,
     windows_of,
@@ -68,7 +69,7 @@ class WorkTreeComparison:
     def claims(
         self,
         events: Sequence[tuple[AgentEvent, int]],
-        edited: Iterable[Sequence[EditedFile]],
+        edited: Collection[Sequence[EditedFile]],
     ) -> list[Claim]:
         """Return the changes that commands made and no event explains; keep the files' state.
 
@@ -87,7 +88,7 @@ class WorkTreeComparison:
         return []
 
     def _claims(
-        self, events: Sequence[tuple[AgentEvent, int]], edited: Iterable[Sequence[EditedFile]]
+        self, events: Sequence[tuple[AgentEvent, int]], edited: Collection[Sequence[EditedFile]]
     ) -> list[Claim]:
         """Return the claims.
 
@@ -102,6 +103,7 @@ class WorkTreeComparison:
         found: list[Claim] = []
         unclaimed = Counter({} if baseline is None else baseline.unclaimed)
         disturbed = 0 if baseline is None else baseline.disturbed
+        suspects = {} if baseline is None else dict(baseline.suspects)
         following = advance_sessions(events, sessions)
         if comparison is not None and comparison.is_too_much:
             unclaimed[Doubt.NUMBER.value] += 1
@@ -112,12 +114,17 @@ class WorkTreeComparison:
             turn = min((seen.turn for seen in following.values()), default=until)
             for change, decided in self._decide(comparison, until, edited, windows, active):
                 if decided is Doubt.TIME and is_disturbing(change, windows, turn):
-                    disturbed = max(disturbed, change.modified)
+                    suspects[change.path] = change.modified
                 if isinstance(decided, Claim):
                     found.append(decided)
                 elif windows:
                     unclaimed[decided.value] += 1
-            doubtful = [each for each in found if is_disturbed(disturbed, each.moment)]
+            reported = {file.path for files in edited for file in files}
+            suspects = {path: at for path, at in suspects.items() if path not in reported}
+            others = confirmed(suspects, until)
+            disturbed = max((disturbed, *others.values()))
+            suspects = {path: at for path, at in suspects.items() if path not in others}
+            doubtful = [each for each in found if suspects or is_disturbed(disturbed, each.moment)]
             unclaimed[Doubt.PERSON.value] += len(doubtful)
             found = [each for each in found if each not in doubtful]
         take_baseline(
@@ -129,6 +136,7 @@ class WorkTreeComparison:
             sessions=following,
             unclaimed=+unclaimed,
             disturbed=disturbed,
+            suspects=suspects,
         )
         return found
 
@@ -136,7 +144,7 @@ class WorkTreeComparison:
         self,
         comparison: WorkTreeDiff,
         until: int,
-        edited: Iterable[Sequence[EditedFile]],
+        edited: Collection[Sequence[EditedFile]],
         windows: Sequence[Window],
         active: frozenset[str],
     ) -> Iterator[tuple[WorkTreeChange, Claim | Doubt]]:

@@ -29,6 +29,8 @@ _SHORT: Final = 10 * _SECOND
 _IDLE: Final = 30 * 60 * _SECOND
 """Time after which a session whose turn did not end, or a person, is taken for gone."""
 _NAME: Final = re.compile(r"[\w.+@-]+")
+_GRACE: Final = 10 * _SECOND
+"""Time in which the event of an edit comes: parallel calls are on the disk before their events."""
 _COPIED: Final = 12
 """Least length of a line that shows that a new file has lines of another one."""
 
@@ -159,6 +161,11 @@ def is_disturbing(change: WorkTreeChange, windows: Sequence[Window], turn: int) 
         turn: When the agent was asked.
     """
     return change.modified > turn and not _fitting(change, windows)
+
+
+def confirmed(suspects: Mapping[str, int], until: int) -> dict[str, int]:
+    """Return the files that someone else changed: no event of theirs can come any more."""
+    return {path: changed for path, changed in suspects.items() if until - changed > _GRACE}
 
 
 def is_disturbed(disturbed: int, moment: int) -> bool:

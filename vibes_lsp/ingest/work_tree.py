@@ -83,6 +83,7 @@ class Baseline(msgspec.Struct, array_like=True):
         sessions: The agents' sessions.
         unclaimed: How many changes were left to no one, by the reason.
         disturbed: When a file changed last, while a session was active, and no command ran.
+        suspects: Such files, with the time, whose own event may still come.
     """
 
     version: str
@@ -93,6 +94,7 @@ class Baseline(msgspec.Struct, array_like=True):
     sessions: dict[str, SeenSession]
     unclaimed: dict[str, int]
     disturbed: int
+    suspects: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,7 @@ def take_baseline(
     sessions: Mapping[str, SeenSession],
     unclaimed: Mapping[str, int],
     disturbed: int,
+    suspects: Mapping[str, int],
 ) -> None:
     """Keep what the files are like now as the next baseline.
 
@@ -217,6 +220,7 @@ def take_baseline(
         sessions: The agents' sessions.
         unclaimed: How many changes were left to no one so far.
         disturbed: See `Baseline`.
+        suspects: See `Baseline`.
 
     Raises:
         HistoryUnavailable: Git fails.
@@ -260,6 +264,7 @@ def take_baseline(
         dict(sessions),
         dict(unclaimed),
         disturbed,
+        dict(suspects),
     )
     write_cached(_name(directory, "index"), index.data)
     write_cached(_name(directory, "tree"), msgspec.msgpack.encode(baseline))
