@@ -192,3 +192,50 @@ def test_a_folder_whose_name_is_no_text_can_have_a_trail(
         json.loads((folder / ".ai-audit" / "config.json").read_bytes())["project_name"]
         == "gr\ufffd\ufffde"
     )
+
+
+def test_prism_is_turned_on_without_editing_json(tmp_path: Path, run_vibes: RunVibes) -> None:
+    config = tmp_path / ".ai-audit" / "config.json"
+    done = run_vibes("init", "--prism", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "Risk scores: turned on" in done.lines
+    assert json.loads(config.read_bytes())["risk_scoring"] == {"enabled": True}
+    Repository(tmp_path).commit("Begin")
+    assert run_vibes("gate", cwd=tmp_path).code == 0
+    before = config.read_bytes()
+    assert "Risk scores: on already" in run_vibes("init", "--prism", cwd=tmp_path).lines
+    assert config.read_bytes() == before
+
+
+def test_prism_keeps_other_members_of_an_existing_config(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    config = tmp_path / ".ai-audit" / "config.json"
+    run_vibes("init", cwd=tmp_path)
+    members = {**json.loads(config.read_bytes()), "x-own": [1, "ü"]}
+    members["risk_scoring"] = {"enabled": False, "baseline": 0.2}
+    config.write_text(json.dumps(members, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert run_vibes("init", "--prism", cwd=tmp_path).code == 0
+    members["risk_scoring"] = {"enabled": True, "baseline": 0.2}
+    assert json.loads(config.read_bytes()) == members
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"standard": "VIBES", "standard_version": "1.0"}',
+        '{\n    "standard": "VIBES",\n    "standard_version": "1.0"\n}\n',
+        "{",
+        '{"risk_scoring": "yes"}',
+    ],
+)
+def test_a_config_that_would_lose_its_format_is_left_alone(
+    tmp_path: Path, run_vibes: RunVibes, text: str
+) -> None:
+    config = tmp_path / ".ai-audit" / "config.json"
+    run_vibes("init", cwd=tmp_path)
+    config.write_text(text, encoding="utf-8")
+    done = run_vibes("init", "--prism", cwd=tmp_path)
+    assert done.code == 2
+    assert 'add "risk_scoring": {"enabled": true} to it' in done.err
+    assert config.read_text(encoding="utf-8") == text

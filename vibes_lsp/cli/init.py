@@ -35,7 +35,7 @@ from vibes_lsp.maintenance.hook_installation import (
 )
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
-from vibes_lsp.store.initialise import InitResult, initialise
+from vibes_lsp.store.initialise import InitResult, enable_risk_scoring, initialise
 
 
 @click.command(
@@ -63,6 +63,7 @@ from vibes_lsp.store.initialise import InitResult, initialise
 @click.option(
     "--extensions", metavar=".A,.B", help="Extensions of tracked files.  [default: all files]"
 )
+@click.option("--prism", is_flag=True, help="Risk scores, which `vibes gate` needs.")
 @click.option(
     "--git-hooks/--remove-git-hooks",
     "hooks",
@@ -97,11 +98,12 @@ from vibes_lsp.store.initialise import InitResult, initialise
     "--user", is_flag=True, help="Agents' configuration in the home folder, not the project."
 )
 @json_option
-def command(  # noqa: PLR0917
+def command(  # noqa: PLR0917  # one branch for each option
     folder: Path,
     project_name: str | None,
     assurance_level: str,
     extensions: str | None,
+    prism: bool,
     hooks: bool | None,
     agents: str | None,
     mcp: bool,
@@ -150,6 +152,8 @@ def command(  # noqa: PLR0917
     )
     if not as_json:
         _print_files(made)
+    if prism:
+        _turn_on_prism(made, as_json=as_json)
     hook = install_hook(project, program=program_path()) if hooks else None
     done = add_setup(chosen, scope, instructions, project, program=program_path(), mcp=mcp)
     members: Members = {
@@ -164,6 +168,12 @@ def command(  # noqa: PLR0917
             print_line("Commit this folder with your code. Check the setup with `vibes doctor`.")
         print_next_step(done)
     return code
+
+
+def _turn_on_prism(made: InitResult, *, as_json: bool) -> None:
+    is_changed = enable_risk_scoring(made.directory)
+    if not as_json:
+        print_line(f"Risk scores: {'turned on' if is_changed else 'on already'}")
 
 
 def _print(

@@ -28,7 +28,9 @@ from vibes_lsp.store.files import (
     is_inside,
     open_for_writing,
     read_file,
+    replace_file,
     write_error,
+    write_temporary,
 )
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.manifest_format import new_manifest
@@ -172,7 +174,7 @@ def initialise(
     if extensions is not None:
         config["tracked_extensions"] = list(extensions)
     files = {
-        directory.config: json.dumps(config, indent=2, ensure_ascii=False).encode() + b"\n",
+        directory.config: _encode_config(config),
         directory.manifest: new_manifest({**_reviewer_environment(tool_version, now)}),
         directory.log: b"",
         directory.gitignore: "".join(f"{line}\n" for line in IGNORE_LINES).encode(),
@@ -188,6 +190,36 @@ def initialise(
     ]
     unchanged = [path.name for path in files if path.name not in {*created, *completed}]
     return InitResult(directory, tuple(created), tuple(completed), tuple(unchanged))
+
+
+def enable_risk_scoring(directory: AuditDir) -> bool:
+    """Turn PRISM on in `config.json`; return False if it is on.
+
+    Raises:
+        RefusedWrite: The file cannot be read or written, or is not formatted as this program
+            formats it, which would be lost.
+    """
+    config = load_config(directory)
+    scoring = config.members.get("risk_scoring")
+    if isinstance(scoring, dict) and scoring.get("enabled") is True:
+        return False
+    by_hand = 'add "risk_scoring": {"enabled": true} to it'
+    if config.problem is not None or config.non_finite_members:
+        raise RefusedWrite(f"cannot change {directory.config}: it is not valid", hint=by_hand)
+    if config.data != _encode_config(config.members) or not isinstance(scoring, dict | None):
+        raise RefusedWrite(
+            f"cannot change {directory.config} without changing its format", hint=by_hand
+        )
+    members = {**config.members, "risk_scoring": {**(scoring or {}), "enabled": True}}
+    temporary = write_temporary(directory.path, _encode_config(members), like=directory.config)
+    replace_file(temporary, directory.config)
+    return True
+
+
+def _encode_config(members: Members) -> bytes:
+    return (
+        json.dumps(members, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+    )
 
 
 def _append_missing_lines(path: Path, lines: Sequence[str]) -> bool:
