@@ -12,11 +12,9 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -33,6 +31,16 @@ _EDITS: Final = 100
 _MAX_TEXT: Final = 200_000
 _OTHER_FILES: Final = 200
 _SUFFIXES: Final = (".py", ".md", ".rst", ".toml", ".js", ".css", ".html", ".txt", ".cfg")
+
+
+_MEASURE: Final = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss, end="")
+"""
+"""Runs a program, and prints the CPU seconds and kilobytes that it used; a process of its own,
+because a new process counts the memory of the one that started it."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +68,14 @@ def main() -> None:
         print(f"{len(edits):,} edits in {count:,} commits; session files: {size / 1e6:,.0f} MB")
         for what in ("dry run", "import", "again"):
             options = ["--dry-run"] if what == "dry run" else []
-            begun = time.perf_counter()
-            out = _run(*_vibes("import", "transcripts", "--json", *options), cwd=project, home=home)
-            result = json.loads(out)
+            command = _vibes("import", "transcripts", "--json", *options)
+            out, used = _run(
+                sys.executable, "-c", _MEASURE, *command, cwd=project, home=home
+            ).rsplit("\n", 1)
+            result, (seconds, kilobytes) = json.loads(out), used.split()
             print(
-                f"{what:8} {time.perf_counter() - begun:6.1f} s,"
-                f" {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:6.0f} MB at most:"
+                f"{what:8} {float(seconds):6.1f} s of CPU,"
+                f" {int(kilobytes) / 1024:6.0f} MB at most:"
                 f" {result['imported']:,} imported, {result['known']:,} known,"
                 f" {result['refused']:,} refused"
             )
