@@ -70,7 +70,7 @@ def test_what_a_person_fixes_after_a_review_is_not_the_agents(project: AgentProj
     https://github.com/git-ai-project/git-ai/issues/761
     """
     codex = Codex(project)
-    project.write("app.py", APP.replace("return 0", "retrun 0"))
+    project.write("app.py", APP.replace("return 0", "return -0"))
     project.git("add", "app.py")
     codex.prompt("Review the staged code. Do not change it.")
     codex.run("git diff --cached && cat app.py")
