@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from docs import agent_pages, edit_figures, figures, mcp_reference
+from docs import agent_pages, edit_figures, figures, hook_figures, mcp_reference
 from docs.json_schemas import schemas
 from tests.conformance import requirement_table
 from vibes_lsp.checks.catalogue import ALL
@@ -29,6 +29,8 @@ def files() -> dict[Path, str]:
     made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": requirement_table.markdown()}
     for page in (DOCS / "locating.md", DOCS / "architecture.md", DOCS.parent / "README.md"):
         made[page] = figures.filled(page.read_text(encoding="utf-8"))
+    agents = DOCS / "agents.md"
+    made[agents] = figures.with_blocks(agents.read_text(encoding="utf-8"), hook_figures.blocks())
     edited = DOCS / "edited-lines.md"
     made[edited] = figures.with_blocks(edited.read_text(encoding="utf-8"), edit_figures.blocks())
     mcp = DOCS / "mcp.md"
