@@ -21,12 +21,12 @@ FILES = ["config.json", "manifest.json", "annotations.jsonl", ".gitignore", ".gi
 
 
 def test_a_fresh_directory_has_every_file(tmp_path: Path) -> None:
-    done = vibes("init", cwd=tmp_path)
+    done = vibes("init", "--agents", "none", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert done.lines == [
         str(tmp_path / ".ai-audit"),
         *(f"  created  {name}" for name in FILES),
-        "Commit this folder with your code. Check the setup with `vibes doctor`.",
+        "Commit .ai-audit/ with your code. Check the setup with `vibes doctor`.",
     ]
     assert sorted(path.name for path in (tmp_path / ".ai-audit").iterdir()) == sorted(FILES)
     assert json.loads((tmp_path / ".ai-audit" / "config.json").read_bytes()) == {
@@ -76,7 +76,16 @@ def test_json_says_what_was_created_and_kept(tmp_path: Path, run_vibes: RunVibes
 def test_a_second_time_changes_nothing(tmp_path: Path, run_vibes: RunVibes) -> None:
     run_vibes("init", cwd=tmp_path)
     before = contents(tmp_path)
-    done = run_vibes("init", "--assurance-level", "high", "--project-name", "other", cwd=tmp_path)
+    done = run_vibes(
+        "init",
+        "--agents",
+        "none",
+        "--assurance-level",
+        "high",
+        "--project-name",
+        "other",
+        cwd=tmp_path,
+    )
     assert (done.code, done.lines[1:]) == (0, [f"  kept     {name}" for name in FILES])
     assert contents(tmp_path) == before
 

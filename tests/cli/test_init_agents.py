@@ -209,6 +209,24 @@ def test_an_unknown_agent_is_refused_before_anything_is_written(setup: Setup) ->
     assert list(setup.project.iterdir()) == []
 
 
+def test_init_ends_with_how_to_make_the_agents_here_record(setup: Setup) -> None:
+    hint = "Next: `vibes init --agents detected` makes your coding agents record."
+    assert hint not in setup.run().lines
+    (setup.home / ".gemini").mkdir()
+    assert setup.run().lines[-1] == hint
+    assert hint not in setup.run("--agents", "none").lines
+    setup.run("--agents", "detected")
+    assert hint not in setup.run().lines
+
+
+@needs_posix
+def test_init_ends_with_an_agent_that_wants_no_more_trust(setup: Setup) -> None:
+    setup.add_program("claude")
+    setup.add_program("opencode")
+    done = setup.run("--agents", "claude-code,opencode")
+    assert "Try it: let opencode change a file, then run `vibes blame FILE`." in done.lines
+
+
 @needs_posix
 def test_detected_agents_have_a_program_or_a_folder(setup: Setup) -> None:
     (setup.home / ".gemini").mkdir()

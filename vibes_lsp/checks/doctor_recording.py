@@ -49,7 +49,7 @@ def server_steps() -> Iterator[Step]:
             Group.PROGRAM,
             "language server",
             Health.NOTE,
-            f"process {', '.join(map(str, old))} started before this version was installed",
+            f"started before this version was installed: process {', '.join(map(str, old))}",
             "restart the server in the editor",
         )
     elif running:

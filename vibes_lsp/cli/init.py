@@ -165,8 +165,8 @@ def command(  # noqa: PLR0917  # one branch for each option
     code = _print(members, hook, done, project, as_json=as_json)
     if not as_json:
         if made.created:
-            print_line("Commit this folder with your code. Check the setup with `vibes doctor`.")
-        print_next_step(done)
+            print_line("Commit .ai-audit/ with your code. Check the setup with `vibes doctor`.")
+        print_next_step(done, project, is_chosen=agents is not None)
     return code
 
 

@@ -127,16 +127,7 @@ def ask_agents(project: Path, *, as_json: bool) -> tuple[CodingAgent, ...]:
     """Ask on a terminal which of the detected agents to hook up; elsewhere return none."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ()
-    home = current_home()
-    found = tuple(
-        agent
-        for agent in detected_agents(home)
-        if not any(
-            report.state(scope) in (HookState.CURRENT, HookState.HANDWRITTEN)
-            for report in [inspect_agent(agent, project, home, runs_programs=False)]
-            for scope in Scope
-        )
-    )
+    found = _agents_without_hooks(project)
     if not found:
         return ()
     print_line("Coding agents on this machine:")
@@ -222,6 +213,20 @@ def remove_setup(
     return replace(removed, servers=tuple(had))
 
 
+def _agents_without_hooks(project: Path) -> tuple[CodingAgent, ...]:
+    """Return the agents on this machine that record nothing in a project yet."""
+    home = current_home()
+    return tuple(
+        agent
+        for agent in detected_agents(home)
+        if not any(
+            report.state(scope) in (HookState.CURRENT, HookState.HANDWRITTEN)
+            for report in [inspect_agent(agent, project, home, runs_programs=False)]
+            for scope in Scope
+        )
+    )
+
+
 def _with_servers(
     done: SetupChanges,
     agents: Sequence[CodingAgent],
@@ -293,11 +298,28 @@ def print_setup(done: SetupChanges, project: Path) -> None:
         print_error(error)
 
 
-def print_next_step(done: SetupChanges) -> None:
-    """Print the one thing to try after agents were hooked up."""
-    change = next(iter(done.agents), None)
-    if change is not None:
-        print_line(f"Try it: let {change.agent.name} change a file, then run `vibes blame FILE`.")
+def print_next_step(done: SetupChanges, project: Path, *, is_chosen: bool) -> None:
+    """Print the one thing to try next: let an agent work, or hook up those on this machine.
+
+    Args:
+        done: What was done.
+        project: The project's folder.
+        is_chosen: Whether an option said which agents to hook up, even if none.
+    """
+    ready = [change.agent for change in done.agents if _is_ready(change)]
+    named = ready or [change.agent for change in done.agents]
+    if named:
+        print_line(f"Try it: let {named[0].name} change a file, then run `vibes blame FILE`.")
+    elif not is_chosen and _agents_without_hooks(project):
+        print_line("Next: `vibes init --agents detected` makes your coding agents record.")
+
+
+def _is_ready(change: AgentChange) -> bool:
+    """Return whether an agent on this machine runs its hooks without a further step."""
+    return change.trust is not None and change.trust.state in (
+        TrustState.GIVEN,
+        TrustState.NOT_NEEDED,
+    )
 
 
 def _file_members(change: ConfigurationChange) -> Members:
