@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.agent_edit import EDITED, FILE, PROMPT, agent_that_edits
+from tests.editors.agent_edits import ALL_LINES, FILE, FIRST_LINES, PROMPT, agent_that_edits
 from tests.editors.neovim.conftest import NEW, STABLE, Open
 
 RELOADING = """
@@ -22,9 +22,11 @@ def test_an_agents_edit_is_marked_with_its_prompt(
     with agent_that_edits(tmp_path / "sandbox") as agent:
         editor = open_neovim(suite, agent.project, FILE, RELOADING)
         editor.until(editor.is_attached, "the server")
-        agent.begin.set()
-        editor.until(lambda: editor.signs().keys() == EDITED, f"signs on {EDITED}")
+        agent.is_begun.set()
+        editor.until(lambda: editor.signs().keys() == FIRST_LINES, f"signs on {FIRST_LINES}")
+        agent.is_first_seen.set()
+        editor.until(lambda: editor.signs().keys() == ALL_LINES, f"signs on {ALL_LINES}")
         print(f"Neovim ({suite}) marks Codex's edit after {agent.seconds():.2f} s")  # noqa: T201
         editor.go_to(2)
         editor.until(lambda: f"“{PROMPT}" in editor.painted(2), "the prompt at the line's end")
-        editor.hover(2, 1, PROMPT, "gpt-6.1-sol")
+        editor.hover(24, 1, PROMPT, "gpt-6.1-sol")
