@@ -29,15 +29,13 @@ def files() -> dict[Path, str]:
     made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": requirement_table.markdown()}
     for page in (DOCS / "locating.md", DOCS / "architecture.md", DOCS.parent / "README.md"):
         made[page] = figures.filled(page.read_text(encoding="utf-8"))
-    agents = DOCS / "agents.md"
-    made[agents] = figures.with_blocks(agents.read_text(encoding="utf-8"), hook_figures.blocks())
     edited = DOCS / "edited-lines.md"
     made[edited] = figures.with_blocks(edited.read_text(encoding="utf-8"), edit_figures.blocks())
     mcp = DOCS / "mcp.md"
     made[mcp] = figures.with_blocks(mcp.read_text(encoding="utf-8"), mcp_reference.blocks())
     overview = DOCS / "agents.md"
     made[overview] = figures.with_blocks(
-        overview.read_text(encoding="utf-8"), agent_pages.overview()
+        overview.read_text(encoding="utf-8"), {**agent_pages.overview(), **hook_figures.blocks()}
     )
     for page in sorted((DOCS / "agents").glob("*.md")):
         text = page.read_text(encoding="utf-8")
