@@ -86,6 +86,9 @@ def test_the_lines_that_a_command_changed_are_recorded_with_it(
     bash(project, "./generate")
     fold(project)
     assert sorted(lines(project)) == [("a.py", 2, 2, "modify"), ("new.py", 1, 1, "create")]
+    assert " compared " in run_vibes("blame", "a.py", cwd=project.root).lines[1]
+    (shown,) = run_vibes("blame", "a.py", "--json", cwd=project.root).json["placements"]
+    assert shown["comparedFiles"] is True
     for record in project.records("line"):
         environment = project.entry(record["environment_hash"])
         assert environment["tool_extensions"] == [COMPARED_FILES]

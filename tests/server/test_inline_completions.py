@@ -241,6 +241,16 @@ async def test_a_server_that_ends_records_what_it_holds(tmp_path: Path) -> None:
     assert not (project.root / ".ai-audit/wal/entries.jsonl").exists()
 
 
+async def test_lines_found_by_comparing_files_are_called_so(
+    editor: Editor, project: Project
+) -> None:
+    uri = editor.open(project.file("a.py"))
+    found = {"name": "Claude Code", "version": "1", "extensions": ["vibes:compared-files"]}
+    editor.insert(uri, 8, HALF)
+    await accepted(editor, told(uri, 1, place(8), HALF, tool=found))
+    assert "found by comparing files around a command" in await editor.hover(uri, 9)
+
+
 async def test_what_no_tool_told_of_is_called_captured_wherever_it_shows(
     editor: Editor, project: Project
 ) -> None:

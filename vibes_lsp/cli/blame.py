@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 _LINE_NAMES: Final = ("line", "kind", "code", *PLACEMENT_NAMES)
 _MAX_MODEL: Final = 24
+_SOURCES: Final[Mapping[str, str]] = {"captured": "captured", "comparedFiles": "compared"}
+"""What tells that no event reported the edit, and how the label says it."""
 _VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJECTED: "✗"}
 
 
@@ -228,7 +230,7 @@ def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, StyledTe
         bands[key] = band
         rows[key] = (
             escape(placement.current.id)[:8],
-            f"{model} captured" if facts.get("captured") else model,
+            " ".join((model, *(word for name, word in _SOURCES.items() if facts.get(name)))),
             short_age(placement.lineage.first.moment, present),
             f"{band} {_verdict_mark(facts)}".strip(),
         )

@@ -157,6 +157,8 @@ class Description:
                 "captured, low confidence: an editor saw a completion being accepted; "
                 "no tool reported it"
             )
+        if facts.get("comparedFiles"):
+            yield "no event reported these lines: found by comparing files around a command"
         imported = facts.get("importedFrom")
         if isinstance(imported, dict):
             yield (

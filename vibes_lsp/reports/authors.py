@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import text, texts
-from vibes_lsp.model.vocabulary import CAPTURED_COMPLETION, NO_MODEL, ContextType
+from vibes_lsp.model.members import Members, text, texts
+from vibes_lsp.model.vocabulary import CAPTURED_COMPLETION, COMPARED_FILES, NO_MODEL, ContextType
 
 UNKNOWN: Final = "unknown"
 
@@ -23,6 +23,8 @@ class Author:
         model_version: Its version.
         is_captured: Whether an editor captured an accepted completion and no tool reported it; tool
             and model are then what a person entered, or unknown.
+        is_compared: Whether no event reported the edit: files were compared before and after a
+            command of the tool.
     """
 
     tool: str = UNKNOWN
@@ -30,6 +32,13 @@ class Author:
     model: str = UNKNOWN
     model_version: str = UNKNOWN
     is_captured: bool = False
+    is_compared: bool = False
+
+    def as_json_source(self) -> Members:
+        """Return the members that say that no event reported the edit."""
+        captured: Members = {"captured": True} if self.is_captured else {}
+        compared: Members = {"comparedFiles": True} if self.is_compared else {}
+        return captured | compared
 
     @property
     def label(self) -> str:
@@ -62,5 +71,6 @@ class Authors:
                 model=text(named, "model_name") or UNKNOWN,
                 model_version=text(named, "model_version") or UNKNOWN,
                 is_captured=CAPTURED_COMPLETION in texts(named, "tool_extensions"),
+                is_compared=COMPARED_FILES in texts(named, "tool_extensions"),
             )
         return self._authors[environment_hash]

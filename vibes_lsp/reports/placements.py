@@ -118,8 +118,7 @@ class PlacementReport:
         }
         if placement.is_pending:
             result["pending"] = True
-        if author.is_captured:
-            result["captured"] = True
+        result.update(author.as_json_source())
         imported = mapping(placement.lineage.first.members, IMPORTED_FROM)
         if imported:
             result["importedFrom"] = {
