@@ -76,6 +76,13 @@ def reasons(result: Any) -> set[str]:
     return {each["reason"] for each in result["records"] if each["outcome"] == "refused"}
 
 
+@pytest.mark.parametrize("model", ["none", "none/none", " none "])
+def test_no_record_becomes_a_persons(repository: Repository, model: str) -> None:
+    write(repository, trace(repository, contributor={"type": "ai", "model_id": model}))
+    assert imported(repository)["imported"] == 1
+    assert "a person" not in vibes("log", cwd=repository.path).out
+
+
 def blame(repository: Repository, path: str = "app.py") -> Any:
     done = vibes("blame", path, "--json", cwd=repository.path)
     assert done.code == 0, done.err

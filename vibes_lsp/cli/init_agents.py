@@ -310,7 +310,7 @@ def print_next_step(done: SetupChanges, project: Path, *, is_chosen: bool) -> No
     named = ready or [change.agent for change in done.agents]
     if named:
         print_line(f"Try it: let {named[0].name} change a file, then run `vibes blame FILE`.")
-    elif not is_chosen and _agents_without_hooks(project):
+    elif not (is_chosen or done.instructions or done.errors) and _agents_without_hooks(project):
         print_line("Next: `vibes init --agents detected` makes your coding agents record.")
 
 

@@ -6,11 +6,14 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.exchange.session_edits import AgentEdit, SessionState, parsed
 from vibes_lsp.ingest import opencode
 from vibes_lsp.model.members import integer, mapping, text
+
+_TABLES: Final = ("session", "message", "part")
 
 
 def read_opencode(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[AgentEdit]:
@@ -28,10 +31,11 @@ def read_opencode(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Agen
     except sqlite3.Error as error:
         raise UnreadableFile(f"{path} cannot be opened: {error}") from None
     try:
+        _check_tables(database, path)
         sessions = {
             row[0]: row
             for row in database.execute("SELECT id, parent_id, directory, version FROM session")
-            if isinstance(row[2], str) and is_wanted(row[2])
+            if isinstance(row[0], str) and isinstance(row[2], str) and is_wanted(row[2])
         }
         for identifier in sessions:
             yield from _opencode_session(database, path, sessions, identifier)
@@ -39,6 +43,20 @@ def read_opencode(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Agen
         raise UnreadableFile(f"{path} cannot be read: {error}") from None
     finally:
         database.close()
+
+
+def _check_tables(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database whose own code a query would run: a view or generated column may not end.
+
+    Raises:
+        UnreadableFile: It is one.
+        sqlite3.Error: It cannot be read.
+    """
+    for name in _TABLES:
+        kinds = database.execute("SELECT type FROM sqlite_master WHERE name = ?", (name,))
+        columns = database.execute("SELECT hidden FROM pragma_table_xinfo(?)", (name,))
+        if kinds.fetchall() != [("table",)] or any(hidden for (hidden,) in columns):
+            raise UnreadableFile(f"{path} cannot be read: {name!r} is not a plain table")
 
 
 def _opencode_session(

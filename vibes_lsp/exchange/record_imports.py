@@ -20,6 +20,7 @@ from vibes_lsp.exchange.import_plan import (
     Candidate,
     Imported,
     ImportedEdit,
+    ImportedSession,
     Outcome,
     PlannedRecord,
     Refusal,
@@ -36,13 +37,14 @@ from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.model.vocabulary import IMPORTED_FROM, AssuranceLevel, RecordType
+from vibes_lsp.model.vocabulary import IMPORTED_FROM, NO_MODEL, AssuranceLevel, RecordType
 from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured_members
 from vibes_lsp.recording.arguments import Model, Tool
 from vibes_lsp.recording.context import Draft, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_delegation, add_end, add_start
 
 ReadCandidates: TypeAlias = Callable[[RecordingContext], Iterable[Candidate]]
@@ -256,13 +258,19 @@ def _environment(entries: Entries, edit: ImportedEdit) -> str:
     tool, model = edit.tool, edit.model
     return entries.environment(
         Tool(_name(tool.name), _name(tool.version), tool.extensions),
-        Model(_name(model.name), _name(model.version), model.parameters),
+        Model(_model_name(model.name), _name(model.version), model.parameters),
     )
 
 
 def _name(given: str) -> str:
     """Return a name that any record can have."""
     return replace_invalid(given.strip())[:_MAX_NAME] or UNKNOWN
+
+
+def _model_name(given: str) -> str:
+    """Return the name of an AI's model: never the one that stands for a person."""
+    name = _name(given)
+    return UNKNOWN if name == NO_MODEL else name
 
 
 def _sessions(
@@ -302,7 +310,7 @@ def _sessions(
             environment,
             description=entries.clean_or_none(session.description) if session else None,
             parent_session_id=session.parent if session else None,
-            agent_type=entries.clean_or_none(session.agent_type) if session else None,
+            agent_type=_agent_type(entries, session),
         )
         if session is not None and session.parent is not None:
             parent = known(session.parent)
@@ -312,6 +320,12 @@ def _sessions(
             add_delegation(draft, (session.parent, of_parent), (identifier, environment))
         add_end(draft, identifier, format_timestamp(spans[identifier][1]))
         yield from draft.records
+
+
+def _agent_type(entries: Entries, session: ImportedSession | None) -> str | None:
+    """Return what kind of subagent a session is of: never a person."""
+    given = None if session is None else entries.clean_or_none(session.agent_type)
+    return None if given == HUMAN else given
 
 
 def _annotation(

@@ -257,6 +257,15 @@ def is_tracked(path: Path) -> bool:
         return False
 
 
+def tracked_names(folder: Path) -> frozenset[str]:
+    """Return the names of the files in a folder that git tracks, ignored or not; else nothing."""
+    try:
+        listed = run_git(folder, "ls-files", "-z")
+    except HistoryUnavailable:
+        return frozenset()
+    return frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name)
+
+
 _RULE_LINE: Final = re.compile(rb":\d++:")
 """The line number in `git check-ignore --verbose` output: `FILE:LINE:PATTERN`, a tab, the path."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

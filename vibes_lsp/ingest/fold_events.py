@@ -8,6 +8,7 @@ never a review, and never a part of another tool's session. Files that git track
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from vibes_lsp.errors import (
     UnsupportedVersion,
     VibesError,
 )
-from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.history.repository import tracked_names
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
 from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
@@ -262,20 +263,32 @@ def _read_batch(
     directory: AuditDir, present: datetime, done: Collection[Path]
 ) -> list[WaitingEvent]:
     """Return the first waiting events that are not done, in the order of their receipt."""
-    paths = sorted(path for path in _waiting_files(directory) if path not in done)[:_MAX_BATCH]
-    if paths and is_tracked(directory.waiting_events):
-        paths = [path for path in paths if not is_tracked(path)]
+    paths = [path for path in sorted(_waiting_files(directory)) if path not in done]
+    tracked = tracked_names(directory.waiting_events) if paths else ()
     batch: list[WaitingEvent] = []
     size = 0
     for path in paths:
+        if len(batch) == _MAX_BATCH:
+            break
         try:
-            size += path.stat().st_size
+            status = path.lstat()
         except OSError:
             continue
+        if path.name in tracked or not _is_private(status):
+            continue
+        size += status.st_size
         if batch and size > _MAX_BATCH_BYTES:
             break
         batch.append(_read_waiting(directory, path, present))
     return _without_repeats(batch)
+
+
+def _is_private(status: os.stat_result) -> bool:
+    """Return whether only its owner can use a file, as those of a hook.
+
+    Files from git and from archives are not: they may remain here when git tracks them no longer.
+    """
+    return os.name == "nt" or not status.st_mode & 0o077
 
 
 def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:

@@ -31,10 +31,11 @@ from vibes_lsp.ingest.provenance_answers import provenance_asked
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.paths import PathKind, path_kind
+from vibes_lsp.model.vocabulary import NO_MODEL
 
 _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.:/@+ \[\]-]{0,99}", re.ASCII)
 _VERSION: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,49}", re.ASCII)
-_NO_MODELS: Final = frozenset({"", UNKNOWN, "default", "<synthetic>"})
+_NO_MODELS: Final = frozenset({"", UNKNOWN, NO_MODEL, "default", "<synthetic>"})
 _REPLACED: Final = ("path", "old_string", "new_string")
 _ALL: Final = "replace_all"
 

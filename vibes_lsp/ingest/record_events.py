@@ -62,6 +62,7 @@ from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.results import Informed
+from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_start, record_delegation
 
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
@@ -322,7 +323,7 @@ class EventRecorder:
                 child_session_id=identifier,
                 tool=tool,
                 model=model,
-                agent_type=key.agent_type,
+                agent_type=None if key.agent_type == HUMAN else key.agent_type,
             )
             draft, _ = record_delegation(context, request)
             return draft, Session(identifier, "")

@@ -100,6 +100,28 @@ def test_changed_files_do_not_stop_the_reader(agent: str, seed: int, tmp_path: P
     assert all(isinstance(each.edit.path, str) for each in edits)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        """DROP TABLE session; CREATE VIEW session AS WITH RECURSIVE endless (id) AS
+        (SELECT 1 UNION ALL SELECT id + 1 FROM endless)
+        SELECT id, id AS parent_id, id AS directory, id AS version FROM endless""",
+        "ALTER TABLE part ADD COLUMN more AS (hex(zeroblob(500000000)))",
+        "DROP TABLE message",
+    ],
+)
+def test_a_database_runs_no_code_of_its_own(change: str, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    WRITERS["opencode"](tmp_path, project, STEPS, START)
+    [path] = tmp_path.rglob("*.db")
+    with sqlite3.connect(path) as database:
+        database.executescript(change)
+    database.close()
+    edits, reading = read(tmp_path, project, "opencode")
+    assert edits == []
+    assert "is not a plain table" in reading.unreadable[0]
+
+
 def test_a_copied_beginning_of_a_session_counts_once(tmp_path: Path) -> None:
     project = tmp_path / "project"
     WRITERS["claude-code"](tmp_path, project, STEPS[:2], START)
