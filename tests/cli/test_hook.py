@@ -392,43 +392,6 @@ def test_what_git_tracks_is_not_recorded(project: Project) -> None:
     assert file.exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no permissions of others")
-def test_an_event_that_others_can_read_is_not_from_a_hook(project: Project) -> None:
-    store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
-    [file] = waiting(project)
-    file.chmod(0o644)  # as git and archives make files
-    assert fold_events(project.recorder.directory) == 0
-    assert project.records() == []
-
-
-def test_many_tracked_events_do_not_keep_others_waiting(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events._MAX_BATCH", 2)
-    for number in range(3):
-        store(project, payload(project.root, "UserPromptSubmit", prompt=f"branch {number}"))
-    git(project, "init", "-q")
-    git(project, "add", "-f", ".ai-audit/spool/events")
-    for number in range(3):
-        prompt = payload(project.root, "UserPromptSubmit", prompt=f"own {number}")
-        store(project, {**prompt, "prompt_id": f"own {number}"})
-    assert fold_events(project.recorder.directory) == 3
-    prompts = sorted(each["prompt_text"] for each in project.entries("prompt").values())
-    assert prompts == ["own 0", "own 1", "own 2"]
-
-
-def test_no_payload_makes_a_persons_session(project: Project) -> None:
-    project.file("b.py", "b = 1\n")
-    child = {"agent_id": "a1", "agent_type": "human"}
-    store(project, written(project, model="none", **child))
-    fold_events(project.recorder.directory)
-    [line] = project.records("line")
-    assert project.entry(line["environment_hash"])["model_name"] == "unknown"
-    starts = [each for each in project.records("session") if each["event"] == "start"]
-    assert len(starts) == 2
-    assert all(each.get("agent_type") != "human" for each in starts)
-
-
 def test_a_link_in_place_of_the_spool_is_not_followed(project: Project, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()

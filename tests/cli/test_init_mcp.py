@@ -96,7 +96,9 @@ def test_a_server_of_that_name_that_a_person_wrote_stays(
 ) -> None:
     path = setup.write(file, f'{{"{member}": {{"vibes": {entry}}}}}')
     for options in (["--agents", OWNERS[file], "--mcp"], ["--remove-agents", OWNERS[file]]):
-        assert setup.run(*options).code == 0
+        done = setup.run(*options)
+        assert done.code == 0
+        assert ("lists an MCP server vibes with other settings" in done.err) == ("--mcp" in options)
         assert json.loads(path.read_bytes())[member] == {"vibes": json.loads(entry)}
 
 

@@ -19,6 +19,7 @@ from vibes_lsp.agent_setup.agents import (
     ConfigurationFile,
     Scope,
     UnknownAgent,
+    UserHome,
     current_home,
     find_agents,
 )
@@ -27,6 +28,7 @@ from vibes_lsp.agent_setup.hook_files import (
     ConfigurationChange,
     add_to_files,
     detected_agents,
+    inspect_file,
     remove_from_files,
 )
 from vibes_lsp.agent_setup.instruction_block import instructions_for
@@ -64,10 +66,17 @@ _SERVER_TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class ServerChange:
-    """What was done to an agent's list of MCP servers; None if it has none that we write."""
+    """What was done to an agent's list of MCP servers.
+
+    Attributes:
+        agent: The agent.
+        file: The list; None if the agent has none that we write.
+        is_other: Whether the list has another server of our name, which stays as it is.
+    """
 
     agent: CodingAgent
     file: ConfigurationChange | None
+    is_other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +191,21 @@ def add_setup(
     )
     if not mcp:
         return done
-    return _with_servers(
+    added = _with_servers(
         done,
         agents,
         lambda agent: add_to_files(server_files(agent, scope, project, home, program=wanted)),
     )
+    servers = tuple(
+        replace(each, is_other=_has_other_server(each.agent, scope, project, home))
+        for each in added.servers
+    )
+    return replace(added, servers=servers)
+
+
+def _has_other_server(agent: CodingAgent, scope: Scope, project: Path, home: UserHome) -> bool:
+    files = server_files(agent, scope, project, home)
+    return any(inspect_file(each) is HookState.HANDWRITTEN for each in files)
 
 
 def remove_setup(
@@ -287,6 +306,9 @@ def print_setup(done: SetupChanges, project: Path) -> None:
         name = server.agent.name
         if server.file is None:
             print_line(f"{name}: add the MCP server by hand, as docs/mcp.md says")
+        elif server.is_other:
+            path = escape(_shown(server.file.path, project))
+            print_warning(f"{name}: {path} lists an MCP server vibes with other settings; it stays")
         else:
             text, path = _SERVER_TEXTS[server.file.change], _shown(server.file.path, project)
             print_line(f"{name}: MCP server {text} {escape(path)}")
