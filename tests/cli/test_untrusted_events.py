@@ -16,6 +16,8 @@ from vibes_lsp.ingest.hook_spool import store_event
 if TYPE_CHECKING:
     from pathlib import Path
 
+SESSION = "9e107d9d-372b"
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
@@ -24,8 +26,14 @@ def project(tmp_path: Path) -> Project:
 
 def payload(folder: Path, event: str, **members: Any) -> dict[str, Any]:
     """Return a payload of Claude Code."""
-    named = {"session_id": "9e107d9d-372b", "prompt_id": "p1", "hook_event_name": event}
-    return {"cwd": folder.as_posix(), **named, **members}
+    return {
+        "session_id": SESSION,
+        "transcript_path": f"/nowhere/{SESSION}.jsonl",
+        "cwd": folder.as_posix(),
+        "prompt_id": "p1",
+        "hook_event_name": event,
+        **members,
+    }
 
 
 def written(project: Project, **members: Any) -> dict[str, Any]:
