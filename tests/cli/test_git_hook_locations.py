@@ -25,7 +25,7 @@ def test_hooks_in_the_work_tree(hook_repository: HookRepository, run_vibes: RunV
     hook = executable(hook_repository.root / "tools" / "hooks" / "pre-commit", OTHER)
     (hook_repository.root / "sub").mkdir()
     done = run_vibes("init", "../", "--git-hooks", cwd=hook_repository.root / "sub")
-    assert done.lines[-1] == "  it is in the work tree (core.hooksPath): commit it to share it"
+    assert "  it is in the work tree (core.hooksPath): commit it to share it" in done.lines
     assert "vibes=''" in hook.read_text(), "no path of this machine in a file for everybody"
     assert hook_repository.commit() == [CALL, "other "]
     assert not hook_repository.hook.exists()
