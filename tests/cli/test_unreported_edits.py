@@ -367,6 +367,7 @@ def test_a_repeated_event_changes_nothing(project: Project) -> None:
     fold(project)
     before = project.records()
     file.write_bytes(data)
+    file.chmod(0o600)
     fold(project)
     assert project.records() == before
 
