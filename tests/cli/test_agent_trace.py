@@ -134,7 +134,7 @@ def test_a_preview_writes_nothing(repository: Repository) -> None:
     write(repository, trace(repository))
     done = vibes("import", "agent-trace", "--dry-run", cwd=repository.path)
     assert "app.py:8-10" in done.out
-    assert done.lines[-1] == "1 would be imported, 0 known, 0 refused"
+    assert "1 would be imported, 0 known, 0 refused" in done.lines
     assert not (repository.path / ".ai-audit" / "annotations.jsonl").read_bytes()
 
 

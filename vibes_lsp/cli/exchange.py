@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -30,6 +31,7 @@ from vibes_lsp.recording import Recorder
 from vibes_lsp.recording import as_json as result_as_json
 
 _MAX_SOURCE = 40
+_MAX_BEGINNING = 14
 _MAX_FOLDERS = 5
 
 
@@ -82,14 +84,20 @@ def run_import(
     if rows:
         print_table(
             ["source", "place", "outcome"],
-            [(escape(_end(each.place)), _place(each), _outcome(each)) for each in rows],
+            [(escape(_shortened(each.place)), _place(each), _outcome(each)) for each in rows],
         )
     _print_counts(result, dry_run=dry_run)
+    if dry_run and result.imported:
+        print_line("Import them with the same command without --dry-run.")
 
 
-def _end(place: str) -> str:
-    """Return the end of a long place: the file's name and the line."""
-    return place if len(place) <= _MAX_SOURCE else f"…{place[1 - _MAX_SOURCE :]}"
+def _shortened(place: str) -> str:
+    """Return a place without the middle of a long path: the agent's folder, file and line stay."""
+    home = f"{os.path.expanduser('~')}{os.sep}"  # noqa: PTH111  # Path.home may raise
+    near = f"~{os.sep}{place.removeprefix(home)}" if place.startswith(home) else place
+    if len(near) <= _MAX_SOURCE:
+        return near
+    return f"{near[:_MAX_BEGINNING]}…{near[_MAX_BEGINNING + 1 - _MAX_SOURCE :]}"
 
 
 def _place(record: PlannedRecord) -> str:
