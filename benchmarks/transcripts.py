@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +25,10 @@ from typing import Any, Final
 from vibes_lsp.history.changed_files import changes_since
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.audit_dir import AuditDir
 
 COMMITS: Final = 2_000
 _EDITS: Final = 100
@@ -174,7 +179,7 @@ def _lines(project: Path, session: str, number: int, edit: MadeEdit) -> Iterator
 
 
 def _compare(project: Path, edits: Sequence[MadeEdit]) -> None:
-    """Print how many edits were found, and how many with another commit than their own."""
+    """Print how many edits were found, and how many annotations git or the truth contradicts."""
     known = {
         f"session-{number - number % _EDITS} session-{number - number % _EDITS}-{number % _EDITS} 0": edit
         for number, edit in enumerate(edits)
@@ -195,8 +200,23 @@ def _compare(project: Path, edits: Sequence[MadeEdit]) -> None:
     }
     print(
         f"{len(found & adding):,} of {len(adding):,} edits that add a line were found;"
-        f" {wrong} annotations name another commit"
+        f" {wrong} annotations name another commit, git contradicts {_contradicted(project)}"
     )
+
+
+def _contradicted(project: Path) -> str:
+    """Return how many annotations of the files git contradicts, by method."""
+    trail = Trail(AuditDir(project / ".ai-audit"))
+    trail.refresh()
+    with ProjectLocator(trail) as locator:
+        locator.prefetch()
+        found = Counter(
+            each.located.method.value
+            for path in locator.annotated_files()
+            for each in locator.locate(path, read_source(project, path))
+            if each.located.is_contradicted
+        )
+    return ", ".join(f"{count} ({method})" for method, count in found.items()) or "none"
 
 
 def _text(objects: GitObjects, blob: str) -> str | None:

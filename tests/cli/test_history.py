@@ -182,3 +182,25 @@ def test_find_finds_a_function_in_a_file_that_has_no_annotations_of_its_own(
         ("new.py", "a.py", 3),
         ("a.py", None, 6),
     }
+
+
+def test_the_version_from_before_an_edit_is_named_though_the_edit_made_the_same_one(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    """An annotation of a later edit has the commit of the earlier one among its older versions."""
+    project = Project(tmp_path / "restored")
+    project.environment()
+    repository = Repository(project.root)
+    project.file("a.py")
+    older = repository.commit("made", "2026-02-03T08:00:00+00:00")
+    project.file("a.py", "# nothing is left\n")
+    repository.commit("removed", "2026-02-03T08:10:00+00:00")
+    project.file("a.py")
+    own = repository.commit("restored", "2026-02-03T09:10:00+00:00")
+    project.line("a.py", 4, 7, text=STORY, timestamp="2026-02-03T09:00:00Z", commit_hash=own)
+    later = STORY + "\n\ndef later(value):\n    return value\n"
+    project.file("a.py", later)
+    count = len(later.splitlines())
+    project.line("a.py", count - 1, count, text=later, timestamp="2026-02-03T10:00:00Z")
+    told = run_vibes("find", "--json", cwd=project.root).json["placements"]
+    assert [each.get("inGitSince", {}).get("commit") for each in told] == [older, None]

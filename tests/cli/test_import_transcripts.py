@@ -374,3 +374,108 @@ def test_broken_session_files_do_not_stop_the_others(repository: Repository, hom
     assert "1 imported" in done.out
     assert "3  lines cannot be read" in done.out
     assert "opencode.db cannot be read" in done.err
+
+
+def commit_on_two_branches(repository: Repository, changed: str) -> tuple[str, str]:
+    """Commit the same change on a branch and then, later, on main; merge them."""
+    repository.git("stash", "--quiet")
+    repository.switch("stable", create=True)
+    repository.write("app.py", changed)
+    first = repository.commit("fix it in the release", date="2026-02-03T09:10:00Z")
+    repository.switch("main")
+    repository.write("other.txt", "other\n")
+    repository.commit("meanwhile", date="2026-02-03T09:00:10Z")
+    repository.write("app.py", changed)
+    second = repository.commit("fix it", date="2026-02-03T09:20:00Z")
+    repository.merge("stable", date="2026-02-03T09:30:00Z")
+    return first, second
+
+
+def test_of_two_commits_with_the_change_the_first_after_the_edit_has_it(
+    repository: Repository, home: Path
+) -> None:
+    work(repository, "claude-code", home, STEPS[1:2])
+    first, _ = commit_on_two_branches(repository, GREETED)
+    start_trail(repository)
+    assert imported(repository)["imported"] == 1
+    assert {each["commit_hash"] for each in records(repository)} == {first}
+
+
+def test_two_edits_with_the_change_of_two_commits_are_refused(
+    repository: Repository, home: Path
+) -> None:
+    work(repository, "claude-code", home, (STEPS[1], STEPS[1], STEPS[4]))
+    commit_on_two_branches(repository, GREETED)
+    repository.write("app.py", EDITED)
+    later = repository.commit("the next edit", date="2026-02-03T09:40:00Z")
+    start_trail(repository)
+    out = run(repository).out
+    assert "1 imported, 0 known, 2 refused" in out
+    assert "2  two edits and two commits make the same change" in out
+    assert {each["commit_hash"] for each in records(repository)} == {later}
+
+
+def test_an_edit_that_is_undone_and_made_again_belongs_to_the_second_one(
+    repository: Repository, home: Path
+) -> None:
+    work(repository, "claude-code", home, (STEPS[1], STEPS[1]))
+    repository.commit("the agent's work")
+    start_trail(repository)
+    out = run(repository).out
+    assert "1 imported, 0 known, 1 refused" in out
+    assert "1  a later edit replaced the lines before they were committed" in out
+    [record] = records(repository)
+    assert record["imported_from"]["id"].startswith(f"{SESSION} toolu_1")
+
+
+def test_lines_that_git_had_before_the_edit_are_refused(repository: Repository, home: Path) -> None:
+    """The agent restores lines: recorded, they would be contradicted by git at once."""
+    shorter = APP.replace("def total", "def count").replace("    result = 0\n", "")
+    repository.write("app.py", shorter)
+    repository.commit("a person changes it", date="2026-02-03T09:00:20Z")
+    restored = shorter.replace("def count", "def total")
+    steps = (
+        replace("app.py", shorter, "def count", "def total"),
+        replace("app.py", restored, '"hello " + name', 'f"hi {name}"'),
+        Step("made.txt", None, "made\n"),
+    )
+    work(repository, "claude-code", home, steps)
+    repository.commit("the agent's work", date="2026-02-03T09:10:00Z")
+    start_trail(repository)
+    preview = run(repository, "--dry-run").out
+    out = run(repository).out
+    assert "2 would be imported, 0 known, 1 refused" in preview
+    assert "2 imported, 0 known, 1 refused" in out
+    assert "1  git had the lines there before the edit" in out
+    assert places(repository).keys() == {("app.py", 2, 2), ("made.txt", 1, 1)}
+    blamed = vibes("blame", "app.py", "--json", cwd=repository.path).json["placements"]
+    assert [each["state"] for each in blamed] == ["exact"]
+    again = imported(repository)
+    assert (again["imported"], again["known"], again["refused"]) == (0, 2, 1)
+
+
+def test_a_session_begins_with_its_first_edit_that_is_recorded(
+    repository: Repository, home: Path
+) -> None:
+    """Git had the second text before that, but not before the first edit, which is refused."""
+    changed = APP.replace("def total", "def count")
+    repository.write("app.py", changed)
+    repository.commit("a person renames it", date="2026-02-03T09:00:20Z")
+    texts = [f"{changed}\n\nLIMIT = 10\n", f"{changed}\n\nLIMIT = 20\n"]
+    for number, text in enumerate(texts):
+        repository.write("app.py", text)
+        repository.commit("a person tries a limit", date=f"2026-02-03T09:00:3{number + 1}Z")
+    made = texts[1].replace("def count", "def total")
+    steps = (
+        replace("app.py", texts[1], "def count", "def total"),
+        *(replace("notes.txt", "x", "x", "y", failed=True) for _ in range(8)),
+        replace("app.py", made, "LIMIT = 20", "LIMIT = 10"),
+        Step("made.txt", None, "made\n"),
+    )
+    work(repository, "claude-code", home, steps)
+    repository.commit("the agent's work", date="2026-02-03T09:10:00Z")
+    start_trail(repository)
+    out = run(repository).out
+    assert "2  git had the lines there before the edit" in out
+    assert places(repository).keys() == {("made.txt", 1, 1)}
+    assert imported(repository)["refused"] == 2

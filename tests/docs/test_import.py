@@ -14,7 +14,7 @@ from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.trails.repository import START
 from tests.unit.exchange.written_sessions import Step, write_claude_code
-from vibes_lsp.exchange import commit_search
+from vibes_lsp.exchange import commit_search, record_imports
 from vibes_lsp.exchange.import_plan import Evidence, Outcome
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def test_every_reason_of_transcripts_is_explained() -> None:
         commit_search.OVERWRITTEN,
         commit_search.NOTHING_ADDED,
         commit_search.NOT_APPLIED,
+        commit_search.MADE_TWICE,
+        record_imports.OLDER,
         commit_search.NOT_FOUND,
     }
 

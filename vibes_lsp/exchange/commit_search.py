@@ -44,6 +44,7 @@ NOT_COMMITTED: Final = "no commit has changed the file since"
 OVERWRITTEN: Final = "a later edit replaced the lines before they were committed"
 NOTHING_ADDED: Final = "the edit only removed lines"
 NOT_APPLIED: Final = "the edit does not fit the file's text"
+MADE_TWICE: Final = "two edits and two commits make the same change"
 NOT_FOUND: Final = "no commit certainly has the lines"
 
 
@@ -102,6 +103,19 @@ class FoundLines:
     is_exact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What edits wrote that may be in another commit, which makes the same version.
+
+    Attributes:
+        lines: The lines.
+        edits: These edits and those that made the same version before, by number.
+    """
+
+    lines: list[FoundLines]
+    edits: frozenset[int]
+
+
 @dataclass(slots=True)
 class _Pending:
     """An edit that no commit has yet."""
@@ -133,6 +147,7 @@ class CommitSearch:
         self._texts: dict[str, Text | None] = {}
         self._previous: dict[str, datetime] = {}
         self._new_files: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self._held: dict[tuple[str, str | None], _Held] = {}
         for number, each in enumerate(edits):
             self._pending[each.path].append(_Pending(number, each))
 
@@ -152,6 +167,8 @@ class CommitSearch:
             for changes in changes_since(self._repository, self._since - _SECOND):
                 if changes.commit not in self._boundary:
                     yield from self._search_commit(changes)
+        for held in self._held.values():
+            yield from held.lines
         for path, pending in self._pending.items():
             if pending and all(each.reason == NOT_COMMITTED for each in pending):
                 yield from self._search_content(path, pending)
@@ -169,6 +186,9 @@ class CommitSearch:
         for file in changes.files:
             if file.blob is None:
                 continue
+            held = self._held.pop((file.path, file.blob), None)
+            if held is not None:
+                self.reasons.update(dict.fromkeys(held.edits, MADE_TWICE))
             old = renamed.get(file.path)
             if old is not None:
                 pending = [*self._pending.pop(old), *self._pending.get(file.path, ())]
@@ -206,7 +226,13 @@ class CommitSearch:
             if found.is_exact and found.claimed:
                 break
         if best is not None:
-            yield from _found_lines(best[0], best[1], changes.commit, file.path, text)
+            lines = list(_found_lines(best[0], best[1], changes.commit, file.path, text))
+            repeated = frozenset(best[0][number].number for number in best[1].repeated)
+            if repeated:
+                held = [each for each in lines if each.edit in repeated]
+                lines = [each for each in lines if each.edit not in repeated]
+                self._held[file.path, file.blob] = _Held(held, repeated)
+            yield from lines
             self._settle(file.path, due, *best)
 
     def _settle(

@@ -6,7 +6,7 @@ and a `Refusal` of each that it cannot. `record_imports` decides which edits are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -213,6 +213,22 @@ class Imported(Result):
             if each.reason:
                 counts[each.reason] = counts.get(each.reason, 0) + 1
         return counts
+
+
+def session_spans(edits: Iterable[ImportedEdit]) -> dict[str, tuple[datetime, datetime]]:
+    """Return when the sessions of some edits begin and end, by their ids.
+
+    A session begins with its first edit and ends with its last one, or with those of the sessions
+    that it delegated to.
+    """
+    spans: dict[str, tuple[datetime, datetime]] = {}
+    for edit in edits:
+        if edit.session is None:
+            continue
+        for identifier in {edit.session.id, edit.session.parent} - {None}:
+            first, last = spans.get(str(identifier), (edit.moment, edit.moment))
+            spans[str(identifier)] = min(first, edit.moment), max(last, edit.moment)
+    return spans
 
 
 def source_members(edit: ImportedEdit) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
@@ -24,8 +23,10 @@ from vibes_lsp.exchange.import_plan import (
     Outcome,
     PlannedRecord,
     Refusal,
+    session_spans,
     source_members,
 )
+from vibes_lsp.exchange.older_lines import older_edits
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import COMMITTED_FIRST
@@ -55,6 +56,7 @@ RECORDED_ALREADY: Final = "the trail has these lines already"
 GIVEN_TWICE: Final = "the source has these lines twice"
 NOT_IN_PROJECT: Final = "the file is not in the project"
 NOT_TRACKED: Final = "the project does not track the file"
+OLDER: Final = "git had the lines there before the edit"
 _MAX_NAME: Final = 250
 """Longest name of a tool or model that is recorded, in characters."""
 
@@ -96,7 +98,7 @@ def record_imports(
     """
 
     def decide(context: RecordingContext) -> tuple[Draft, Imported]:
-        plan = list(_plan(context, read(context)))
+        plan = _without_older(context.trail, list(_plan(context, read(context))))
         preview = Imported.of([each.record for each in plan], 0)
         if dry_run or (confirm is not None and preview.imported and not confirm(preview)):
             return Draft(context.timestamp), preview
@@ -128,6 +130,24 @@ def _plan(context: RecordingContext, candidates: Iterable[Candidate]) -> Iterato
             else:
                 planned = _planned(part, Outcome.KNOWN, reason[0])
                 yield _Planned(replace(planned, annotation_id=reason[1] or None))
+
+
+def _without_older(trail: Trail, plan: Sequence[_Planned]) -> list[_Planned]:
+    """Return a plan that refuses the edits whose lines git had before them."""
+    older = older_edits(
+        trail,
+        {
+            number: (each.new.edit, each.new.anchors)
+            for number, each in enumerate(plan)
+            if each.new is not None and each.new.anchors.hash is not None
+        },
+    )
+    return [
+        _Planned(replace(each.record, outcome=Outcome.REFUSED.value, reason=OLDER))
+        if number in older
+        else each
+        for number, each in enumerate(plan)
+    ]
 
 
 def _refusal(context: RecordingContext, edit: ImportedEdit) -> str | None:
@@ -276,21 +296,14 @@ def _model_name(given: str) -> str:
 def _sessions(
     context: RecordingContext, entries: Entries, edits: Sequence[ImportedEdit]
 ) -> Iterator[Members]:
-    """Yield the starts and ends of the edits' sessions that the trail does not have.
-
-    A session begins with its first edit and ends with its last one, or with those of the sessions
-    that it delegated to.
-    """
-    spans: dict[str, tuple[datetime, datetime]] = {}
+    """Yield the starts and ends of the edits' sessions that the trail does not have."""
+    spans = session_spans(edits)
     origins: dict[str, ImportedEdit] = {}
     children: dict[str, ImportedEdit] = {}
     for edit in edits:
         if edit.session is None:
             continue
         origins.setdefault(edit.session.id, edit)
-        for identifier in {edit.session.id, edit.session.parent} - {None}:
-            first, last = spans.get(str(identifier), (edit.moment, edit.moment))
-            spans[str(identifier)] = min(first, edit.moment), max(last, edit.moment)
         if edit.session.parent is not None:
             children.setdefault(edit.session.parent, edit)
     known = context.trail.log.session

@@ -104,6 +104,8 @@ class Attribution:
         lost: The edits whose lines later ones replaced.
         empty: The edits that only removed lines.
         unplaced: The edits that do not fit the text.
+        repeated: The edits that may have written the same lines: some made this version, it was
+            undone, and the others made it again.
     """
 
     owners: Sequence[Owner]
@@ -111,6 +113,7 @@ class Attribution:
     lost: frozenset[int]
     empty: frozenset[int]
     unplaced: frozenset[int]
+    repeated: frozenset[int] = frozenset()
 
     @property
     def claimed(self) -> int:
@@ -151,6 +154,7 @@ def attribute_lines(
         frozenset(range(count)) - present - set(replay.unplaced) - replay.empty,
         frozenset(replay.empty),
         frozenset(number for number in replay.unplaced if number < count),
+        replay.repeated(owners),
     )
 
 
@@ -212,6 +216,18 @@ class _Replay:
         carried = {count: text.changed_to(self._version) for count, text in self.texts.items()}
         count = max(carried, key=lambda each: (_claims(carried[each]), -each))
         return count, carried[count]
+
+    def repeated(self, owners: Sequence[Owner]) -> frozenset[int]:
+        """Return the edits that wrote these lines at different times when this was the version."""
+        if not self.is_exact:
+            return frozenset()
+        found: set[int] = set()
+        for line, owner in enumerate(owners):
+            if owner is not None:
+                writers = (_edit(text.owners[line]) for text in self.texts.values())
+                edits = {edit for edit in writers if edit is not None}
+                found |= edits if len(edits) > 1 else set()
+        return frozenset(found)
 
     def is_doubtful(self, owner: Writer, line: str) -> bool:
         """Return whether an edit may not have written a line that the replay gives it."""

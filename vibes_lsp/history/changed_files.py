@@ -50,7 +50,7 @@ class CommitChanges:
 
 
 def changes_since(repository: Repository, since: datetime) -> Iterator[CommitChanges]:
-    """Yield what HEAD and its ancestors changed, parents before children.
+    """Yield what HEAD and its ancestors changed, parents before children, else by time.
 
     Args:
         repository: The repository.
@@ -62,7 +62,7 @@ def changes_since(repository: Repository, since: datetime) -> Iterator[CommitCha
     arguments = (
         "log",
         *LOG_OPTIONS,
-        "--topo-order",
+        "--date-order",
         "--reverse",
         "--raw",
         "-z",

@@ -122,10 +122,20 @@ def earliest_edit_time(log: LogIndex, lineage: Lineage) -> datetime | None:
     identifier = lineage.first.text("session_id")
     session = log.session(identifier) if identifier else None
     start = session.start if session is not None else None
+    return edit_begin(recorded, None if start is None else start.moment)
+
+
+def edit_begin(recorded: datetime, session_start: datetime | None) -> datetime:
+    """Return the time before which a commit is older than an edit; see `earliest_edit_time`.
+
+    Args:
+        recorded: The time of its record.
+        session_start: When its session began; None without one.
+    """
     earliest = (
         recorded - COMMITTED_FIRST
-        if start is None or start.moment.year == 1
-        else min(start.moment, recorded)
+        if session_start is None or session_start.year == 1
+        else min(session_start, recorded)
     )
     return earliest.replace(microsecond=0)  # commit times are whole seconds
 

@@ -168,7 +168,11 @@ class OlderTextSearch:
         """Return the older versions that have all lines of each annotation's context."""
         found: dict[str, list[Version]] = {each.id: [] for each in annotations}
         context_lines = {each.id: _context_lines(each.recorded_range) for each in annotations}
-        blobs = {each.id: {version.blob for version in older[each.id]} for each in annotations}
+        # Commits of other branches may have the same text: each annotation names its own.
+        own = {
+            each.id: {version.blob: version for version in reversed(older[each.id])}
+            for each in annotations
+        }
         longest = max((older[each.id] for each in annotations), key=len, default=[])
         seen: set[str] = set()
         for version, lines in self._read_lines(longest):
@@ -176,8 +180,8 @@ class OlderTextSearch:
                 continue
             seen.add(version.blob)
             for each in annotations:
-                if version.blob in blobs[each.id] and context_lines[each.id] <= lines:
-                    found[each.id].append(version)
+                if version.blob in own[each.id] and context_lines[each.id] <= lines:
+                    found[each.id].append(own[each.id][version.blob])
         return {identifier: tuple(versions) for identifier, versions in found.items()}
 
     def _read_lines(
