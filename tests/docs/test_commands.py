@@ -27,6 +27,8 @@ RUN_ELSEWHERE = {
     "vibes backfill --pre-commit": "tests/stories, as git's hook; it prints nothing",
     "vibes demo vibes-demo": "test_quickstarts.py",
     "vibes blame vibes-demo/src/auth.py": "test_quickstarts.py",
+    "vibes init --agents detected --git-hooks": "test_quickstarts.py, in a home folder of its own",
+    "vibes import transcripts --dry-run": "test_quickstarts.py, in a home folder of its own",
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
