@@ -8,7 +8,7 @@ from typing import assert_never
 
 from typing_extensions import override
 
-from tests.agents.driver import Driver
+from tests.agents.driver import Driver, Limits
 from tests.agents.story import Create, Delegate, Read, Replace, Shell, Step
 from tests.agents.wire_formats import ToolCall
 from tests.requirements import require_agent
@@ -20,6 +20,7 @@ class ClaudeCode(Driver):
     name = "claude-code"
     tool = "Claude Code"
     model = recorded_model = "claude-sonnet-4-5"
+    limits = Limits(has_reasoning=True)
 
     @override
     def configure(self) -> None:

@@ -60,7 +60,7 @@ class Codex(Driver):
     name = "codex"
     tool = "Codex"
     model = recorded_model = "gpt-6.1-sol"
-    limits = Limits(has_reads=False, adds_final_newline=True)
+    limits = Limits(has_reads=False, adds_final_newline=True, has_reasoning=True)
 
     @override
     def configure(self) -> None:

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from tests.agents.sandbox import Sandbox
 from tests.agents.scripted_model import Script, Turn
-from tests.agents.story import Lines, Shell, Step, Steps
+from tests.agents.story import Lines, Shell, Step, Steps, reasoning_of
 from tests.agents.wire_formats import Answer, ToolCall
 
 UNKNOWN: Final = "unknown"
@@ -28,6 +28,8 @@ class Limits:
         has_subagent_prompt: Whether payloads have the prompt of a subagent.
         has_subagent_model: Whether payloads have the model of a subagent.
         has_end: Whether the end of a session is reported.
+        has_reasoning: Whether the session file has the reasoning before a tool call.
+        lacks_reasoning: Edits whose reasoning is not found, or only if the agent is quick enough.
         ambiguous: Edits whose lines no payload tells apart from others; they are recorded without.
         reads_hook_output: Whether text that a hook prints gets into the prompt.
         adds_final_newline: Whether the agent ends each file that it writes with a newline.
@@ -39,6 +41,8 @@ class Limits:
     has_subagent_prompt: bool = False
     has_subagent_model: bool = True
     has_end: bool = True
+    has_reasoning: bool = False
+    lacks_reasoning: frozenset[Lines] = frozenset()
     ambiguous: frozenset[Lines] = frozenset()
     reads_hook_output: bool = False
     adds_final_newline: bool = False
@@ -50,7 +54,7 @@ class Limits:
             for check, is_found in {
                 "session-open": not self.has_end,
                 "prompts-absent": not self.has_prompts and level != "low",
-                "reasoning-absent": level == "high",
+                "reasoning-absent": not self.has_reasoning and level == "high",
             }.items()
             if is_found
         }
@@ -109,7 +113,8 @@ class Driver(ABC):
         Before a shell command the model waits, as a real one does, until the events so far are
         recorded: what a command writes is found by comparing files with what they were.
         """
-        answer = Answer(calls=tuple(call for step in at_once for call in self.calls(step)))
+        calls = tuple(call for step in at_once for call in self.calls(step))
+        answer = Answer(calls=calls, reasoning=reasoning_of(at_once))
 
         def wait(_result: str) -> Answer:
             self.sandbox.wait_until_recorded()

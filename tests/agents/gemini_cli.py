@@ -9,7 +9,7 @@ from typing import assert_never
 from typing_extensions import override
 
 from tests.agents.driver import Driver, Limits
-from tests.agents.story import Create, Delegate, Read, Replace, Shell, Step
+from tests.agents.story import AT_ONCE, BY_SUBAGENT, Create, Delegate, Read, Replace, Shell, Step
 from tests.agents.wire_formats import ToolCall
 from tests.requirements import TOOLS, require_agent
 
@@ -20,7 +20,9 @@ class GeminiCli(Driver):
     name = "gemini-cli"
     tool = "Gemini CLI"
     model = recorded_model = "gemini-2.5-pro"
-    limits = Limits(has_subagent_session=False)
+    limits = Limits(
+        has_subagent_session=False, has_reasoning=True, lacks_reasoning=BY_SUBAGENT | AT_ONCE
+    )
 
     @override
     def configure(self) -> None:

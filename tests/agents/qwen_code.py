@@ -9,7 +9,7 @@ from typing import assert_never
 from typing_extensions import override
 
 from tests.agents.driver import Driver, Limits
-from tests.agents.story import Create, Delegate, Read, Replace, Shell, Step
+from tests.agents.story import BY_SUBAGENT, Create, Delegate, Read, Replace, Shell, Step
 from tests.agents.wire_formats import ToolCall
 from tests.requirements import TOOLS, require_agent
 
@@ -20,7 +20,13 @@ class QwenCode(Driver):
     name = "qwen-code"
     tool = "Qwen Code"
     model = recorded_model = "qwen3-coder-plus"
-    limits = Limits(has_subagent_model=False, has_end=False, reads_hook_output=True)
+    limits = Limits(
+        has_subagent_model=False,
+        has_end=False,
+        has_reasoning=True,
+        lacks_reasoning=BY_SUBAGENT,
+        reads_hook_output=True,
+    )
 
     @override
     def configure(self) -> None:

@@ -7,7 +7,7 @@ nothing from the code that records.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
 
@@ -114,6 +114,11 @@ Steps: TypeAlias = Sequence[Sequence[Step]]
 """The steps of each answer of the model; those of one answer are made at once."""
 
 
+def reasoning_of(at_once: Sequence[Step]) -> str:
+    """Return what the model thinks before steps: it names their file or command."""
+    return f"I decide on {astuple(at_once[0])[0]!r}."
+
+
 _PRICES: Final = "PRICES = {}\n\n\ndef price(item):\n    return PRICES[item]\n"
 _RETURN: Final = "    STOCK[item] -= count\n    return count\n"
 """The line `return count` is there twice."""
@@ -207,6 +212,15 @@ SECOND_OF_TWO: Final = Lines("inventory.py", 11, 11, "modify", FIRST)
 
 Its new text is there twice then, and the call of such a tool says nothing else.
 """
+BY_SUBAGENT: Final = frozenset(lines for lines in EDITED if lines.prompt == DELEGATED)
+"""What the subagent writes."""
+AT_ONCE: Final = frozenset(
+    {
+        Lines("inventory.py", 2, 2, "create", FIRST),
+        Lines("inventory.py", 23, 23, "modify", FIRST),
+    }
+)
+"""What the two calls of one answer write."""
 COMMANDS: Final = {WRITING_COMMAND: 0, FAILING_COMMAND: 3}
 """The shell commands with their exit codes."""
 READS: Final = ("inventory.py", "notes.md", "todo.md")

@@ -182,6 +182,20 @@ def test_reads_are_recorded(recorded: Recorded) -> None:
     assert found == (expected if recorded.agent.limits.has_reads else set())
 
 
+def test_reasoning_is_recorded_with_the_edits_it_led_to(recorded: Recorded) -> None:
+    limits = recorded.agent.limits
+    lacking = {lines.file for lines in limits.lacks_reasoning}
+    for line in recorded.trail.lines:
+        entry = recorded.trail.entries.get(line.get("reasoning_hash", ""))
+        if entry is None:
+            file = line["file_path"]
+            assert file in lacking or not limits.has_reasoning or recorded.level != "high"
+        else:
+            assert (recorded.level, limits.has_reasoning) == ("high", True)
+            assert line["file_path"] in entry["reasoning_text"]
+            assert entry["reasoning_model"] == recorded.agent.recorded_model
+
+
 def test_the_trail_passes_the_checks(recorded: Recorded) -> None:
     done = recorded.session.sandbox.run(["vibes", "check", "--json"])
     severe = {

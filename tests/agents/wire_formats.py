@@ -47,10 +47,17 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model answers; without calls it ends the agent's turn."""
+    """What the model answers; without calls it ends the agent's turn.
+
+    Attributes:
+        text: Its text.
+        calls: The calls of tools.
+        reasoning: What it thinks before.
+    """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +126,11 @@ def _anthropic_messages(request: Json) -> Iterator[Message]:
 
 
 def _anthropic_content(answer: Answer, unique: str) -> list[Json]:
-    content: list[Json] = [{"type": "text", "text": answer.text}] if answer.text else []
+    content: list[Json] = []
+    if answer.reasoning:
+        content.append({"type": "thinking", "thinking": answer.reasoning, "signature": "c2lnbmVk"})
+    if answer.text:
+        content.append({"type": "text", "text": answer.text})
     for number, call in enumerate(answer.calls):
         block = {"id": f"toolu_{unique}_{number}", "name": call.name, "input": _arguments(call)}
         content.append({"type": "tool_use", **block})
@@ -147,17 +158,26 @@ def _anthropic_events(answer: Answer, model: str, unique: str) -> Iterator[Event
 
     yield event("message_start", message={**whole, "content": [], "stop_reason": None})
     for index, block in enumerate(whole["content"]):
-        if block["type"] == "text":
-            start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
-        else:
-            start = {**block, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        empty: Json = {"text": "", "thinking": "", "signature": "", "input": {}}
+        start = {**block, **{name: value for name, value in empty.items() if name in block}}
         yield event("content_block_start", index=index, content_block=start)
-        yield event("content_block_delta", index=index, delta=delta)
+        for delta in _anthropic_deltas(block):
+            yield event("content_block_delta", index=index, delta=delta)
         yield event("content_block_stop", index=index)
     stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
     yield event("message_delta", delta=stop, usage={"output_tokens": 20})
     yield event("message_stop")
+
+
+def _anthropic_deltas(block: Json) -> Iterator[Json]:
+    match block["type"]:
+        case "text":
+            yield {"type": "text_delta", "text": block["text"]}
+        case "thinking":
+            yield {"type": "thinking_delta", "thinking": block["thinking"]}
+            yield {"type": "signature_delta", "signature": block["signature"]}
+        case _:
+            yield {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
 
 
 # --- OpenAI Responses
@@ -177,6 +197,9 @@ def _responses_messages(request: Json) -> Iterator[Message]:
 
 
 def _responses_output(answer: Answer, unique: str) -> Iterator[Json]:
+    if answer.reasoning:
+        summary = [{"type": "summary_text", "text": answer.reasoning}]
+        yield {"type": "reasoning", "id": f"rs_{unique}", "summary": summary}
     if answer.text:
         yield {
             "type": "message",
@@ -226,7 +249,7 @@ def _responses_whole(answer: Answer, model: str, unique: str) -> Json:
 
 def _responses_events(answer: Answer, model: str, unique: str) -> Iterator[Event]:
     whole = _responses_whole(answer, model, unique)
-    empty: Json = {"content": [], "arguments": "", "input": ""}
+    empty: Json = {"content": [], "arguments": "", "input": "", "summary": []}
 
     def event(name: str, **members: Any) -> Event:
         return name, {"type": name, **members}
@@ -244,6 +267,13 @@ def _responses_events(answer: Answer, model: str, unique: str) -> Iterator[Event
             yield event("response.output_text.delta", delta=part["text"], **place)
             yield event("response.output_text.done", text=part["text"], **place)
             yield event("response.content_part.done", part=part, **place)
+        elif item["type"] == "reasoning":
+            part = item["summary"][0]
+            place["summary_index"] = 0
+            yield event("response.reasoning_summary_part.added", part={**part, "text": ""}, **place)
+            yield event("response.reasoning_summary_text.delta", delta=part["text"], **place)
+            yield event("response.reasoning_summary_text.done", text=part["text"], **place)
+            yield event("response.reasoning_summary_part.done", part=part, **place)
         elif item["type"] == "function_call":
             arguments = item["arguments"]
             yield event("response.function_call_arguments.delta", delta=arguments, **place)
@@ -277,6 +307,8 @@ _CHAT_USAGE: Final = {"prompt_tokens": 100, "completion_tokens": 20, "total_toke
 
 def _chat_whole(answer: Answer, model: str, unique: str) -> Json:
     message: Json = {"role": "assistant", "content": answer.text or None}
+    if answer.reasoning:
+        message["reasoning_content"] = answer.reasoning
     if answer.calls:
         message["tool_calls"] = _chat_calls(answer, unique)
     reason = "tool_calls" if answer.calls else "stop"
@@ -301,6 +333,8 @@ def _chat_events(answer: Answer, model: str, unique: str) -> Iterator[Event]:
         "created": 1,
         "model": model,
     }
+    if answer.reasoning:
+        yield chunk({"role": "assistant", "reasoning_content": answer.reasoning})
     yield chunk({"role": "assistant", "content": answer.text or None})
     for index, call in enumerate(_chat_calls(answer, unique)):
         yield chunk({"tool_calls": [{"index": index, **call}]})
@@ -321,7 +355,11 @@ def _gemini_messages(request: Json) -> Iterator[Message]:
 
 
 def _gemini_whole(answer: Answer, model: str, unique: str) -> Json:
-    parts: list[Json] = [{"text": answer.text}] if answer.text else []
+    parts: list[Json] = []
+    if answer.reasoning:
+        parts.append({"text": f"**A thought**\n{answer.reasoning}", "thought": True})
+    if answer.text:
+        parts.append({"text": answer.text})
     for number, call in enumerate(answer.calls):
         identifier = f"call_{unique}_{number}"
         named = {"id": identifier, "name": call.name, "args": _arguments(call)}

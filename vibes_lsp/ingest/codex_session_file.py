@@ -102,7 +102,7 @@ class CodexSessionFiles:
                 )
 
     def _read(self, event: AgentEvent) -> tuple[CompletedItem, ...]:
-        path = self._path(event)
+        path = codex_session_path(event, self._project)
         if path is None:
             return ()
         try:
@@ -120,24 +120,30 @@ class CodexSessionFiles:
         self._items[path] = size, items
         return items
 
-    def _path(self, event: AgentEvent) -> Path | None:
-        """Return the session file of an event; None for a path that is not one."""
-        if event.agent != Agent.CODEX or not event.transcript or "\0" in event.transcript:
-            return None
-        path = Path(event.transcript)
-        session = event.session.id.rpartition("/")[2]
-        is_named = _NAME.fullmatch(path.name) and session in path.name and len(session) >= _MIN_ID
-        if not is_named or not path.is_absolute():
-            return None
-        try:
-            there = path.resolve(strict=True)
-        except (OSError, RuntimeError):
-            return None
-        home = os.environ.get("CODEX_HOME")
-        is_own = _FOLDER in there.parts or (home is not None and there.is_relative_to(home))
-        if not is_own or there.name != path.name or is_inside(there, self._project.resolve()):
-            return None
-        return there
+
+def codex_session_path(event: AgentEvent, project: Path) -> Path | None:
+    """Return the session file of an event; None for a path that is not one.
+
+    Args:
+        event: The event.
+        project: The project; a session file in it is not read.
+    """
+    if event.agent != Agent.CODEX or not event.transcript or "\0" in event.transcript:
+        return None
+    path = Path(event.transcript)
+    session = event.session.id.rpartition("/")[2]
+    is_named = _NAME.fullmatch(path.name) and session in path.name and len(session) >= _MIN_ID
+    if not is_named or not path.is_absolute():
+        return None
+    try:
+        there = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
+    home = os.environ.get("CODEX_HOME")
+    is_own = _FOLDER in there.parts or (home is not None and there.is_relative_to(home))
+    if not is_own or there.name != path.name or is_inside(there, project.resolve()):
+        return None
+    return there
 
 
 def _item(line: bytes) -> CompletedItem | None:

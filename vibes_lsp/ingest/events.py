@@ -224,6 +224,8 @@ class AgentEvent:
         transcript: The agent's session file.
         call_id: The tool call, as the session file names it.
         moment: When it happened, as the payload says it (ISO 8601).
+        call_content: The tool call itself, where the payload does not identify it.
+        reasoning: What the model thought before it, if it is to be recorded.
         method: How it was found, where no hook reported it.
     """
 
@@ -237,4 +239,6 @@ class AgentEvent:
     transcript: str | None = None
     call_id: str | None = None
     moment: str | None = None
+    call_content: str | None = None
+    reasoning: str | None = None
     method: str | None = None

@@ -20,6 +20,7 @@ from vibes_lsp.ingest.events import (
 from vibes_lsp.ingest.patches import read_unified_diff
 from vibes_lsp.ingest.payload_members import (
     absolute_path,
+    call_content,
     exit_code,
     files_edited,
     files_read,
@@ -35,7 +36,11 @@ _FINISHED: Final = re.compile(r"^Process Group PGID: ", re.MULTILINE)
 
 def read_event(payload: Members) -> AgentEvent | None:
     """Return what happened in Gemini CLI; None for nothing to record."""
-    return read_claude_like_event(Agent.GEMINI_CLI, payload, _tool_use)
+    event = read_claude_like_event(Agent.GEMINI_CLI, payload, _tool_use)
+    if event is None:
+        return None
+    call = call_content(text(payload, "tool_name"), mapping(payload, "tool_input"))
+    return replace(event, call_content=call)
 
 
 def read_qwen_event(payload: Members) -> AgentEvent | None:

@@ -142,6 +142,11 @@ def new_event(
     )
 
 
+def call_content(tool: str | None, arguments: Members) -> str:
+    """Return a tool call as one text, the same in a payload and in a session file."""
+    return hashlib.sha256(canonical_json([tool, arguments])).hexdigest()
+
+
 def checked_model(name: str | None) -> str | None:
     """Return a model's name; None for a text that cannot be one."""
     if name is None or name.casefold() in _NO_MODELS or not _MODEL_NAME.fullmatch(name):

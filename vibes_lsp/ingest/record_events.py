@@ -45,6 +45,7 @@ from vibes_lsp.recording import (
     NodeType,
     Prompt,
     PromptType,
+    Reasoning,
     RecordAnnotation,
     RecordCommand,
     RecordDecision,
@@ -204,7 +205,7 @@ class EventRecorder:
             VibesError: It cannot be recorded.
         """
         event = replace(claim.event, method=COMPARED_FILES)
-        session, origin = self._session(event)
+        session, origin = self._origin(event)
         if isinstance(event.action, CommandRun):
             origin["command"] = _command_of(event, event.action)
         for number, lines in enumerate(changed_ranges(claim.before, claim.after)):
@@ -250,7 +251,7 @@ class EventRecorder:
             )
             self._command(event, unresolved, identity)
         else:
-            session, origin = self._session(event)
+            session, origin = self._origin(event)
             for number, lines in enumerate(file.resolved.ranges):
                 request_id = f"{session} {identity} {number}"
                 self._annotate(file.path, lines, file.resolved.after, origin, request_id)
@@ -273,6 +274,13 @@ class EventRecorder:
         self._recorder.write_derived(Session, look)
         for session in found:
             self._recorder.execute(EndSession(session_id=session))
+
+    def _origin(self, event: AgentEvent) -> tuple[str, dict[str, Any]]:
+        """Return an event's session, and the origin of an edit in it with its reasoning."""
+        session, origin = self._session(event)
+        if event.reasoning:
+            origin["reasoning"] = Reasoning(event.reasoning)
+        return session, origin
 
     def _session(self, event: AgentEvent, *, resumes: bool = False) -> tuple[str, dict[str, Any]]:
         """Return an event's session, started if it was not, and the origin of an edit in it.

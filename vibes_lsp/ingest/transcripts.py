@@ -109,7 +109,8 @@ def _own_transcript(event: AgentEvent, path: Path) -> Path | None:
     return path.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
 
 
-def _read(path: Path) -> list[ModelUse]:
+def last_lines(path: Path) -> list[bytes]:
+    """Return the last lines of a session file; none if it cannot be read."""
     try:
         with open_file(path) as file:
             size = file.seek(0, 2)
@@ -119,7 +120,11 @@ def _read(path: Path) -> list[ModelUse]:
         return []
     if size > _MAX_READ:
         del lines[0]
-    return [use for line in lines if b'"model"' in line for use in _uses(line)]
+    return lines
+
+
+def _read(path: Path) -> list[ModelUse]:
+    return [use for line in last_lines(path) if b'"model"' in line for use in _uses(line)]
 
 
 def _uses(line: bytes) -> Iterator[ModelUse]:
