@@ -23,7 +23,7 @@ class Cline(Driver):
     tool = "Cline"
     model = "scripted-1"
     recorded_model = UNKNOWN
-    limits = Limits(has_prompts=False, ambiguous=frozenset({SECOND_OF_TWO}))
+    limits = Limits(has_prompts=False, ambiguous=frozenset({SECOND_OF_TWO}), places_in_file=True)
 
     @override
     def configure(self) -> None:

@@ -60,7 +60,9 @@ class Codex(Driver):
     name = "codex"
     tool = "Codex"
     model = recorded_model = "gpt-6.1-sol"
-    limits = Limits(has_reads=False, adds_final_newline=True, has_reasoning=True)
+    limits = Limits(
+        has_reads=False, adds_final_newline=True, has_reasoning=True, places_in_file=True
+    )
 
     @override
     def configure(self) -> None:

@@ -27,7 +27,9 @@ class CopilotCli(Driver):
     tool = "Copilot CLI"
     model = "claude-sonnet-4.5"
     recorded_model = UNKNOWN
-    limits = Limits(has_subagent_prompt=True, ambiguous=frozenset({SECOND_OF_TWO}))
+    limits = Limits(
+        has_subagent_prompt=True, ambiguous=frozenset({SECOND_OF_TWO}), places_in_file=True
+    )
     interface: ClassVar[str] = "completions"
 
     @override

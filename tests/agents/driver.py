@@ -31,6 +31,8 @@ class Limits:
         has_reasoning: Whether the session file has the reasoning before a tool call.
         lacks_reasoning: Edits whose reasoning is not found, or only if the agent is quick enough.
         ambiguous: Edits whose lines no payload tells apart from others; they are recorded without.
+        places_in_file: Whether payloads have no line numbers: lines are numbered as in the file
+            when it is read, which may have a later edit already.
         reads_hook_output: Whether text that a hook prints gets into the prompt.
         adds_final_newline: Whether the agent ends each file that it writes with a newline.
     """
@@ -44,6 +46,7 @@ class Limits:
     has_reasoning: bool = False
     lacks_reasoning: frozenset[Lines] = frozenset()
     ambiguous: frozenset[Lines] = frozenset()
+    places_in_file: bool = False
     reads_hook_output: bool = False
     adds_final_newline: bool = False
 

@@ -7,7 +7,7 @@ nothing from the code that records.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
 
@@ -207,6 +207,15 @@ EDITED: Final = [
     Lines("todo.md", 3, 3, "create", FIRST),
 ]
 """All lines that the session writes."""
+MOVED: Final = {
+    replace(lines, start=lines.start + 1, end=lines.end + 1): lines
+    for lines in EDITED
+    if (lines.file, lines.prompt) == ("inventory.py", FIRST) and 2 < lines.start < 20
+}
+"""Where the line that a later call adds at the top moves the lines of earlier calls.
+
+Payloads without the whole text are placed in the file, which may have the later edit already.
+"""
 SECOND_OF_TWO: Final = Lines("inventory.py", 11, 11, "modify", FIRST)
 """What a tool that cannot replace all occurrences writes by its second call.
 

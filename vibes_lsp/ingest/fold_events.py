@@ -45,6 +45,7 @@ from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD, end_folding, has_wai
 from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.session_reasoning import find_reasoning
+from vibes_lsp.ingest.transcripts import awaits_session_file
 from vibes_lsp.ingest.unexplained_edits import Claim, session_key
 from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
@@ -69,8 +70,7 @@ READER_PATIENCE: Final = 2.0
 _PAUSE: Final = 0.05
 _MILLISECOND: Final = 1_000_000
 _SAVING: Final = 1.0
-"""Seconds after which an agent has saved a file that it reports before: one it edits, or its own
-session file."""
+"""Seconds until an agent has saved a file that it reports: one it edits, or its session file."""
 _LOOKS: Final = 20
 """How often the file is read in that time."""
 _ABANDONED_SECONDS: Final = 3600
@@ -159,13 +159,11 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
     log = EventLog(directory)
     comparison = WorkTreeComparison(directory)
     session_files = CodexSessionFiles(directory.project)
-    keeps_reasoning = load_config(directory).config.assurance_level == AssuranceLevel.HIGH
     try:
         while batch := _read_batch(directory, now(), done):
             complete = _with_session_files(batch, session_files, comparison.sessions)
             edited = _resolve_when_saved(directory, complete, now)
-            if keeps_reasoning:
-                complete = _with_reasoning(directory, complete, now)
+            complete = _when_written(directory, complete, now)
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
                 recorded, outcome = _record(events, waiting, edited.get(number, ()))
@@ -341,21 +339,22 @@ def _with_session_files(
     return _without_repeats(found)
 
 
-def _with_reasoning(
+def _when_written(
     directory: AuditDir, batch: Sequence[WaitingEvent], now: Callable[[], datetime]
 ) -> list[WaitingEvent]:
-    """Return a batch with the reasoning of its tool calls, after agents have written it."""
-    events = [waiting.event for waiting in batch]
-    found = find_reasoning(events, directory.project)
-    for _ in range(_LOOKS):
-        present = now()
-        if not any(
-            text is None and (present - waiting.moment).total_seconds() < _SAVING
+    """Return a batch with its reasoning, after agents have written their session files."""
+    events, project = [waiting.event for waiting in batch], directory.project
+    keeps_reasoning = load_config(directory).config.assurance_level == AssuranceLevel.HIGH
+    found: list[str | None] = []
+    for look in range(_LOOKS + 1):
+        found = find_reasoning(events, project) if keeps_reasoning else [""] * len(batch)
+        if look == _LOOKS or not any(
+            (text is None or awaits_session_file(waiting.event))
+            and (now() - waiting.moment).total_seconds() < _SAVING
             for waiting, text in zip(batch, found, strict=True)
         ):
             break
         time.sleep(_SAVING / _LOOKS)
-        found = find_reasoning(events, directory.project)
     return [
         replace(waiting, event=waiting.event and replace(waiting.event, reasoning=text or None))
         for waiting, text in zip(batch, found, strict=True)

@@ -7,12 +7,12 @@ own folder is read, only its end, and only names are taken from it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.ingest.events import Agent, AgentEvent
+from vibes_lsp.ingest.events import Agent, AgentEvent, SessionKey
 from vibes_lsp.ingest.payload_members import checked_model, checked_version, milliseconds
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, mapping, text
@@ -76,6 +76,16 @@ class Transcripts:
             if earlier:
                 return earlier[-1]
         return uses[-1] if len({use.model for use in uses}) == 1 else None
+
+
+def awaits_session_file(event: AgentEvent | None) -> bool:
+    """Return whether the file of a subagent, which names its model, is not there yet."""
+    if event is None or event.model is not None or event.session.parent is None:
+        return False
+    if event.agent != Agent.CLAUDE_CODE or transcript_path(event) is not None:
+        return False
+    parent = replace(event, session=SessionKey(event.session.parent))
+    return transcript_path(parent) is not None
 
 
 def transcript_path(event: AgentEvent) -> Path | None:
