@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import struct
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.run_vibes import clean_environment
-from tests.cli.test_hook import encoded, payload, run_hook, store, waiting, written
+from tests.cli.test_hook import SESSION, encoded, payload, run_hook, store, waiting, written
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest import background_folding, hook_spool
 from vibes_lsp.ingest.background_folding import fold_in_background
-from vibes_lsp.ingest.fold_events import wait_until_folded
+from vibes_lsp.ingest.fold_events import fold_events, wait_until_folded
 from vibes_lsp.ingest.hook_spool import mark_folding
 from vibes_lsp.store.locks import FileLock
 
@@ -286,3 +287,25 @@ def test_a_reader_shows_what_it_can_while_another_program_folds(
         done = run_vibes("log", cwd=project.root)
     assert (done.code, done.err) == (0, "")
     assert len(waiting(project)) == 1
+
+
+def test_the_model_of_a_subagent_whose_session_file_comes_late(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {"type": "assistant", "message": {"model": "large-model"}}
+    sessions = tmp_path / ".claude" / "projects" / "p"
+    sessions.mkdir(parents=True)
+    (sessions / f"{SESSION}.jsonl").write_text(json.dumps(answers) + "\n")
+    late = sessions / SESSION / "subagents" / "agent-a1.jsonl"
+
+    def write_late(_seconds: float) -> None:
+        late.parent.mkdir(parents=True, exist_ok=True)
+        late.write_text(json.dumps(answers | {"message": {"model": "small-model"}}) + "\n")
+
+    monkeypatch.setattr("vibes_lsp.ingest.fold_events.time.sleep", write_late)
+    event = written(project) | {"agent_id": "a1"}
+    store(project, event | {"transcript_path": str(sessions / f"{SESSION}.jsonl")})
+    project.file("b.py", "b = 1\n")
+    fold_events(project.recorder.directory)
+    [line] = project.records("line")
+    assert project.entry(line["environment_hash"])["model_name"] == "small-model"

@@ -290,28 +290,6 @@ def test_a_session_is_resumed_as_another_one(project: Project) -> None:
     assert events == [("start", first), ("end", first), ("start", second), ("end", second)]
 
 
-def test_the_model_of_a_subagent_whose_session_file_comes_late(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = {"type": "assistant", "message": {"model": "large-model"}}
-    sessions = tmp_path / ".claude" / "projects" / "p"
-    sessions.mkdir(parents=True)
-    (sessions / f"{SESSION}.jsonl").write_text(json.dumps(answers) + "\n")
-    late = sessions / SESSION / "subagents" / "agent-a1.jsonl"
-
-    def write_late(_seconds: float) -> None:
-        late.parent.mkdir(parents=True, exist_ok=True)
-        late.write_text(json.dumps(answers | {"message": {"model": "small-model"}}) + "\n")
-
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events.time.sleep", write_late)
-    event = written(project) | {"agent_id": "a1"}
-    store(project, event | {"transcript_path": str(sessions / f"{SESSION}.jsonl")})
-    project.file("b.py", "b = 1\n")
-    fold_events(project.recorder.directory)
-    [line] = project.records("line")
-    assert project.entry(line["environment_hash"])["model_name"] == "small-model"
-
-
 def test_the_model_of_a_subagent_is_not_that_of_its_parent(project: Project) -> None:
     project.file("b.py", "b = 1\n")
     event = written(project) | {"turn_id": "u1", "model": "small-model", "agent_id": "a1"}
