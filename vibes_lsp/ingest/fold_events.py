@@ -268,7 +268,10 @@ def _read_batch(
     directory: AuditDir, present: datetime, done: Collection[Path]
 ) -> list[WaitingEvent]:
     """Return the first waiting events that are not done, in the order of their receipt."""
-    paths = [path for path in sorted(_waiting_files(directory)) if path not in done]
+    start = time.time_ns()  # a listing may miss files that are older than the newest it has
+    listed = sorted(_waiting_files(directory))
+    newer = range(start, start + 10_000_000_000)  # beyond, the clock was set back
+    paths = [each for each in listed if each not in done and int(each.name[:20]) not in newer]
     tracked = tracked_names(directory.waiting_events) if paths else ()
     batch: list[WaitingEvent] = []
     size = 0

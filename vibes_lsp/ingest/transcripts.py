@@ -79,10 +79,10 @@ class Transcripts:
 
 
 def awaits_session_file(event: AgentEvent | None) -> bool:
-    """Return whether the file of a subagent, which names its model, is not there yet."""
+    """Return whether the file of a subagent is not there yet, or does not name its model yet."""
     if event is None or event.model is not None or event.session.parent is None:
         return False
-    if event.agent != Agent.CLAUDE_CODE or transcript_path(event) is not None:
+    if event.agent != Agent.CLAUDE_CODE or Transcripts().find(event) is not None:
         return False
     parent = replace(event, session=SessionKey(event.session.parent))
     return transcript_path(parent) is not None
