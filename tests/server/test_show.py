@@ -137,6 +137,21 @@ async def test_each_text_is_a_document_of_its_own(editor: Editor, changed: Proje
         assert await content(editor, answer["uri"]) == answer["text"]
 
 
+async def test_a_client_that_shows_texts_itself_gets_them_unopened(
+    editor: Editor, project: Project
+) -> None:
+    identifier = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("Tell a story."))
+    uri = await editor.open_known(project.file("a.py"))
+    given = {"uri": uri, "annotationId": identifier, "show": False}
+    for command in ("vibes.showPrompt", "vibes.showHistory"):
+        answer = await editor.run(command, given)
+        assert answer["uri"] is None
+        assert "Tell a story." in answer["text"]
+    assert (await editor.run("vibes.openRecord", given))["shown"] is False
+    assert editor.client.shown_documents == []
+    assert editor.client.messages == []
+
+
 async def test_a_history_names_every_record_and_what_was_there_before(
     editor: Editor, project: Project
 ) -> None:

@@ -89,10 +89,17 @@ class ChangesArguments:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationArguments:
-    """The argument of the other commands: a file, and an annotation in it."""
+    """The argument of the other commands.
+
+    Attributes:
+        uri: A file.
+        annotationId: An annotation in it.
+        show: Whether to open the document; false for clients that show it themselves.
+    """
 
     uri: str
     annotationId: str  # noqa: N815  # its name on the wire
+    show: bool = True
 
 
 class ShownDocuments:
@@ -212,12 +219,14 @@ def register(server: Server) -> ShownDocuments:
     @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments)))
-        return {"uri": await documents.show(ls, "prompt.md", text), "text": text}
+        uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
+        return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
     async def show_history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         text = run_use_case(lambda: _render_history(ls, *_find(ls, arguments)))
-        return {"uri": await documents.show(ls, "history.md", text), "text": text}
+        uri = await documents.show(ls, "history.md", text) if arguments.show else None
+        return {"uri": uri, "text": text}
 
     @server.command(CommandName.OPEN_RECORD)
     async def open_record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
@@ -225,7 +234,8 @@ def register(server: Server) -> ShownDocuments:
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
-        return {"uri": uri, "line": line + 1, "shown": await _open(ls, uri, place)}
+        shown = arguments.show and await _open(ls, uri, place)
+        return {"uri": uri, "line": line + 1, "shown": shown}
 
     return documents
 
