@@ -119,6 +119,12 @@ class PrismOff(VibesError):
     code = "prism-off"
 
 
+class BadDisclosure(VibesError):
+    """A file is not a disclosure of a manifest entry, or has an unsupported version."""
+
+    code = "bad-disclosure"
+
+
 class BadQuery(VibesError):
     """SQL is not a query, is invalid or takes too long."""
 

@@ -11,6 +11,7 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
@@ -55,16 +56,42 @@ def measure_coverage(
     locator: ProjectLocator, tracking: Tracking, repository: Repository | None
 ) -> list[FileCoverage]:
     """Return the coverage of every tracked text file, sorted by path."""
+    return [file.coverage for file in owned_files(locator, tracking, repository)]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedFile:
+    """A tracked text file with the owners of its lines.
+
+    Attributes:
+        path: Relative to the project.
+        lines: Number of lines.
+        owners: The owner of each line that has one, by line number.
+    """
+
+    path: str
+    lines: int
+    owners: dict[int, Placement]
+
+    @property
+    def coverage(self) -> FileCoverage:
+        """The coverage of the file."""
+        kinds = (line_kind(placement, line) for line, placement in self.owners.items())
+        return FileCoverage(self.path, self.lines, LineCounts.of(kinds))
+
+
+def owned_files(
+    locator: ProjectLocator, tracking: Tracking, repository: Repository | None
+) -> Iterator[OwnedFile]:
+    """Yield every tracked text file, sorted by path."""
     trail = locator.trail
     locator.prefetch()
-    found = []
     for path in sorted(_files(trail.directory.project, repository)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         content = _content(trail.directory.project, path)
         if content is not None:
-            found.append(_file(locator, path, content))
-    return found
+            yield _owned(locator, path, content)
 
 
 def untracked_files(
@@ -88,13 +115,12 @@ def total_coverage(files: list[FileCoverage]) -> FileCoverage:
     return FileCoverage("", sum(file.lines for file in files), counts)
 
 
-def _file(locator: ProjectLocator, path: str, content: bytes) -> FileCoverage:
+def _owned(locator: ProjectLocator, path: str, content: bytes) -> OwnedFile:
     file = RawLines(content)
     if not locator.may_be_annotated(path, file):
-        return FileCoverage(path, len(file), LineCounts())
-    owned = line_owners(locator.locate(path, Text.from_bytes(content)))
-    counts = LineCounts.of(line_kind(placement, line) for line, placement in owned.items())
-    return FileCoverage(path, len(file), counts)
+        return OwnedFile(path, len(file), {})
+    owners = line_owners(locator.locate(path, Text.from_bytes(content)))
+    return OwnedFile(path, len(file), owners)
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:

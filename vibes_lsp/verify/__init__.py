@@ -1,0 +1,1 @@
+"""Attestations (RFC 11): sign the digests of a trail's files, and verify what others signed."""

@@ -1,0 +1,135 @@
+"""Disclosures: one manifest entry with the proof that a signed Merkle root covers it (RFC 13.2).
+
+The file and the signer's key are enough to check the entry. The proof has hashes of other entries,
+but nothing of their content.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from vibes_lsp.errors import BadDisclosure, MalformedJson, UnknownId
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text, texts
+from vibes_lsp.store.manifest import Manifest
+from vibes_lsp.verify.merkle import ALGORITHM, EntryTree, entry_leaf, root_from_path
+
+VERSION: Final = "1.0"
+MAX_DISCLOSURE: Final = 16 << 20
+"""Largest disclosure that is read, in bytes."""
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_MAX_PATH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """One entry with its inclusion proof.
+
+    Attributes:
+        key: The entry's key in the manifest.
+        entry: The entry exactly as stored.
+        index: Its place among the leaves, which are sorted by key.
+        size: The number of leaves.
+        path: The inclusion proof, nearest node first.
+        envelope: The attestation whose statement has the root; None for a root from elsewhere.
+    """
+
+    key: str
+    entry: Members
+    index: int
+    size: int
+    path: tuple[str, ...]
+    envelope: Members | None = None
+
+    @property
+    def root(self) -> str | None:
+        """The root that the proof leads to; None if no tree has such a proof."""
+        path = [bytes.fromhex(node) for node in self.path]
+        found = root_from_path(entry_leaf(self.key, self.entry), self.index, self.size, path)
+        return None if found is None else found.hex()
+
+    @property
+    def variants(self) -> tuple[ContextVariant, ...]:
+        """How the key follows from the entry (R2)."""
+        return explain_context_hash(self.key, self.entry)
+
+    def as_json(self) -> Members:
+        """Return the content of the file, with names as in the files of a trail."""
+        path: list[JsonValue] = list(self.path)
+        return {
+            "standard": "VIBES",
+            "disclosure_version": VERSION,
+            "context_hash": self.key,
+            "entry": self.entry,
+            "proof": {
+                "algorithm": ALGORITHM,
+                "leaf_index": self.index,
+                "tree_size": self.size,
+                "inclusion_path": path,
+            },
+            **({} if self.envelope is None else {"envelope": self.envelope}),
+        }
+
+
+def disclose(
+    manifest: Manifest, tree: EntryTree, key: str, envelope: Members | None = None
+) -> Disclosure:
+    """Return the disclosure of an entry.
+
+    Args:
+        manifest: The manifest.
+        tree: The tree that was signed: of this manifest, or of an earlier one.
+        key: The whole key of an entry.
+        envelope: The attestation that has the tree's root.
+
+    Raises:
+        UnknownId: The tree has no such entry.
+        MalformedJson: The entry is not a JSON object.
+    """
+    if key not in tree.leaves:
+        raise UnknownId(
+            f"entry {key[:16]} is not covered: it is newer than the signed root",
+            hint="attest the trail again with `vibes attest`",
+        )
+    entry = parse_object(manifest.raw(key))
+    return Disclosure(key, entry, tree.index_of(key), tree.size, tree.inclusion_path(key), envelope)
+
+
+def parse_disclosure(data: bytes) -> Disclosure:
+    """Return the disclosure in a file.
+
+    Raises:
+        BadDisclosure: The file has another content.
+    """
+    try:
+        members = parse_object(data)
+    except MalformedJson as error:
+        raise BadDisclosure(f"not a disclosure: {error.message}") from None
+    version = text(members, "disclosure_version")
+    if version is None or version.split(".")[0] != VERSION.split(".")[0]:
+        raise BadDisclosure(f"not a disclosure: expected member 'disclosure_version' {VERSION!r}")
+    proof = mapping(members, "proof")
+    if proof.get("algorithm") != ALGORITHM:
+        raise BadDisclosure(f"member 'proof.algorithm' is invalid: expected {ALGORITHM!r}")
+    key = text(members, "context_hash") or ""
+    index, size = integer(proof, "leaf_index"), integer(proof, "tree_size")
+    path, entry = texts(proof, "inclusion_path"), members.get("entry")
+    stored = proof.get("inclusion_path")
+    checks = {
+        "context_hash": _HASH.fullmatch(key) is not None,
+        "entry": isinstance(entry, dict),
+        "proof.leaf_index": index is not None and index >= 0,
+        "proof.tree_size": size is not None and size > 0,
+        "proof.inclusion_path": isinstance(stored, list)
+        and len(path) == len(stored) <= _MAX_PATH
+        and all(map(_HASH.fullmatch, path)),
+        "envelope": isinstance(members.get("envelope", {}), dict),
+    }
+    for name, valid in checks.items():
+        if not valid:
+            raise BadDisclosure(f"member '{name}' is missing or invalid")
+    envelope = mapping(members, "envelope") if "envelope" in members else None
+    return Disclosure(key, mapping(members, "entry"), index or 0, size or 0, path, envelope)
