@@ -137,6 +137,18 @@ class HistoryUnavailable(VibesError):
     code = "history-unavailable"
 
 
+class BadEnvelope(VibesError):
+    """An attestation cannot be read: no DSSE envelope, or no statement of VIBES (RFC 11.1)."""
+
+    code = "bad-envelope"
+
+
+class BadKey(VibesError):
+    """A key cannot be used: no Ed25519 key, a private one where a public one belongs, locked."""
+
+    code = "bad-key"
+
+
 class InternalError(VibesError):
     """An unexpected exception, reported in one line.
 

@@ -1,0 +1,1 @@
+"""Tests of attestations: keys, envelopes, signatures, and what they still cover."""

@@ -1,0 +1,122 @@
+"""An attestation is good, bad or could not be checked, and says what it still covers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.verify.attested_trail import (
+    envelope,
+    new_trail,
+    record,
+    sizes,
+    statement,
+    trusted,
+)
+from vibes_lsp.verify.attested_files import FileStatus
+from vibes_lsp.verify.envelope import parse_envelope
+from vibes_lsp.verify.signature_checks import SignatureVerdict, TrustTier
+from vibes_lsp.verify.trusted_keys import Role
+from vibes_lsp.verify.verification import Verification, VerificationResult, verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.store.audit_dir import AuditDir
+
+KEYS = (trusted(1), trusted(2, Role.TOOL_PROVIDER, "Lamp Inc."))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    return new_trail(tmp_path)
+
+
+def verified(data: bytes, directory: AuditDir) -> Verification:
+    return verify(parse_envelope(data), directory, KEYS)
+
+
+def statuses(result: Verification) -> list[str]:
+    return [each.status.value for each in result.files]
+
+
+def reasons(result: Verification) -> list[str]:
+    return [each.reason for each in result.files]
+
+
+def test_an_untouched_trail_passes(directory: AuditDir) -> None:
+    result = verified(envelope(statement(directory), 1), directory)
+    assert result.result is VerificationResult.PASS
+    assert statuses(result) == ["equal", "equal", "equal"]
+    assert (result.tier, result.covers_everything) == (TrustTier.SELF_ATTESTED, True)
+
+
+@pytest.mark.parametrize(
+    ("signers", "tier"),
+    [
+        ((1,), TrustTier.SELF_ATTESTED),
+        ((1, 2), TrustTier.TOOL_CORROBORATED),
+        ((2,), TrustTier.TOOL_ONLY),
+        ((3,), TrustTier.NONE),
+    ],
+)
+def test_the_tier_follows_from_whose_keys_signed(
+    directory: AuditDir, signers: tuple[int, ...], tier: TrustTier
+) -> None:
+    assert verified(envelope(statement(directory), *signers), directory).tier is tier
+
+
+def test_a_signature_by_an_unknown_key_could_not_be_checked(directory: AuditDir) -> None:
+    result = verified(envelope(statement(directory), 1, 3), directory)
+    assert [each.verdict for each in result.signatures] == [
+        SignatureVerdict.GOOD,
+        SignatureVerdict.UNCHECKED,
+    ]
+    assert result.result is VerificationResult.UNKNOWN
+
+
+@pytest.mark.parametrize("knows_sizes", [True, False])
+def test_a_log_that_grew_is_valid_for_its_beginning(directory: AuditDir, knows_sizes: bool) -> None:
+    predicate = sizes(directory) if knows_sizes else {"stats": {"total_annotations": 3}}
+    data = envelope(statement(directory, predicate), 1)
+    with directory.log.open("ab") as log:
+        log.write(record(7) + b"\n" + record(8))
+    result = verified(data, directory)
+    assert result.files[1].status is FileStatus.PREFIX
+    assert result.files[1].reason == "valid for the first 3 records; 2 added since"
+    assert result.result is VerificationResult.PASS
+    assert not result.covers_everything
+
+
+def test_a_manifest_that_grew_is_valid_for_its_beginning(directory: AuditDir) -> None:
+    data = envelope(statement(directory, sizes(directory)), 1)
+    text = directory.manifest.read_bytes().removesuffix(b"}}\n")
+    directory.manifest.write_bytes(text + b',"%064x":{"type":"command"}\n}}\n' % 99)
+    assert reasons(verified(data, directory))[0] == ("valid for the first 3 entries; 1 added since")
+
+
+def test_a_second_value_for_an_attested_entry_is_a_change(directory: AuditDir) -> None:
+    data = envelope(statement(directory, sizes(directory)), 1)
+    text = directory.manifest.read_bytes().removesuffix(b"}}\n")
+    directory.manifest.write_bytes(text + b',"%064x":{"type":"prompt"}\n}}\n' % 1)
+    assert statuses(verified(data, directory))[0] == "changed"
+
+
+@pytest.mark.parametrize("indent", [None, 4, "\t"])
+def test_a_formatter_changes_no_value(directory: AuditDir, indent: int | str | None) -> None:
+    data = envelope(statement(directory), 1)
+    value = json.loads(directory.config.read_text())
+    directory.config.write_text(json.dumps(value, indent=indent))
+    result = verified(data, directory)
+    assert statuses(result) == ["equal", "equal", "reformatted"]
+    assert result.result is VerificationResult.PASS
+
+
+def test_a_changed_record_is_a_change(directory: AuditDir) -> None:
+    data = envelope(statement(directory, sizes(directory)), 1)
+    directory.log.write_bytes(directory.log.read_bytes().replace(b"s1", b"s9"))
+    result = verified(data, directory)
+    assert statuses(result) == ["equal", "changed", "equal"]
+    assert result.result is VerificationResult.FAIL

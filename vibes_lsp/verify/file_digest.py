@@ -1,0 +1,166 @@
+"""Digest a file in one pass, with the digest of its beginning, in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.store.files import open_file
+
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """The digest of a file and of its beginning.
+
+    Attributes:
+        size: Its length in bytes.
+        sha256: The digest of all of it.
+        prefix_size: The length of the beginning; None if the file is shorter.
+        prefix_sha256: The digest of the beginning.
+        added: The number of lines after the beginning that are not blank.
+        at_line_end: Whether the beginning ends where a line ends.
+    """
+
+    size: int
+    sha256: str
+    prefix_size: int | None = None
+    prefix_sha256: str | None = None
+    added: int = 0
+    at_line_end: bool = False
+
+
+def digest_file(path: Path) -> FileDigest:
+    """Return the digest of a file.
+
+    Raises:
+        UnreadableFile: It is missing or cannot be read.
+    """
+    return digest_with_prefix(path, None)
+
+
+def digest_with_prefix(path: Path, size: int | None, ending: bytes = b"") -> FileDigest:
+    """Return the digest of a file, and of its first bytes with an ending in place of their last.
+
+    Args:
+        path: The file.
+        size: The length of the beginning, with the ending; None for none.
+        ending: What closes the beginning, as `}}` closes a manifest.
+
+    Raises:
+        UnreadableFile: The file is missing or cannot be read.
+    """
+    cut = None if size is None or size < len(ending) else size - len(ending)
+    whole, total, prefix = hashlib.sha256(), 0, None
+    with _reading(path) as file:
+        tail = _LineCounter()
+        before = b"\n"
+        for chunk in _chunks(file):
+            if cut is not None and prefix is None and total + len(chunk) >= cut:
+                head = chunk[: cut - total]
+                whole.update(head)
+                prefix = whole.copy()
+                prefix.update(ending)
+                if head:
+                    before = bytes(head[-1:])
+                rest = chunk[cut - total :]
+                whole.update(rest)
+                tail.count(rest)
+            else:
+                whole.update(chunk)
+                if prefix is not None:
+                    tail.count(chunk)
+                else:
+                    before = bytes(chunk[-1:])
+            total += len(chunk)
+        if cut == total == 0:
+            prefix = hashlib.sha256(ending)
+    return FileDigest(
+        size=total,
+        sha256=whole.hexdigest(),
+        prefix_size=size if prefix is not None else None,
+        prefix_sha256=prefix.hexdigest() if prefix is not None else None,
+        added=tail.lines,
+        at_line_end=before == b"\n" or tail.first in {b"", b"\n", b"\r"},
+    )
+
+
+def size_of_lines(path: Path, lines: int) -> int | None:
+    """Return the length in bytes of the first lines of a file; None if it has fewer.
+
+    Raises:
+        UnreadableFile: It is missing or cannot be read.
+    """
+    if lines < 1:
+        return 0 if lines == 0 else None
+    total, left = 0, lines
+    with _reading(path) as file:
+        for view in _chunks(file):
+            chunk = bytes(view)
+            found = chunk.count(b"\n")
+            if found >= left:
+                at = -1
+                for _ in range(left):
+                    at = chunk.index(b"\n", at + 1)
+                return total + at + 1
+            left -= found
+            total += len(chunk)
+    return total if left == 1 else None  # the last line may have no end
+
+
+def line_ends(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the length of a file up to each end of a line, and the digest of that beginning.
+
+    Raises:
+        UnreadableFile: It is missing or cannot be read.
+    """
+    digest, total = hashlib.sha256(), 0
+    with _reading(path) as file:
+        for line in file:
+            digest.update(line)
+            total += len(line)
+            yield total, digest.copy().hexdigest()
+
+
+class _LineCounter:
+    """Counts lines that are not blank in the parts of a text."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.first = b""
+        self._open = False
+
+    def count(self, part: memoryview) -> None:
+        if not part:
+            return
+        data = bytes(part)
+        self.first = self.first or data[:1]
+        lines = data.split(b"\n")
+        for number, line in enumerate(lines):
+            if line.strip() and not self._open:
+                self.lines += 1
+                self._open = True
+            if number < len(lines) - 1:
+                self._open = False
+
+
+def _chunks(file: BinaryIO) -> Iterator[memoryview]:
+    """Yield the parts of a file; each is valid until the next one."""
+    buffer = bytearray(_CHUNK)
+    view = memoryview(buffer)
+    while length := file.readinto(buffer):  # type: ignore[attr-defined]  # of every binary file
+        yield view[:length]
+
+
+def _reading(path: Path) -> BinaryIO:
+    try:
+        return open_file(path)
+    except UnreadableFile as error:
+        if not path.exists():
+            raise UnreadableFile(f"{path.name} is missing") from error
+        raise

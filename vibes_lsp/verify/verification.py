@@ -1,0 +1,172 @@
+"""`Verification`: whose word an attestation is, and what it still covers of a trail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import BadEnvelope, UnreadableFile
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.config import load_config
+from vibes_lsp.store.files import read_file
+from vibes_lsp.verify.attested_files import (
+    AttestedFile,
+    AttestedVersions,
+    FileStatus,
+    check_files,
+)
+from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, parse_envelope
+from vibes_lsp.verify.signature_checks import (
+    SignatureCheck,
+    SignatureVerdict,
+    TrustTier,
+    check_signatures,
+    trust_tier,
+)
+from vibes_lsp.verify.statement import Statement, parse_statement
+from vibes_lsp.verify.trusted_keys import TrustedKey
+
+ATTESTATION_NAMES: Final = ("attestation.json", "attestation.intoto.jsonl")
+"""The names of an envelope in an audit directory; the first is the one we write."""
+
+NOT_PROVEN: Final = (
+    "Not proven: that the records are true, that the code is right, or that a signer is honest."
+)
+"""What no attestation proves (RFC 11.6)."""
+
+
+class VerificationResult(StrEnum):
+    """The result as a whole."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result of verifying one envelope.
+
+    Attributes:
+        envelope: The envelope.
+        statement: What it says.
+        signatures: The result for each signature.
+        files: What it covers of each file.
+        problems: What else is wrong, each a sentence without a full stop.
+    """
+
+    envelope: Envelope
+    statement: Statement
+    signatures: tuple[SignatureCheck, ...]
+    files: tuple[AttestedFile, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def tier(self) -> TrustTier:
+        """Who vouches for what is covered."""
+        return trust_tier(self.signatures)
+
+    @property
+    def result(self) -> VerificationResult:
+        """FAIL if anything is wrong, else UNKNOWN if anything could not be checked, else PASS."""
+        unchecked = any(each.verdict is SignatureVerdict.UNCHECKED for each in self.signatures)
+        if (
+            self.problems
+            or any(each.verdict is SignatureVerdict.BAD for each in self.signatures)
+            or any(
+                not each.is_covered and each.status is not FileStatus.UNCHECKED
+                for each in self.files
+            )
+        ):
+            return VerificationResult.FAIL
+        if unchecked or any(each.status is FileStatus.UNCHECKED for each in self.files):
+            return VerificationResult.UNKNOWN
+        return VerificationResult.PASS
+
+    @property
+    def covers_everything(self) -> bool:
+        """Whether nothing was added since: every file is equal, or equal as JSON."""
+        exact = {FileStatus.EQUAL, FileStatus.REFORMATTED}
+        return all(each.status in exact for each in self.files)
+
+    def as_json(self) -> Members:
+        """Return the shape of `vibes verify --json`."""
+        at = self.statement.attested_at
+        return {
+            "result": self.result.value,
+            "tier": self.tier.value,
+            "attestationId": self.envelope.attestation_id,
+            "project": self.statement.project,
+            "assuranceLevel": self.statement.assurance_level,
+            "validation": self.statement.validation_result,
+            "attestedAt": format_timestamp(at) if at is not None else None,
+            "commit": self.statement.commit,
+            "signatures": [each.as_json() for each in self.signatures],
+            "files": [each.as_json() for each in self.files],
+            "problems": list(self.problems),
+            "notProven": NOT_PROVEN,
+        }
+
+
+def read_envelope(path: Path) -> Envelope:
+    """Read an envelope from a file.
+
+    Raises:
+        UnreadableFile: It is missing or cannot be read.
+        BadEnvelope: It is no envelope.
+    """
+    data = read_file(path, limit=MAX_ENVELOPE)
+    if data is None:
+        raise UnreadableFile(f"{path} does not exist", hint="make one with `vibes attest`")
+    try:
+        return parse_envelope(data)
+    except BadEnvelope as error:
+        raise BadEnvelope(f"{path.name}: {error.message}") from None
+
+
+def attestation_path(directory: AuditDir) -> Path | None:
+    """Return the envelope of a trail; None if it has none."""
+    candidates = (directory.path / name for name in ATTESTATION_NAMES)
+    return next((path for path in candidates if path.exists()), None)
+
+
+def verify(
+    envelope: Envelope,
+    directory: AuditDir,
+    keys: Sequence[TrustedKey],
+    versions: AttestedVersions | None = None,
+) -> Verification:
+    """Verify an envelope against the present files of a trail.
+
+    Args:
+        envelope: The envelope; untrusted.
+        directory: The trail.
+        keys: The known keys.
+        versions: Where to look for attested bytes that are not there any more.
+
+    Raises:
+        BadEnvelope: Its payload is no statement of VIBES.
+    """
+    statement = parse_statement(envelope)
+    return Verification(
+        envelope,
+        statement,
+        check_signatures(envelope, keys, statement.attested_at),
+        check_files(statement, directory, versions),
+        tuple(_problems(statement, directory)),
+    )
+
+
+def _problems(statement: Statement, directory: AuditDir) -> list[str]:
+    found = []
+    present = load_config(directory).config.project_name
+    if present and statement.project is not None and statement.project != present:
+        found.append(f"it attests the project {statement.project!r}, and this is {present!r}")
+    if statement.validation_result != "PASS":
+        found.append("the trail did not pass `vibes check` when it was attested")
+    return found
