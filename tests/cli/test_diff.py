@@ -81,7 +81,10 @@ def test_it_shows_code_first_then_its_annotations(story: Story) -> None:
     )
     assert (end, total) == (
         "",
-        "AI lines: 8 verified of 16 changed lines (50% verified), in 1 of 1 changed files",
+        (
+            "AI lines: 8 verified of 16 changed lines (50% verified), in 1 of 1 changed files;"
+            " 4 unreviewed"
+        ),
     )
 
 
@@ -100,7 +103,13 @@ def test_replaced_lines_stand_before_those_that_replace_them(
 def test_json_has_the_placements_and_the_lines(story: Story, run_vibes: RunVibes) -> None:
     found = told(run_vibes, story, f"{story.base}..HEAD")
     assert (found["base"], found["head"], found["unread"]) == (story.base, story.head, [])
-    assert found["total"] == {"files": 1, "changedLines": 16, **VERIFIED, "share": 0.5}
+    assert found["total"] == {
+        "files": 1,
+        "changedLines": 16,
+        **VERIFIED,
+        "unreviewedLines": 4,
+        "share": 0.5,
+    }
     (file,) = found["files"]
     assert (file["filePath"], file["changedLines"]) == ("a.py", 16)
     assert VERIFIED.items() <= file.items()
@@ -118,6 +127,24 @@ def test_json_has_the_placements_and_the_lines(story: Story, run_vibes: RunVibes
         None,
     )
     assert same["review"]["verdict"] == "approved"
+
+
+def test_staged_lines_are_those_of_the_next_commit(story: Story, run_vibes: RunVibes) -> None:
+    assert told(run_vibes, story, "--staged")["files"] == []
+    new = STORY.replace("left == right", "left is right")
+    story.line("a.py", 13, 13, text=new, action="modify")
+    story.file("a.py", new + PERSON)
+    story.repository.git("add", "a.py")
+    story.file("a.py", "nothing = 1\n")
+    found = told(run_vibes, story, "--staged")
+    assert (ranges(found), found["head"]) == ([("a.py", 13, 13)], None)
+    assert found["total"]["unreviewedLines"] == 1
+    assert ranges(told(run_vibes, story)) == []
+    since = told(run_vibes, story, story.base, "--staged")
+    assert ranges(since) == [("a.py", 4, 7), ("a.py", 10, 12), ("a.py", 13, 13)]
+    refused = run_vibes("diff", "--staged", f"{story.base}..HEAD", cwd=story.root)
+    assert refused.code == 2
+    assert "name one commit" in refused.err
 
 
 def test_unchanged_lines_are_not_shown(story: Story, run_vibes: RunVibes) -> None:

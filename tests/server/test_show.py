@@ -70,7 +70,21 @@ async def check_shown(editor: Editor, answer: dict[str, Any]) -> None:
 async def test_the_ai_lines_of_what_is_not_committed(editor: Editor, changed: Project) -> None:
     uri = await editor.open_known(changed.root / "a.py")
     answer = await editor.run("vibes.changes", {"uri": uri, "show": True})
-    assert answer["total"] == {"files": 1, "changedLines": 12, **VERIFIED, "share": 0.6667}
+    assert answer["total"] == {
+        "files": 1,
+        "changedLines": 12,
+        **VERIFIED,
+        "unreviewedLines": 8,
+        "share": 0.6667,
+    }
+    (file,) = answer["files"]
+    assert (file["uri"], file["filePath"], file["unreviewedLines"]) == (uri, "a.py", 8)
+    assert [
+        (each["lineStart"], each["lineEnd"], each["unreviewed"]) for each in file["ranges"]
+    ] == [
+        (4, 7, True),
+        (10, 13, True),
+    ]
     assert "## `a.py`" in answer["text"]
     assert "Prompt: `Write a [digest](command:evil).`" in answer["text"]
     assert "```py\ndef digest(payload: bytes) -> str:\n" in answer["text"]
@@ -89,6 +103,26 @@ async def test_unsaved_text_counts_and_nothing_opens_unasked(
         "verifiedLines"
     ] == 8
     assert len(editor.client.shown_documents) == before
+
+
+async def test_what_is_staged_is_the_next_commit_whatever_the_editor_has(
+    editor: Editor, changed: Project
+) -> None:
+    uri = editor.open(changed.root / "a.py")
+    root = {"uri": changed.root.as_uri(), "staged": True}
+    nothing = await editor.run("vibes.changes", root)
+    assert (nothing["total"]["files"], nothing["files"]) == (0, [])
+    Repository(changed.root).git("add", "a.py")
+    staged = await editor.run("vibes.changes", root)
+    assert (staged["total"]["changedLines"], staged["total"]["unreviewedLines"]) == (12, 8)
+    first = {"annotationIds": [staged["files"][0]["ranges"][0]["annotationId"]]}
+    verdict = {"verdict": "approved", "reviewer": "Ada Example"}
+    await editor.run("vibes.review", {"uri": uri, **first, **verdict})
+    changed.file("a.py", "import hashlib\n")
+    editor.change(uri, types.TextDocumentContentChangeWholeDocument("nothing = 1\n"))
+    reviewed = await editor.run("vibes.changes", root)
+    assert [each["unreviewed"] for each in reviewed["files"][0]["ranges"]] == [False, True]
+    assert (reviewed["total"]["verifiedLines"], reviewed["total"]["unreviewedLines"]) == (8, 4)
 
 
 async def test_code_cannot_end_its_block(editor: Editor, changed: Project) -> None:

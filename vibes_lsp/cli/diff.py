@@ -52,7 +52,8 @@ _MAX_REASON: Final = 100
 
 
 @click.command(
-    "diff", epilog=examples("vibes diff", "vibes diff main...HEAD", "vibes diff HEAD --json")
+    "diff",
+    epilog=examples("vibes diff", "vibes diff --staged", "vibes diff main...HEAD --json"),
 )
 @click.argument(
     "revisions",
@@ -61,18 +62,23 @@ _MAX_REASON: Final = 100
     help="BASE..HEAD for two commits, BASE...HEAD for HEAD since it left BASE, BASE for the"
     " work tree.  [default: HEAD]",
 )
+@click.option("--staged", is_flag=True, help="Staged files, not the work tree.")
 @git_option
 @color_option
 @audit_dir_option
 @json_option
-def command(revisions: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:
+def command(
+    revisions: str | None, staged: bool, git: bool, audit_dir: Path | None, as_json: bool
+) -> None:
     """Show only the AI lines of a change.
 
     Marks: + verified AI line, ? claimed without proof, ~ edited since, - removed line.
     """
     project = open_project(audit_dir)
     with project.locator(use_git=git) as locator:
-        changes = collect_changes(locator, revisions, project.scorer, project.config.tracking)
+        changes = collect_changes(
+            locator, revisions, project.scorer, project.config.tracking, is_staged=staged
+        )
     for path in changes.unreadable:
         print_warning(f"cannot read {path}; left out")
     if changes.is_outside_head:
@@ -95,8 +101,11 @@ def _print(changes: Changes) -> None:
         f" ({counts.share(changes.changed_lines):.0%} verified)" if changes.changed_lines else ""
     )
     of_files = f", in {len(files)} of {len(changes.files)} changed files" if changes.files else ""
+    unreviewed = sum(file.unreviewed_lines for file in files)
+    waiting = f"; {unreviewed:,} unreviewed" if unreviewed else ""
     print_line(
-        f"AI lines: {counts.words()} of {changes.changed_lines:,} changed lines{share}{of_files}"
+        f"AI lines: {counts.words()} of {changes.changed_lines:,} changed lines"
+        f"{share}{of_files}{waiting}"
     )
 
 

@@ -122,6 +122,7 @@ _OPTIONS: Final = (
     "-l1000",
     "--ignore-submodules=all",
 )
+_STAGED: Final = ("diff-index", "--cached", "--ita-invisible-in-index")
 _FILES: Final = frozenset({b"100644", b"100755", b"100664"})
 _ZERO: Final = frozenset(b"0")
 
@@ -132,11 +133,13 @@ class DiffRange:
 
     Attributes:
         base: The older commit.
-        head: The newer commit; None for the work tree.
+        head: The newer commit; None for the work tree or the index.
+        is_staged: Whether the newer side is the index: what a commit would contain.
     """
 
     base: str
     head: str | None
+    is_staged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,8 @@ def diff_files(
     prefix = repository.prefix_of(folder)
     if span.head is not None:
         found = _listed(repository, ("diff-tree", "--no-commit-id"), (span.base, span.head))
+    elif span.is_staged:
+        found = _listed(repository, _STAGED, (span.base,))
     else:
         found = _since(
             repository,

@@ -31,6 +31,7 @@ class CommandName(StrEnum):
     REMAP = "vibes.remap"
     LOOKUP = "vibes.lookup"
     QUEUE = "vibes.queue"
+    FILES = "vibes.files"
     SHOW = "vibes.show"
     CHANGES = "vibes.changes"
     SHOW_PROMPT = "vibes.showPrompt"

@@ -6,7 +6,7 @@ Only the event loop may touch what is in this module; `docs/threads.md` has the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum, auto
 from functools import cached_property
@@ -23,6 +23,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
+from vibes_lsp.lsp.file_summaries import FileSummaries
 from vibes_lsp.lsp.history_lookup import (
     HistoryCoverage,
     HistoryLookup,
@@ -69,6 +70,7 @@ class Project:
         directory: The audit directory.
         pending: Inline completions that are not in the log yet.
         history: Reads the git history, in a thread.
+        summaries: Summarises closed files, in a thread.
     """
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
@@ -77,6 +79,7 @@ class Project:
         self.directory = directory
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)
+        self.summaries = FileSummaries(trail)
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
         self._phase = LoadPhase.READY
@@ -112,6 +115,7 @@ class Project:
     def close(self) -> None:
         """End git's processes."""
         self.history.close()
+        self.summaries.close()
 
     # Loading
 
@@ -303,6 +307,21 @@ class Projects:
         """Return a file's project, refreshed, and its path in it; None if no trail owns it."""
         found = _find_trail(uri)
         return None if found is None else (self.refreshed(found[0]), found[1])
+
+    def owners(self, uris: Iterable[str]) -> list[tuple[Project, dict[str, str]]]:
+        """Return the projects of files, refreshed, each with its files: their URIs by their paths.
+
+        Files that no trail owns, and those of a trail itself, are left out.
+
+        Raises:
+            StillReading: One of their trails is being read for the first time.
+        """
+        found: dict[Path, tuple[AuditDir, dict[str, str]]] = {}
+        for uri in uris:
+            owner = _find_trail(uri)
+            if owner is not None and owner[1].split("/")[0] != owner[0].path.name:
+                found.setdefault(owner[0].path, (owner[0], {}))[1][owner[1]] = uri
+        return [(self.refreshed(directory).read(), files) for directory, files in found.values()]
 
     def refreshed(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory, refreshed."""

@@ -28,6 +28,7 @@ from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.reports.review_queue import needs_review
 
 _BINARY_PREFIX: Final = 8_000
 """Characters at the start of a file; a NUL among them means binary, as for git."""
@@ -77,6 +78,15 @@ class ChangedFile:
         """The AI lines among the changed ones."""
         return LineCounts.of(kind for each in self.ranges for kind in each.kinds)
 
+    def needs_review(self, changed: ChangedRange) -> bool:
+        """Whether a range is part of an annotation in the review queue."""
+        return needs_review(changed.placement, self.facts[changed.placement.current.id])
+
+    @property
+    def unreviewed_lines(self) -> int:
+        """The number of AI lines among the changed ones that need a review."""
+        return sum(each.end - each.start + 1 for each in self.ranges if self.needs_review(each))
+
     def as_json(self) -> Members:
         """Return paths, numbers, ranges with their lines, and placements."""
         renamed: Members = {} if self.old_path is None else {"formerPath": self.old_path}
@@ -85,6 +95,7 @@ class ChangedFile:
             **renamed,
             "changedLines": self.changed_lines,
             **self.counts.as_json(),
+            "unreviewedLines": self.unreviewed_lines,
             "ranges": [self._range(each) for each in self.ranges],
             "placements": list(self.facts.values()),
         }
@@ -108,10 +119,10 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A change between two commits, or between a commit and the work tree.
+    """A change between two commits, or between a commit and the work tree or the index.
 
     Attributes:
-        diff_range: The commits that were compared.
+        diff_range: What was compared.
         files: Text files that differ and that the project tracks, or that have AI lines (R26).
         unreadable: Files that differ but cannot be read.
         is_outside_head: Whether the later commit is not an ancestor of HEAD; its records may be
@@ -134,12 +145,13 @@ class Changes:
         return sum((file.counts for file in self.files), LineCounts())
 
     def as_json(self) -> Members:
-        """Return `{base, head, files, unread, total}`; `head` is null for the work tree."""
+        """Return `{base, head, files, unread, total}`; `head` is null if not a commit."""
         counts = self.counts
         total: Members = {
             "files": len(self.files),
             "changedLines": self.changed_lines,
             **counts.as_json(),
+            "unreviewedLines": sum(file.unreviewed_lines for file in self.files),
             "share": round(counts.share(self.changed_lines), 4),
         }
         return {
@@ -157,6 +169,8 @@ def collect_changes(
     scorer: Scorer,
     tracking: Tracking,
     unsaved: Mapping[str, Text] | None = None,
+    *,
+    is_staged: bool = False,
 ) -> Changes:
     """Return the AI lines of a change.
 
@@ -166,6 +180,7 @@ def collect_changes(
         scorer: Computes the risk of annotations.
         tracking: Which files the project tracks.
         unsaved: Unsaved texts by path, which replace files of the work tree.
+        is_staged: Whether to compare one commit, by default HEAD, with the index.
 
     Raises:
         HistoryUnavailable: There is no repository, or the range is invalid.
@@ -178,9 +193,14 @@ def collect_changes(
             hint="run this command in a git repository",
         )
     diff_range = parse_diff_range(repository, revisions)
+    if is_staged:
+        diff_range = _with_index(diff_range)
+        unsaved = None
     with GitObjects(repository.root) as objects:
         moment = repository.commit_time(diff_range.head) if diff_range.head is not None else None
-        comparison = _Comparison(locator, repository, objects, moment, scorer, unsaved or {})
+        comparison = _Comparison(
+            locator, repository, objects, diff_range, moment, scorer, unsaved or {}
+        )
         audit = locator.trail.directory.path.name
         found: list[ChangedFile] = []
         unreadable: list[str] = []
@@ -197,13 +217,23 @@ def collect_changes(
     return Changes(diff_range, tuple(found), tuple(unreadable), is_outside_head)
 
 
+def _with_index(diff_range: DiffRange) -> DiffRange:
+    if diff_range.head is not None:
+        raise HistoryUnavailable(
+            "two commits cannot be compared with what is staged",
+            hint="name one commit, or none for HEAD",
+        )
+    return DiffRange(diff_range.base, None, is_staged=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """Compares files; `moment` is the time of the later commit, None for the work tree."""
+    """Compares files; `moment` is the time of the later commit, None if that side is none."""
 
     locator: ProjectLocator
     repository: Repository
     objects: GitObjects
+    diff_range: DiffRange
     moment: datetime | None
     scorer: Scorer
     unsaved: Mapping[str, Text]
@@ -245,7 +275,7 @@ class _Comparison:
         return None if data is None else Text.from_bytes(data)
 
     def _new_text(self, path: str, entry: DiffEntry) -> Text | None:
-        if self.moment is not None:
+        if self.diff_range.head is not None or self.diff_range.is_staged:
             data = self.objects.contents(entry.new) if entry.new is not None else None
             return None if data is None else Text.from_bytes(data)
         if path in self.unsaved:

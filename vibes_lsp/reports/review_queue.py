@@ -8,15 +8,17 @@ from typing import Final
 
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.location import LineKind
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import BrokenBlob, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_files import RawLines, read_content, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.reviews import Review, is_text_unchanged
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, ContextType, Verdict
-from vibes_lsp.reports.blame import line_kind
+from vibes_lsp.reports.blame import line_kind, line_owners
+from vibes_lsp.reports.coverage import FileCoverage, OwnedFile
 from vibes_lsp.reports.find import NO_FILTER, Filter, find_placements
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.store.reasoning import reasoning_text
@@ -166,6 +168,48 @@ def review_queue(
         or (include_rejected and _is_reviewable(placement, facts) and is_rejected(facts))
     )
     return sorted(queue, key=_sort_key)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSummary:
+    """What a file tree shows of one file.
+
+    Attributes:
+        coverage: Its lines, and the AI lines among them.
+        waiting: How many of its annotations are in the review queue.
+        band: The highest risk band of these; None without a score.
+    """
+
+    coverage: FileCoverage
+    waiting: int
+    band: str | None
+
+    def as_json(self) -> Members:
+        """Return all numbers with the path."""
+        return {**self.coverage.as_json(), "waiting": self.waiting, "band": self.band}
+
+
+def summarise_file(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSummary | None:
+    """Return the summary of a file; None if no annotation is there.
+
+    Raises:
+        UnreadableFile: It cannot be read, or is no file of the project.
+    """
+    file = RawLines(content := read_content(locator.trail.directory.project, path))
+    if not locator.may_be_annotated(path, file):
+        return None
+    text = Text.from_bytes(content)
+    placements = locator.locate(path, text)
+    report = PlacementReport(
+        locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
+    )
+    current = [(each, report.placement(each)) for each in placements if each.is_current_edit]
+    queue = sorted((facts for each, facts in current if needs_review(each, facts)), key=_sort_key)
+    coverage = OwnedFile(path, len(file), line_owners(placements)).coverage
+    if not (queue or coverage.counts):
+        return None
+    band = queue[0]["band"] if queue else None
+    return FileSummary(coverage, len(queue), band if isinstance(band, str) else None)
 
 
 def needs_review(placement: Placement, facts: Members) -> bool:

@@ -1,4 +1,7 @@
-"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`, `vibes.queue`."""
+"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`, `vibes.queue`.
+
+`vibes.files` has the numbers that a file tree shows.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
 
 _MAX_QUEUE: Final = 1000
+_MAX_FILES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,13 @@ class QueueArguments:
 
     uri: str | None = None
     limit: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FilesArguments:
+    """The argument of `vibes.files`: files of any project."""
+
+    uris: list[str]
 
 
 def register(server: Server) -> None:
@@ -100,6 +111,23 @@ def register(server: Server) -> None:
             for each in waiting[: max(0, min(arguments.limit, _MAX_QUEUE))]
         ]
         return {"placements": placements, "total": len(waiting)}
+
+    @server.command(CommandName.FILES)
+    async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
+        found: list[Members] = []
+        by_project = run_use_case(lambda: ls.projects.owners(arguments.uris[:_MAX_FILES]))
+        for project, uris in by_project:
+            work = partial(
+                project.summaries.summarise,
+                list(uris),
+                project.snapshot.policy,
+                use_git=ls.settings.use_git,
+            )
+            numbers = await asyncio.get_running_loop().run_in_executor(
+                ls.thread_pool, run_use_case, work
+            )
+            found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
+        return {"files": found}
 
 
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:

@@ -34,7 +34,7 @@ from vibes_lsp.lsp.rendering import Description, Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_block, single_line
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,
@@ -79,11 +79,13 @@ class ChangesArguments:
     Attributes:
         uri: A file or folder of the project; by default the first workspace folder.
         base: What to compare, as for `vibes diff`.
+        staged: Whether to compare with the index, not with the work tree.
         show: Whether to open the text.
     """
 
     uri: str | None = None
     base: str | None = None
+    staged: bool = False
     show: bool = False
 
 
@@ -208,13 +210,20 @@ def register(server: Server) -> ShownDocuments:
                 project.snapshot.policy,
                 arguments.base,
                 unsaved,
+                is_staged=arguments.staged,
             )
             found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
         text = "".join(_render_changes(found, with_prompts=ls.settings.show_prompts))
         uri = await documents.show(ls, "changes.md", text) if arguments.show else None
-        return {"uri": uri, "text": text, "total": found.as_json()["total"]}
+        root = project.directory.project
+        return {
+            "uri": uri,
+            "text": text,
+            "total": found.as_json()["total"],
+            "files": [_changed_file(root, file) for file in found.files if file.ranges],
+        }
 
     @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
@@ -278,12 +287,36 @@ def _compare(
     policy: Policy,
     base: str | None,
     unsaved: dict[str, Text],
+    *,
+    is_staged: bool,
 ) -> Changes:
     """Compare, in a thread with a trail of its own."""
     trail = Trail(directory)
     trail.refresh()
+    scorer = Scorer(trail, policy)
     with ProjectLocator(trail) as locator:
-        return collect_changes(locator, base, Scorer(trail, policy), config.tracking, unsaved)
+        return collect_changes(locator, base, scorer, config.tracking, unsaved, is_staged=is_staged)
+
+
+def _changed_file(root: Path, file: ChangedFile) -> Members:
+    """Return where the AI lines of a changed file are, and which need a review."""
+    ranges: list[JsonValue] = [
+        {
+            "annotationId": each.placement.current.id,
+            "lineStart": each.start,
+            "lineEnd": each.end,
+            "unreviewed": file.needs_review(each),
+        }
+        for each in file.ranges
+    ]
+    return {
+        "uri": (root / file.path).as_uri(),
+        "filePath": file.path,
+        "changedLines": file.changed_lines,
+        **file.counts.as_json(),
+        "unreviewedLines": file.unreviewed_lines,
+        "ranges": ranges,
+    }
 
 
 def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot, Placement]:
@@ -368,7 +401,9 @@ def _render_record(record: LogRecord) -> str:
 def _render_changes(found: Changes, *, with_prompts: bool) -> Iterator[str]:
     """Yield a change as Markdown; all untrusted text in it is escaped."""
     base, head = found.diff_range.base[:12], found.diff_range.head
-    span = f"{base} to the work tree" if head is None else f"{base}..{head[:12]}"
+    span = f"{base}..{head[:12]}" if head is not None else f"{base} to the work tree"
+    if found.diff_range.is_staged:
+        span = f"{base} to the staged files"
     counts = f"{found.counts.words()} of {found.changed_lines} changed lines"
     yield f"# AI lines of a change\n\n{span}: {counts}.\n"
     for file in found.files:
