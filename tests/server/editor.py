@@ -34,6 +34,7 @@ class EditorClient(LanguageClient):
             types.WORKSPACE_DIAGNOSTIC_REFRESH,
             types.WORKSPACE_CODE_LENS_REFRESH,
             types.CLIENT_REGISTER_CAPABILITY,
+            types.PROGRESS,
             PROVENANCE_CHANGED,
         }
         own = {*taken, types.WORKSPACE_CONFIGURATION}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from lsprotocol import types
+
 from tests.server.editor import Editor
 from tests.server.project import STORY, Project
 
@@ -61,6 +63,7 @@ async def test_what_cannot_be_found_has_nothing_to_read(editor: Editor, project:
     assert (await editor.run("vibes.queue", {"uri": project.root.as_uri()})) == {
         "placements": [],
         "total": 0,
+        "reviewed": 0,
     }
 
 
@@ -108,3 +111,35 @@ async def test_a_placement_says_whether_it_waits_as_the_queue_has_it(
         },
     )
     assert await told() == [(4, False), (4, False)]
+
+
+def parts_of(editor: Editor, token: str) -> list[dict[str, Any]]:
+    """Return the parts that were sent with a token."""
+    sent = [each for method, each in editor.client.sent if method == types.PROGRESS]
+    return [each.value for each in sent if each.token == token]
+
+
+async def test_a_client_gets_the_queue_in_parts_and_how_much_is_reviewed(
+    editor: Editor, project: Project
+) -> None:
+    for number in range(30):
+        project.annotated(f"pkg/m{number:02}.py", 4, 7, risk_score=number / 100)
+    reviewed = project.line("pkg/m00.py", 10, 13, text=STORY)
+    project.review(reviewed)
+    given = {"uri": project.root.as_uri()}
+    whole = await editor.run("vibes.queue", {**given, "limit": 1000})
+    answer = await editor.run("vibes.queue", {**given, "partialResultToken": "rows"})
+    assert answer == {"placements": [], "total": 30, "reviewed": 1}
+    parts = parts_of(editor, "rows")
+    rows = [row for part in parts for row in part["placements"]]
+    assert len(parts) >= 2, "the first file does not wait for the others"
+    assert sorted(rows, key=lambda row: -row["storedScore"]) == whole["placements"]
+    assert parts[-1]["reviewed"] == 1
+
+
+async def test_a_row_has_the_first_line_of_code(editor: Editor, project: Project) -> None:
+    text = "(\n\n    first[0],\n    second,\n)\n"
+    project.annotated("a.py", 1, 5, text=text)
+    project.annotated("b.py", 1, 1, text="...\n")
+    answer = await editor.run("vibes.queue", {"uri": project.root.as_uri()})
+    assert [each["firstLine"] for each in answer["placements"]] == ["first[0],", ""]

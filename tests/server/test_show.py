@@ -235,3 +235,53 @@ async def test_a_text_that_is_not_kept_any_more_says_so(editor: Editor) -> None:
     assert "is no longer available. Ask for it again" in await content(
         editor, "vibes:/0/changes.md"
     )
+
+
+async def test_the_versions_of_a_changed_file_are_documents(
+    editor: Editor, changed: Project
+) -> None:
+    uri = await editor.open_known(changed.root / "a.py")
+    (file,) = (await editor.run("vibes.changes", {"uri": uri}))["files"]
+    assert (file["uri"], file["filePath"]) == (uri, "a.py")
+    assert (file["changedLines"], file["verifiedLines"]) == (12, 8)
+    assert "headUri" not in file, "the work tree is the file itself"
+    assert await content(editor, file["baseUri"]) == "import hashlib\n"
+
+    head = Repository(changed.root).commit("Add two functions")
+    (file,) = (await editor.run("vibes.changes", {"uri": uri, "base": f"{head}^!"}))["files"]
+    assert await content(editor, file["baseUri"]) == "import hashlib\n"
+    assert await content(editor, file["headUri"]) == STORY
+
+
+async def test_a_first_commit_is_compared_with_nothing(editor: Editor, project: Project) -> None:
+    uri = await editor.open_known(project.annotated())
+    head = Repository(project.root).commit("Begin")
+    (file,) = (await editor.run("vibes.changes", {"uri": uri, "base": f"{head}^!"}))["files"]
+    assert await content(editor, file["baseUri"]) == ""
+    assert await content(editor, file["headUri"]) == STORY
+
+
+async def test_a_document_that_git_does_not_have_says_so(editor: Editor, changed: Project) -> None:
+    uri = await editor.open_known(changed.root / "a.py")
+    (file,) = (await editor.run("vibes.changes", {"uri": uri}))["files"]
+    before, after = file["baseUri"].split("/git/", 1)
+    for blob in ("0" * 40, "HEAD", "..", "-p"):
+        other = f"{before}/git/{blob}/{after.partition('/')[2]}"
+        assert "is no longer available" in await content(editor, other)
+
+
+async def test_a_history_can_be_plain_text_that_is_not_opened(
+    editor: Editor, project: Project
+) -> None:
+    identifier = project.line(
+        "a.py", 4, 7, text=STORY, prompt=project.prompt("# Write `a`\u202e\ndigest.")
+    )
+    uri = await editor.open_known(project.file("a.py"))
+    before = len(editor.client.shown_documents)
+    given = {"uri": uri, "annotationId": identifier, "show": False, "format": "plaintext"}
+    answer = await editor.run("vibes.showHistory", given)
+    assert answer["uri"] is None
+    assert "PROMPT\n\n    # Write `a`\\u202e\n    digest.\n" in answer["text"]
+    assert f"record {identifier}" in answer["text"]
+    assert "**" not in answer["text"]
+    assert len(editor.client.shown_documents) == before

@@ -125,6 +125,11 @@ _OPTIONS: Final = (
 _STAGED: Final = ("diff-index", "--cached", "--ita-invisible-in-index")
 _FILES: Final = frozenset({b"100644", b"100755", b"100664"})
 _ZERO: Final = frozenset(b"0")
+_EMPTY_TREES: Final = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The hash of the empty tree, by the length of a repository's hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class DiffRange:
     """What to compare.
 
     Attributes:
-        base: The older commit.
+        base: The older commit; the empty tree for what a first commit introduced.
         head: The newer commit; None for the work tree or the index.
         is_staged: Whether the newer side is the index: what a commit would contain.
     """
@@ -163,14 +168,18 @@ class DiffEntry:
 
 
 def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
-    """Parse `BASE..HEAD`, `BASE...HEAD`, `BASE` or None (HEAD against the work tree).
+    """Parse `BASE..HEAD`, `BASE...HEAD`, `REV^!`, `BASE` or None (HEAD against the work tree).
 
-    A side left out is HEAD. Three dots start at the merge base.
+    A side left out is HEAD. Three dots start at the merge base. `REV^!` is what one commit changed
+    since its first parent.
 
     Raises:
         HistoryUnavailable: A side names no commit, or the two have no merge base.
     """
     text = given or "HEAD"
+    if text.endswith("^!"):
+        head = repository.resolve(text.removesuffix("^!") or "HEAD")
+        return DiffRange(repository.parent(head) or _EMPTY_TREES[len(head)], head)
     separator = next((each for each in ("...", "..") if each in text), None)
     if separator is None:
         return DiffRange(repository.resolve(text), None)

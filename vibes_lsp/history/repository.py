@@ -48,6 +48,20 @@ class Repository:
             return False
         return True
 
+    def parent(self, commit: str) -> str | None:
+        """Return the first parent of a commit; None for a first commit.
+
+        Raises:
+            HistoryUnavailable: A shallow clone lacks it.
+        """
+        if commit in self.shallow_boundary():
+            raise HistoryUnavailable(
+                f"the parent of {commit[:8]} is not in this shallow clone",
+                hint="fetch more of the history, with `git fetch --deepen=1`",
+            )
+        parent = f"{commit}^"
+        return self.resolve(parent) if self.has_commit(parent) else None
+
     def commit_time(self, commit: str) -> datetime:
         """Return the committer's time of a commit.
 

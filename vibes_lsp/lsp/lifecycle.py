@@ -26,14 +26,15 @@ from vibes_lsp.lsp.features import (
     diagnostics,
     hover,
     provenance,
+    queue,
     recording,
     references,
     show,
 )
-from vibes_lsp.lsp.features.show import ShownDocuments
 from vibes_lsp.lsp.refresh import FileWatchers, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
+from vibes_lsp.lsp.shown_documents import ShownDocuments
 from vibes_lsp.store.audit_dir import find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -55,7 +56,15 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     polling = TrailPolling(server)
     watchers = FileWatchers(server, polling.start)
     relocations = text_sync.register(server, flush, watchers)
-    for feature in (hover, code_lens, code_actions, references, provenance, diagnostics):
+    for feature in (
+        hover,
+        code_lens,
+        code_actions,
+        references,
+        provenance,
+        queue,
+        diagnostics,
+    ):
         feature.register(server)
     shown = show.register(server)
     recording.register(server, flush.schedule)

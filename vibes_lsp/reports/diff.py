@@ -55,6 +55,7 @@ class ChangedFile:
     Attributes:
         path: Relative to the project.
         old_path: Its former path, if it was renamed.
+        blobs: The hashes of the contents before and after; None where there is none in git.
         text: The file after the change.
         changed_lines: Number of added or changed lines.
         removed: Lines of the text before that are gone or changed, by the number of the line that
@@ -66,6 +67,7 @@ class ChangedFile:
 
     path: str
     old_path: str | None
+    blobs: tuple[str | None, str | None]
     text: Text
     changed_lines: int
     removed: Mapping[int, tuple[str, ...]]
@@ -266,7 +268,8 @@ class _Comparison:
         )
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
-        return ChangedFile(path, old_path, new, len(changed), removed, ranges, facts, report)
+        blobs = (entry.old, entry.new)
+        return ChangedFile(path, old_path, blobs, new, len(changed), removed, ranges, facts, report)
 
     def _old_text(self, entry: DiffEntry) -> Text | None:
         if entry.old is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -38,23 +38,40 @@ class Filter:
     file: str | None = None
 
 
+Found = tuple[Placement, Members]
+"""A placement, and the same as JSON."""
+OnFile = Callable[[Text, Sequence[Found]], None]
+"""Called with the text of each file and the annotations that match in it, as they are found."""
 NO_FILTER: Final = Filter()
 """Matches every annotation."""
 
 
 def find_placements(
-    locator: ProjectLocator, wanted: Filter, scorer: Scorer
-) -> list[tuple[Placement, Members]]:
+    locator: ProjectLocator, wanted: Filter, scorer: Scorer, on_file: OnFile | None = None
+) -> list[Found]:
     """Return the matching current annotations, file by file.
 
     Files that are not in this checkout are left out.
+
+    Args:
+        locator: The project's locator.
+        wanted: The conditions.
+        scorer: Computes their risk.
+        on_file: Called for each file. What it gets may include annotations that are left out in the
+            end, because they are found in another file later.
     """
     locator.prefetch()
-    found = [each for path in locator.annotated_files() for each in _in_file(locator, path, scorer)]
+
+    def search(paths: Sequence[str]) -> Iterator[Found]:
+        for path in paths:
+            text, in_file = _in_file(locator, path, scorer)
+            if on_file is not None and in_file:
+                on_file(text, [each for each in in_file if _matches(*each, wanted)])
+            yield from in_file
+
+    found = list(search(locator.annotated_files()))
     if any(placement.located.state == State.LOST for placement, _ in found):
-        found += [
-            each for path in locator.other_files() for each in _in_file(locator, path, scorer)
-        ]
+        found += search(locator.other_files())
     moved = {placement.current.id for placement, _ in found if placement.moved_from is not None}
     return [
         (placement, facts)
@@ -64,25 +81,21 @@ def find_placements(
     ]
 
 
-def _in_file(
-    locator: ProjectLocator, path: str, scorer: Scorer
-) -> Iterator[tuple[Placement, Members]]:
+def _in_file(locator: ProjectLocator, path: str, scorer: Scorer) -> tuple[Text, list[Found]]:
+    """Return the text of a file and its current annotations; nothing if it cannot have any."""
     try:
         content = read_content(locator.trail.directory.project, path)
     except UnreadableFile:
-        return
+        return Text(""), []
     if not locator.may_be_annotated(path, RawLines(content)):
-        return
+        return Text(""), []
     text = Text.from_bytes(content)
     placements = locator.locate(path, text)
     report = PlacementReport(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
-    yield from (
-        (placement, report.placement(placement))
-        for placement in placements
-        if placement.is_current_edit
-    )
+    current = [each for each in placements if each.is_current_edit]
+    return text, [(each, report.placement(each)) for each in current]
 
 
 def _matches(placement: Placement, facts: Members, wanted: Filter) -> bool:

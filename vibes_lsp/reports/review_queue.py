@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,12 +19,13 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, ContextType, Verdict
 from vibes_lsp.reports.blame import line_kind, line_owners
 from vibes_lsp.reports.coverage import FileCoverage, OwnedFile
-from vibes_lsp.reports.find import NO_FILTER, Filter, find_placements
+from vibes_lsp.reports.find import NO_FILTER, Filter, Found, find_placements
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.store.reasoning import reasoning_text
 
 _CONTEXT: Final = 3
 """Lines that are shown before and after an annotation."""
+_MAX_FIRST_LINE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,59 @@ def _earlier(placements: Sequence[Placement], placement: Placement) -> list[Plac
         and start <= each.located.end
     ]
     return sorted(found, key=lambda each: each.lineage.rank, reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewProgress:
+    """What waits for a review in one file or in the project, and how much is reviewed there.
+
+    Attributes:
+        waiting: What needs a review, in the order of `review_queue`, each with `firstLine`, its
+            first line of code.
+        reviewed: How many annotations have a review that counts.
+    """
+
+    waiting: tuple[Members, ...]
+    reviewed: int
+
+
+def review_progress(
+    locator: ProjectLocator, scorer: Scorer, on_progress: Callable[[ReviewProgress], None]
+) -> ReviewProgress:
+    """Return the review queue with the number of reviewed annotations.
+
+    Args:
+        locator: The project's locator.
+        scorer: Computes the risk.
+        on_progress: Called after each file with annotations.
+    """
+    first_lines: dict[int, str] = {}
+
+    def on_file(text: Text, found: Sequence[Found]) -> None:
+        waiting = []
+        for placement, facts in found:
+            if needs_review(placement, facts):
+                first_lines[id(facts)] = _first_line(text, placement)
+                waiting.append({**facts, "firstLine": first_lines[id(facts)]})
+        on_progress(ReviewProgress(tuple(waiting), sum(_is_done(*each) for each in found)))
+
+    found = find_placements(locator, NO_FILTER, scorer, on_file)
+    queue = sorted((facts for each, facts in found if needs_review(each, facts)), key=_sort_key)
+    return ReviewProgress(
+        tuple({**facts, "firstLine": first_lines[id(facts)]} for facts in queue),
+        sum(_is_done(*each) for each in found),
+    )
+
+
+def _first_line(text: Text, placement: Placement) -> str:
+    """Return the first line of an annotation that has a letter or digit, without indentation."""
+    start, end = placement.located.start or 1, placement.located.end or 0
+    lines = (line.strip() for line in text.lines[start - 1 : end])
+    return next((line for line in lines if any(map(str.isalnum, line))), "")[:_MAX_FIRST_LINE]
+
+
+def _is_done(placement: Placement, facts: Members) -> bool:
+    return _is_reviewable(placement, facts) and is_reviewed(facts)
 
 
 def review_queue(

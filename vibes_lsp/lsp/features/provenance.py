@@ -1,4 +1,4 @@
-"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`, `vibes.queue`.
+"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`.
 
 `vibes.files` has the numbers that a file tree shows.
 """
@@ -15,21 +15,15 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
-from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import label, line_text
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
-from vibes_lsp.reports.review_queue import needs_review, review_queue
-from vibes_lsp.risk.policy import Policy
-from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.reports.review_queue import needs_review
 
-_MAX_QUEUE: Final = 1000
 _MAX_FILES: Final = 1000
 
 
@@ -46,19 +40,6 @@ class LookupArguments:
     uri: str
     range: types.Range | None = None
     lines: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class QueueArguments:
-    """The argument of `vibes.queue`.
-
-    Attributes:
-        uri: A file or folder of the project; by default the first workspace folder.
-        limit: The largest number of placements to return.
-    """
-
-    uri: str | None = None
-    limit: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +76,6 @@ def register(server: Server) -> None:
             return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
 
         return run_use_case(answer)
-
-    @server.command(CommandName.QUEUE)
-    async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
-        project = run_use_case(lambda: ls.find_project(arguments.uri).read())
-        work = partial(
-            _queue, project.directory, project.snapshot.policy, use_git=ls.settings.use_git
-        )
-        waiting = await asyncio.get_running_loop().run_in_executor(
-            ls.thread_pool, run_use_case, work
-        )
-        root = project.directory.project
-        placements = [
-            {**each, "uri": (root / str(each["filePath"])).as_uri()}
-            for each in waiting[: max(0, min(arguments.limit, _MAX_QUEUE))]
-        ]
-        return {"placements": placements, "total": len(waiting)}
 
     @server.command(CommandName.FILES)
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
@@ -208,11 +173,3 @@ def _touches(located: LocatedRange, within: types.Range) -> bool:
         and located.start <= stop
         and located.end >= first.line + 1
     )
-
-
-def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:
-    """Return what waits for a review, in a thread: all files are read, and git is asked."""
-    trail = Trail(directory)
-    with ProjectLocator(trail, use_git=use_git) as locator:
-        locator.refresh({})
-        return review_queue(locator, Scorer(trail, policy))

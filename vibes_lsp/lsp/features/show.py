@@ -1,25 +1,19 @@
 """The commands that show a record, a prompt, a history or changes.
 
-A text is opened as a virtual document (LSP 3.18), else as a file, else as a message.
+A text is opened as a virtual document (LSP 3.18), else as a file, else as a message. A client that
+compares versions of a file reads those of git as virtual documents, too.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import logging
-import shutil
-import tempfile
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
-from uuid import uuid4
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, VibesError
@@ -32,8 +26,15 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.rendering import Description, Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.shown_documents import (
+    ShownDocuments,
+    open_document,
+    parse_version,
+    read_version,
+    version_uri,
+)
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
-from vibes_lsp.model.escaping import code_block, single_line
+from vibes_lsp.model.escaping import code_block, without_invisible
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
 from vibes_lsp.reports.placements import (
@@ -47,16 +48,11 @@ from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig
 
-_logger = logging.getLogger(__name__)
-SCHEME: Final = "vibes"
 _MARKUP: Final = Markup(types.MarkupKind.Markdown)
-_MAX_DOCUMENTS: Final = 32
-_MAX_MESSAGE: Final = 400
 _MAX_PROMPT: Final = 300
 _MAX_NAME: Final = 200
-_MODELINES: Final = 5
-"""Lines at either end of a file in which editors look for settings, unless configured otherwise."""
-_EXPIRED: Final = "This document is no longer available. Ask for it again.\n"
+_MAX_ID: Final = 80
+"""Characters of an id or hash: it is shown whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,86 +93,19 @@ class AnnotationArguments:
         uri: A file.
         annotationId: An annotation in it.
         show: Whether to open the document; false for clients that show it themselves.
+        format: `markdown` or `plaintext`.
     """
 
     uri: str
     annotationId: str  # noqa: N815  # its name on the wire
     show: bool = True
+    format: str = types.MarkupKind.Markdown
 
-
-class ShownDocuments:
-    """The texts that were opened in the client: the latest virtual documents, and files."""
-
-    def __init__(self) -> None:
-        self._texts: OrderedDict[str, str] = OrderedDict()
-        self._folder: Path | None = None
-
-    def text(self, uri: str) -> str:
-        """Return the text of a virtual document."""
-        return self._texts.get(uri, _EXPIRED)
-
-    def close(self) -> None:
-        """Delete the files."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
-
-    async def offer(self, ls: Server) -> None:
-        """Register virtual documents with clients that support them."""
-        if not offers_texts(ls.client_capabilities):
-            return
-        options = types.TextDocumentContentRegistrationOptions([SCHEME])
-        registration = types.Registration(
-            "vibes-texts", types.WORKSPACE_TEXT_DOCUMENT_CONTENT, options
-        )
-        try:
-            await ls.client_register_capability_async(types.RegistrationParams([registration]))
-        except JsonRpcException as error:
-            _logger.warning("the client refuses virtual documents: %s", error.message)
-
-    async def show(self, ls: Server, name: str, text: str) -> str | None:
-        """Open a text in the client.
-
-        Args:
-            ls: The server.
-            name: The name of the document, with an extension.
-            text: The text.
-
-        Returns:
-            The URI of the document; None if it was shown as a message, or not at all.
-        """
-        if not _shows_documents(ls):
-            ls.window_show_message(
-                types.ShowMessageParams(types.MessageType.Info, single_line(text, _MAX_MESSAGE))
-            )
-            return None
-        if offers_texts(ls.client_capabilities):
-            uri = self._add_virtual(name, text)
-        else:
-            uri = self._write(name, text)
-        return uri if await _open(ls, uri) else None
-
-    def _add_virtual(self, name: str, text: str) -> str:
-        uri = f"{SCHEME}:/{uuid4().hex[:8]}/{name}"
-        self._texts[uri] = text
-        while len(self._texts) > _MAX_DOCUMENTS:
-            self._texts.popitem(last=False)
-        return uri
-
-    def _write(self, name: str, text: str) -> str:
-        """Write a text outside all projects, below a folder that only this user may enter.
-
-        Each text gets a file of its own: a client may keep showing the old content of an open file.
-        Blank lines surround it, since editors obey modelines in it, and the text is untrusted.
-        """
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="vibes-")).resolve()
-        folder = self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-        folder.mkdir(exist_ok=True)
-        file = folder / name
-        blank = "\n" * _MODELINES
-        file.write_text(f"{blank}{text}\n{blank}\f\n", encoding="utf-8", errors="replace")
-        return file.as_uri()
+    @property
+    def markup(self) -> Markup:
+        """The markup of the text; Markdown unless plain text is asked for."""
+        is_plain = self.format == types.MarkupKind.PlainText
+        return Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
 
 
 def register(server: Server) -> ShownDocuments:
@@ -184,10 +113,17 @@ def register(server: Server) -> ShownDocuments:
     documents = ShownDocuments()
 
     @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
-    def content(
-        _ls: Server, params: types.TextDocumentContentParams
+    async def content(
+        ls: Server, params: types.TextDocumentContentParams
     ) -> types.TextDocumentContentResult:
-        return types.TextDocumentContentResult(documents.text(params.uri))
+        version = parse_version(params.uri)
+        if version is None:
+            return types.TextDocumentContentResult(documents.text(params.uri))
+        folder, blob = version
+        directory = run_use_case(lambda: ls.find_project(folder).directory)
+        work = partial(read_version, directory, blob)
+        text = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
+        return types.TextDocumentContentResult(text)
 
     @server.command(CommandName.SHOW)
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
@@ -227,13 +163,13 @@ def register(server: Server) -> ShownDocuments:
 
     @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
-        text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments)))
+        text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments), arguments.markup))
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
     async def show_history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
-        text = run_use_case(lambda: _render_history(ls, *_find(ls, arguments)))
+        text = run_use_case(lambda: _render_history(ls, *_find(ls, arguments), arguments.markup))
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -243,35 +179,10 @@ def register(server: Server) -> ShownDocuments:
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
-        shown = arguments.show and await _open(ls, uri, place)
+        shown = arguments.show and await open_document(ls, uri, place)
         return {"uri": uri, "line": line + 1, "shown": shown}
 
     return documents
-
-
-def offers_texts(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client supports virtual documents that are registered dynamically."""
-    content = (
-        capabilities.workspace.text_document_content if capabilities.workspace is not None else None
-    )
-    return content is not None and bool(content.dynamic_registration)
-
-
-def _shows_documents(ls: Server) -> bool:
-    window = ls.client_capabilities.window
-    return window is not None and window.show_document is not None and window.show_document.support
-
-
-async def _open(ls: Server, uri: str, selection: types.Range | None = None) -> bool:
-    """Open a document in the client; return whether it did."""
-    if not _shows_documents(ls):
-        return False
-    params = types.ShowDocumentParams(uri, external=False, take_focus=True, selection=selection)
-    try:
-        return (await ls.window_show_document_async(params)).success
-    except JsonRpcException as error:
-        _logger.warning("the client does not open a document: %s", error.message)
-        return False
 
 
 def _search(directory: AuditDir, prefix: str) -> Members:
@@ -299,7 +210,11 @@ def _compare(
 
 
 def _changed_file(root: Path, file: ChangedFile) -> Members:
-    """Return where the AI lines of a changed file are, and which need a review."""
+    """Return where the AI lines of a changed file are, and its versions in git as documents."""
+    old, new = file.blobs
+    versions: Members = {"baseUri": version_uri(root, file.old_path or file.path, old)}
+    if new is not None:
+        versions["headUri"] = version_uri(root, file.path, new)
     ranges: list[JsonValue] = [
         {
             "annotationId": each.placement.current.id,
@@ -315,6 +230,7 @@ def _changed_file(root: Path, file: ChangedFile) -> Members:
         "changedLines": file.changed_lines,
         **file.counts.as_json(),
         "unreviewedLines": file.unreviewed_lines,
+        **versions,
         "ranges": ranges,
     }
 
@@ -336,43 +252,64 @@ def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot,
     return snapshot, found
 
 
-def _render_prompt(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> str:
+def _render_prompt(
+    ls: Server, snapshot: DocumentSnapshot, placement: Placement, markup: Markup
+) -> str:
     prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is None:
         raise UnknownId(
             "no prompt to show: none is recorded, or prompts are hidden",
             hint="see the setting vibes.prompts.show",
         )
-    description = Description(snapshot, _MARKUP, show_prompts=False)
-    annotation = description.describe(placement, owns_line=True)
-    return f"# Prompt\n\n{code_block(Text(prompt).lines)}\n\n## Annotation\n\n{annotation}\n"
+    description = Description(snapshot, markup, show_prompts=False)
+    parts = [
+        _heading(markup, "Prompt", 1),
+        _block(markup, Text(prompt).lines),
+        _heading(markup, "Annotation"),
+        description.describe(placement, owns_line=True),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
-def _render_history(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> str:
-    """Return an annotation, its records and reviews, and the other annotations on its lines."""
-    description = Description(snapshot, _MARKUP, ls.settings.show_prompts)
+def _render_history(
+    ls: Server, snapshot: DocumentSnapshot, placement: Placement, markup: Markup
+) -> str:
+    """Return an annotation: its prompt, records, reviews, and other annotations on its lines."""
+    description = Description(snapshot, markup, show_prompts=False)
     others = [
         each for each in snapshot.placements if each is not placement and _overlap(placement, each)
     ]
     others.sort(key=lambda each: each.lineage.rank, reverse=True)
-    parts = [
-        "# Annotation",
-        description.describe(placement, owns_line=True),
-        "## Records",
-        "\n".join(map(_render_record, placement.lineage.members)),
-    ]
-    quote = _MARKUP.quote
+    parts = [_heading(markup, "Annotation", 1), description.describe(placement, owns_line=True)]
+    prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
+    if prompt is not None:
+        parts += [_heading(markup, "Prompt"), _block(markup, Text(prompt).lines)]
+    records = [_render_record(record, markup) for record in placement.lineage.members]
+    parts += [_heading(markup, "Records"), "\n".join(records)]
     reviews = [
-        f"- {quote(each.edge.record.text('timestamp') or '?', 24)} "
-        f"{each.verdict or 'reviewed'} by {quote(each.reviewer, 60)}"
+        f"- {markup.quote(each.edge.record.text('timestamp') or '?', 24)} "
+        f"{each.verdict or 'reviewed'} by {markup.quote(each.reviewer, 60)}"
         for each in snapshot.trail.trail.reviews_of(placement.lineage)
     ]
     if reviews:
-        parts += ["## Reviews", "\n".join(reviews)]
+        parts += [_heading(markup, "Reviews"), "\n".join(reviews)]
     if others:
-        parts.append("## Other annotations on these lines")
-        parts += [description.describe(each, owns_line=False) for each in others]
+        parts.append(_heading(markup, "Other annotations on these lines"))
+        with_prompts = Description(snapshot, markup, ls.settings.show_prompts)
+        parts += [with_prompts.describe(each, owns_line=False) for each in others]
     return "\n\n".join(parts) + "\n"
+
+
+def _heading(markup: Markup, text: str, level: int = 2) -> str:
+    is_markdown = markup.kind == types.MarkupKind.Markdown
+    return f"{'#' * level} {text}" if is_markdown else text.upper()
+
+
+def _block(markup: Markup, lines: Sequence[str]) -> str:
+    """Write untrusted lines as a block: a code block, or indented."""
+    if markup.kind == types.MarkupKind.Markdown:
+        return code_block(lines)
+    return "\n".join(f"    {without_invisible(line)}".rstrip() for line in lines)
 
 
 def _overlap(one: Placement, other: Placement) -> bool:
@@ -387,14 +324,14 @@ def _overlap(one: Placement, other: Placement) -> bool:
     )
 
 
-def _render_record(record: LogRecord) -> str:
-    quote = _MARKUP.quote
+def _render_record(record: LogRecord, markup: Markup) -> str:
+    quote = markup.quote
     lines = f"{record.members.get('line_start', '?')}-{record.members.get('line_end', '?')}"
     commit = record.text("commit_hash")
-    of_commit = f", commit {quote(commit, 12)}" if commit else ""
+    of_commit = f", commit {quote(commit, _MAX_ID)}" if commit else ""
     return (
         f"- log line {record.line}: {quote(record.text('action') or '?', 20)} "
-        f"{quote(lines, 30)}{of_commit}, record {quote(record.id, 12)}"
+        f"{quote(lines, 30)}{of_commit}, record {quote(record.id, _MAX_ID)}"
     )
 
 

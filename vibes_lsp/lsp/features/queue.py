@@ -1,0 +1,142 @@
+"""The review queue of a project: `vibes.queue`, at once or in parts while files are read."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from lsprotocol import types
+
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.model.members import Members
+from vibes_lsp.reports.review_queue import ReviewProgress, review_progress
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.audit_dir import AuditDir
+
+_MAX_QUEUE: Final = 1000
+_PART_INTERVAL: Final = 0.25
+"""Seconds between two parts: often enough to be watched, seldom enough to cost little."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueArguments:
+    """The argument of `vibes.queue`.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+        limit: The largest number of placements to return, without a token.
+        partialResultToken: Send the queue in parts, as `$/progress` with this token.
+    """
+
+    uri: str | None = None
+    limit: int = 200
+    partialResultToken: types.ProgressToken | None = None  # noqa: N815  # its name on the wire
+
+
+class _Cancelled(Exception):
+    """The client has cancelled the request."""
+
+
+class _Parts:
+    """Gathers what is found, file by file, and sends it in parts.
+
+    Args:
+        root: The project's folder.
+        send: Sends a part; called in the thread that searches.
+    """
+
+    def __init__(self, root: Path, send: Callable[[dict[str, Any]], None]) -> None:
+        self.is_cancelled = threading.Event()
+        self.sent: set[tuple[object, object]] = set()
+        self._root = root
+        self._send = send
+        self._waiting: list[Members] = []
+        self._reviewed = 0
+        self._last = 0.0
+
+    def add(self, progress: ReviewProgress) -> None:
+        """Add what one file has, and send a part if it is time.
+
+        Raises:
+            _Cancelled: The request was cancelled.
+        """
+        if self.is_cancelled.is_set():
+            raise _Cancelled
+        self._waiting += progress.waiting
+        self._reviewed += progress.reviewed
+        if time.monotonic() - self._last >= _PART_INTERVAL:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was not sent yet."""
+        self.sent.update(map(_key, self._waiting))
+        self._send(
+            {"placements": _with_uris(self._root, self._waiting), "reviewed": self._reviewed}
+        )
+        self._waiting = []
+        self._last = time.monotonic()
+
+
+def register(server: Server) -> None:
+    """Offer the command."""
+
+    @server.command(CommandName.QUEUE)
+    async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
+        project = run_use_case(lambda: ls.find_project(arguments.uri).read())
+        loop, root = asyncio.get_running_loop(), project.directory.project
+        token = arguments.partialResultToken
+
+        def send(part: dict[str, Any]) -> None:
+            if token is not None:
+                params = types.ProgressParams(token, part)
+                loop.call_soon_threadsafe(ls.progress, params)
+
+        parts = _Parts(root, send)
+        work = partial(
+            _search,
+            project.directory,
+            project.snapshot.policy,
+            parts,
+            use_git=ls.settings.use_git,
+        )
+        try:
+            found = await loop.run_in_executor(ls.thread_pool, run_use_case, work)
+        except asyncio.CancelledError:
+            parts.is_cancelled.set()
+            raise
+        waiting = found.waiting
+        counts = {"total": len(waiting), "reviewed": found.reviewed}
+        if token is None:
+            chosen = waiting[: max(0, min(arguments.limit, _MAX_QUEUE))]
+            return {"placements": _with_uris(root, chosen), **counts}
+        if parts.sent == set(map(_key, waiting)):
+            return {"placements": [], **counts}
+        return {"placements": _with_uris(root, waiting), "isWhole": True, **counts}
+
+
+def _key(placement: Members) -> tuple[object, object]:
+    return placement["filePath"], placement["annotationId"]
+
+
+def _with_uris(root: Path, placements: list[Members] | tuple[Members, ...]) -> list[Members]:
+    return [{**each, "uri": (root / str(each["filePath"])).as_uri()} for each in placements]
+
+
+def _search(directory: AuditDir, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:
+    """Search all files, in a thread with a trail of its own; git is asked."""
+    trail = Trail(directory)
+    with ProjectLocator(trail, use_git=use_git) as locator:
+        locator.refresh({})
+        found = review_progress(locator, Scorer(trail, policy), parts.add)
+    parts.flush()
+    return found

@@ -1,0 +1,163 @@
+"""Texts that open in the client: virtual documents (LSP 3.18), else files, else messages."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote as percent_encode
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.model.escaping import single_line
+from vibes_lsp.store.audit_dir import AuditDir
+
+_logger = logging.getLogger(__name__)
+SCHEME: Final = "vibes"
+_MAX_DOCUMENTS: Final = 32
+_MAX_MESSAGE: Final = 400
+_MODELINES: Final = 5
+"""Lines at either end of a file in which editors look for settings, unless configured otherwise."""
+_EXPIRED: Final = "This document is no longer available. Ask for it again.\n"
+_VERSION: Final = "/git/"
+_NO_BLOB: Final = "none"
+
+
+class ShownDocuments:
+    """The texts that were opened in the client: the latest virtual documents, and files."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._folder: Path | None = None
+
+    def text(self, uri: str) -> str:
+        """Return the text of a virtual document."""
+        return self._texts.get(uri, _EXPIRED)
+
+    def close(self) -> None:
+        """Delete the files."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    async def offer(self, ls: Server) -> None:
+        """Register virtual documents with clients that support them."""
+        if not offers_texts(ls.client_capabilities):
+            return
+        options = types.TextDocumentContentRegistrationOptions([SCHEME])
+        registration = types.Registration(
+            "vibes-texts", types.WORKSPACE_TEXT_DOCUMENT_CONTENT, options
+        )
+        try:
+            await ls.client_register_capability_async(types.RegistrationParams([registration]))
+        except JsonRpcException as error:
+            _logger.warning("the client refuses virtual documents: %s", error.message)
+
+    async def show(self, ls: Server, name: str, text: str) -> str | None:
+        """Open a text in the client.
+
+        Args:
+            ls: The server.
+            name: The name of the document, with an extension.
+            text: The text.
+
+        Returns:
+            The URI of the document; None if it was shown as a message, or not at all.
+        """
+        if not shows_documents(ls):
+            ls.window_show_message(
+                types.ShowMessageParams(types.MessageType.Info, single_line(text, _MAX_MESSAGE))
+            )
+            return None
+        if offers_texts(ls.client_capabilities):
+            uri = self._add_virtual(name, text)
+        else:
+            uri = self._write(name, text)
+        return uri if await open_document(ls, uri) else None
+
+    def _add_virtual(self, name: str, text: str) -> str:
+        uri = f"{SCHEME}:/{uuid4().hex[:8]}/{name}"
+        self._texts[uri] = text
+        while len(self._texts) > _MAX_DOCUMENTS:
+            self._texts.popitem(last=False)
+        return uri
+
+    def _write(self, name: str, text: str) -> str:
+        """Write a text outside all projects, below a folder that only this user may enter.
+
+        Each text gets a file of its own: a client may keep showing the old content of an open file.
+        Blank lines surround it, since editors obey modelines in it, and the text is untrusted.
+        """
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="vibes-")).resolve()
+        folder = self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        folder.mkdir(exist_ok=True)
+        file = folder / name
+        blank = "\n" * _MODELINES
+        file.write_text(f"{blank}{text}\n{blank}\f\n", encoding="utf-8", errors="replace")
+        return file.as_uri()
+
+
+def offers_texts(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client supports virtual documents that are registered dynamically."""
+    content = (
+        capabilities.workspace.text_document_content if capabilities.workspace is not None else None
+    )
+    return content is not None and bool(content.dynamic_registration)
+
+
+def shows_documents(ls: Server) -> bool:
+    """Whether a client opens documents when asked to."""
+    window = ls.client_capabilities.window
+    return window is not None and window.show_document is not None and window.show_document.support
+
+
+async def open_document(ls: Server, uri: str, selection: types.Range | None = None) -> bool:
+    """Open a document in the client; return whether it did."""
+    if not shows_documents(ls):
+        return False
+    params = types.ShowDocumentParams(uri, external=False, take_focus=True, selection=selection)
+    try:
+        return (await ls.window_show_document_async(params)).success
+    except JsonRpcException as error:
+        _logger.warning("the client does not open a document: %s", error.message)
+        return False
+
+
+def parse_version(uri: str) -> tuple[str, str | None] | None:
+    """Return the project's URI and the blob that a URI of `_version_uri` names; else None."""
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    if parts.scheme != SCHEME or not path.startswith(_VERSION):
+        return None
+    blob = path.removeprefix(_VERSION).partition("/")[0]
+    return unquote(parts.query), None if blob == _NO_BLOB else blob
+
+
+def version_uri(root: Path, path: str, blob: str | None) -> str:
+    """Return the URI of a virtual document: a file's content in git, or an empty text."""
+    name = percent_encode(path, errors="surrogateescape")
+    return f"{SCHEME}:{_VERSION}{blob or _NO_BLOB}/{name}?{percent_encode(root.as_uri())}"
+
+
+def read_version(directory: AuditDir, blob: str | None) -> str:
+    """Return a file's content in git, in a thread."""
+    if blob is None:
+        return ""
+    repository = open_repository(directory.project)
+    if repository is None:
+        return _EXPIRED
+    with GitObjects(repository.root) as objects:
+        data = objects.contents(blob)
+    return _EXPIRED if data is None else Text.from_bytes(data).content
