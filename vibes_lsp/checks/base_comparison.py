@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from vibes_lsp.checks import catalogue
+from vibes_lsp.checks import base_catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.policy_changes import check_policy
@@ -138,14 +138,14 @@ def _committed_policy(context: CheckContext, revisions: Revisions) -> LoadedConf
 def _symbolic_links(context: CheckContext) -> Iterator[Finding]:
     if context.directory.path.is_symlink():
         yield Finding(
-            catalogue.BASE_FILE,
+            base_catalogue.BASE_FILE,
             "the audit directory is a symbolic link",
             context.directory.path.name,
         )
     for name in _AUDIT_FILES:
         if (context.directory.path / name).is_symlink():
             yield Finding(
-                catalogue.BASE_FILE, f"{name} is a symbolic link", context.relative_name(name)
+                base_catalogue.BASE_FILE, f"{name} is a symbolic link", context.relative_name(name)
             )
 
 
@@ -161,10 +161,10 @@ def _base_records(context: CheckContext, revisions: Revisions) -> Iterator[Findi
         where = f"record {identifier[:16]} (line {number} of commit {revisions.base[:12]})"
         if now is None:
             yield context.in_log(
-                catalogue.BASE_RECORD, f"{where} was removed, or changed together with its id"
+                base_catalogue.BASE_RECORD, f"{where} was removed, or changed together with its id"
             )
         elif not same_value(now.members, record):
-            yield context.in_log(catalogue.BASE_RECORD, f"{where} was changed", now.line)
+            yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was changed", now.line)
 
 
 def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
@@ -178,13 +178,15 @@ def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Findi
         entry = before.entry(key)
         if key not in manifest:
             yield Finding(
-                catalogue.BASE_ENTRY,
+                base_catalogue.BASE_ENTRY,
                 f"entry {key[:16]} of commit {base[:12]} was removed",
                 context.manifest_name,
             )
         elif entry is not None and not _same_entry(entry, manifest.entry(key)):
             yield context.in_entry(
-                catalogue.BASE_ENTRY, f"entry {key[:16]} of commit {base[:12]} was changed", key
+                base_catalogue.BASE_ENTRY,
+                f"entry {key[:16]} of commit {base[:12]} was changed",
+                key,
             )
 
 
@@ -202,7 +204,7 @@ def _file_modes(
         and not context.directory.path.is_symlink()
     ):
         yield Finding(
-            catalogue.BASE_FILE, f"the audit directory is {_mode_name(whole)} in HEAD", folder
+            base_catalogue.BASE_FILE, f"the audit directory is {_mode_name(whole)} in HEAD", folder
         )
     for name in _AUDIT_FILES:
         entry = head.get(f"{folder}/{name}")
@@ -214,7 +216,7 @@ def _file_modes(
             continue
         if not (context.directory.path / name).is_symlink():
             yield Finding(
-                catalogue.BASE_FILE,
+                base_catalogue.BASE_FILE,
                 f"{name} is {_mode_name(entry)} in HEAD",
                 context.relative_name(name),
             )
@@ -222,7 +224,7 @@ def _file_modes(
     for path, entry in head.items():
         if path.startswith(journal) and base.get(path) != entry:
             yield Finding(
-                catalogue.BASE_FILE,
+                base_catalogue.BASE_FILE,
                 "the branch changes the journal, which must not be committed",
                 path,
             )
@@ -241,11 +243,11 @@ def _nested_trails(
     for folder, files in now.items():
         if folder not in before:
             yield Finding(
-                catalogue.BASE_TRAIL, "the branch adds an audit trail for this folder", folder
+                base_catalogue.BASE_TRAIL, "the branch adds an audit trail for this folder", folder
             )
         elif before[folder] != files:
             message = "the branch changes this trail; run the gate in its folder too"
-            yield Finding(catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
+            yield Finding(base_catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
 
 
 def _trails_below(tree: Mapping[str, TreeEntry], own: str) -> Mapping[str, Mapping[str, TreeEntry]]:
@@ -272,7 +274,7 @@ def _committed_log(context: CheckContext, revisions: Revisions) -> Iterator[Find
     if missing:
         lines_are = pluralize(missing, "log line of HEAD is", "log lines of HEAD are")
         message = f"{lines_are} missing on disk"
-        yield context.in_log(catalogue.BASE_CHECKOUT, message)
+        yield context.in_log(base_catalogue.BASE_CHECKOUT, message)
 
 
 def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
@@ -286,7 +288,9 @@ def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator
     )
     if committed.form == ManifestForm.BROKEN:
         yield Finding(
-            catalogue.BASE_CHECKOUT, "the manifest of HEAD cannot be read", context.manifest_name
+            base_catalogue.BASE_CHECKOUT,
+            "the manifest of HEAD cannot be read",
+            context.manifest_name,
         )
     for key in committed:
         raw = committed.raw(key)
@@ -296,7 +300,7 @@ def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator
             continue
         if not _same_entry(committed.entry(key), manifest.entry(key)):
             yield context.in_entry(
-                catalogue.BASE_CHECKOUT,
+                base_catalogue.BASE_CHECKOUT,
                 f"entry {key[:16]} of HEAD is missing or different on disk",
                 key,
             )
@@ -318,10 +322,12 @@ def _branch_records(context: CheckContext, revisions: Revisions) -> Iterator[Fin
         for line, commit in lines.items():
             where = f"record {identifier[:16]}, added in commit {commit[:12]},"
             if not records:
-                yield context.in_log(catalogue.BASE_RECORD, f"{where} was removed")
+                yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was removed")
                 break
             if not any(same_value(_parse(line), record.members) for record in records):
-                yield context.in_log(catalogue.BASE_RECORD, f"{where} was changed", records[0].line)
+                yield context.in_log(
+                    base_catalogue.BASE_RECORD, f"{where} was changed", records[0].line
+                )
 
 
 def _lines_of_branch(context: CheckContext, revisions: Revisions) -> Iterator[tuple[bytes, str]]:
@@ -353,9 +359,11 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
             seen.add((key, entry))
             where = f"entry {key[:16]}, added in commit {commit[:12]},"
             if key not in manifest:
-                yield Finding(catalogue.BASE_ENTRY, f"{where} was removed", context.manifest_name)
+                yield Finding(
+                    base_catalogue.BASE_ENTRY, f"{where} was removed", context.manifest_name
+                )
             elif not _same_entry(_parse(entry), manifest.entry(key)):
-                yield context.in_entry(catalogue.BASE_ENTRY, f"{where} was changed", key)
+                yield context.in_entry(base_catalogue.BASE_ENTRY, f"{where} was changed", key)
 
 
 def _entries_at(
@@ -387,4 +395,4 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
             continue
         if not same_value(first.members, record.members):
             message = f"record {record.id[:16]} is on line {first.line} too, with different content"
-            yield context.in_log(catalogue.BASE_RECORD, message, record.line)
+            yield context.in_log(base_catalogue.BASE_RECORD, message, record.line)

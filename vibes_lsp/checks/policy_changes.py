@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.checks import catalogue
+from vibes_lsp.checks import base_catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.model.config import Config
@@ -191,13 +191,17 @@ def check_policy(
             else "was removed"
         )
         yield Finding(
-            catalogue.BASE_POLICY,
+            base_catalogue.BASE_POLICY,
             f"the policy of commit {commit[:12]} {state}{where}",
             context.config_name,
         )
         return
     for change in policy_changes(before, now):
-        check = catalogue.BASE_LEVEL if change.field == "assurance_level" else catalogue.BASE_POLICY
+        check = (
+            base_catalogue.BASE_LEVEL
+            if change.field == "assurance_level"
+            else base_catalogue.BASE_POLICY
+        )
         override = None if change.loosens else Severity.NOTE
         yield Finding(
             check,

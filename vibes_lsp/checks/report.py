@@ -27,6 +27,7 @@ from vibes_lsp.checks.manifest_entries import (
     check_level,
     check_privacy,
 )
+from vibes_lsp.checks.private_keys import check_private_keys
 from vibes_lsp.checks.records import (
     RecordChecks,
     ReferenceChecks,
@@ -189,6 +190,7 @@ def _findings(
     yield from check_manifest(context)
     yield from check_log(context)
     yield from check_git_setup(context)
+    yield from check_private_keys(context)
     yield from check_entries(context, hashes)
     yield from check_level(context)
     yield from check_blobs(context)

@@ -52,6 +52,11 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "merge": "Resolve merge conflicts in the audit trail.",
         "import": "Import what other tools recorded.",
     },
+    "Attest": {
+        "attest": "Sign the audit trail as it is now.",
+        "verify": "Verify an attestation and what it still covers.",
+        "keys": "Manage the keys that sign attestations.",
+    },
     "Automate": {
         "check": "Check the audit trail for compliance.",
         "gate": "Block code that is too risky or needs review.",
@@ -76,6 +81,10 @@ _SHARED_MODULES: Final = {
 """Where a command is that shares a module; the others are `vibes_lsp.cli.NAME:command`."""
 
 
+_EXTRAS: Final = {"cryptography": "attest", "securesystemslib": "attest"}
+"""Packages that only some commands need, and the extra that installs each."""
+
+
 class _Commands(click.Group):
     """Imports the module of a command only when it runs: `vibes --help` needs none of them."""
 
@@ -88,7 +97,16 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = _SHARED_MODULES.get(cmd_name, f"{cmd_name}:command").partition(":")
-        command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
+        try:
+            command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in _EXTRAS:
+                raise
+            raise VibesError(
+                f"vibes {cmd_name} needs the package {package}",
+                hint=f"pip install 'vibes-lsp[{_EXTRAS[package]}]'",
+            ) from None
         return command
 
     @override

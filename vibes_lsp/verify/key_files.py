@@ -31,32 +31,38 @@ def default_key_folder() -> Path:
     return Path.home() / ".vibescheck" / "keys"
 
 
+def refuse_existing_key(folder: Path, *, replace: bool) -> None:
+    """Check that no key is lost: signatures of a lost key can never be made again.
+
+    Raises:
+        RefusedWrite: There is a private key, and it may not be replaced.
+    """
+    private = folder / PRIVATE_KEY_NAME
+    if private.exists() and not replace:
+        raise RefusedWrite(f"{private} exists", hint="use it, or replace it for good: --replace")
+
+
 def save_key_pair(
     folder: Path, key: PrivateKey, *, passphrase: str | None = None, replace: bool = False
 ) -> None:
-    """Write both files of a key, readable as RFC 11.3 says; the folder is created.
+    """Write both files of a key, with the modes of RFC 11.3; the folder is created.
 
     Args:
         folder: The folder of keys.
         key: The private key.
         passphrase: Encrypts the private key, if it is not empty.
-        replace: Whether an existing key is replaced; its signatures could never be made again.
+        replace: Whether an existing key is replaced.
 
     Raises:
         RefusedWrite: There is a key, or the folder is not writable.
     """
+    refuse_existing_key(folder, replace=replace)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from error
-    private, public = folder / PRIVATE_KEY_NAME, folder / PUBLIC_KEY_NAME
-    if private.exists() and not replace:
-        raise RefusedWrite(
-            f"{private} exists",
-            hint="use it, or replace it for good with --replace",
-        )
-    write_key_file(private, key.pem(passphrase), mode=_SECRET)
-    write_key_file(public, key.public.pem.encode(), mode=_PUBLIC)
+    write_key_file(folder / PRIVATE_KEY_NAME, key.pem(passphrase), mode=_SECRET)
+    write_key_file(folder / PUBLIC_KEY_NAME, key.public.pem.encode(), mode=_PUBLIC)
 
 
 def write_key_file(path: Path, data: bytes, *, mode: int = _PUBLIC) -> None:

@@ -73,7 +73,12 @@ class PublicKey:
     @property
     def key_id(self) -> str:
         """The first 16 hexadecimal digits of SHA-256 over the DER encoding (RFC 11.3, R23)."""
-        return hashlib.sha256(self.der).hexdigest()[:16]
+        return self.fingerprint[:16]
+
+    @property
+    def fingerprint(self) -> str:
+        """All of that digest: 64 bits can be found by search, so people compare this."""
+        return hashlib.sha256(self.der).hexdigest()
 
     @property
     def der(self) -> bytes:

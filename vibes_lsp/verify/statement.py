@@ -63,18 +63,20 @@ class Statement:
     subjects: tuple[Subject, ...]
     predicate: Members
 
+    def as_json(self) -> Members:
+        """Return the in-toto statement."""
+        return {
+            "_type": STATEMENT_TYPE,
+            "subject": [
+                {"name": each.name, "digest": {"sha256": each.sha256}} for each in self.subjects
+            ],
+            "predicateType": PREDICATE_TYPE,
+            "predicate": self.predicate,
+        }
+
     def encode(self) -> bytes:
         """Return the payload of the envelope."""
-        return canonical_json(
-            {
-                "_type": STATEMENT_TYPE,
-                "subject": [
-                    {"name": each.name, "digest": {"sha256": each.sha256}} for each in self.subjects
-                ],
-                "predicateType": PREDICATE_TYPE,
-                "predicate": self.predicate,
-            }
-        )
+        return canonical_json(self.as_json())
 
     @property
     def project(self) -> str | None:

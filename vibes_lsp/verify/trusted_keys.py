@@ -5,6 +5,7 @@ Trust is the user's decision (RFC 11.6): nothing is added here but by `vibes key
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +17,8 @@ from vibes_lsp.errors import BadKey, MalformedJson
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
-from vibes_lsp.store.files import read_file
+from vibes_lsp.store.files import read_file, write_error
+from vibes_lsp.verify.key_files import write_key_file
 from vibes_lsp.verify.keys import MAX_KEY_FILE, PublicKey, parse_public_key
 
 TRUSTED_KEYS_NAME: Final = "trusted.json"
@@ -156,6 +158,20 @@ def read_trusted_keys(folder: Path) -> tuple[TrustedKey, ...]:
     return tuple(
         parse_trusted_key(each, f"{TRUSTED_KEYS_NAME}: keys[{at}]") for at, each in enumerate(keys)
     )
+
+
+def write_trusted_keys(folder: Path, keys: Sequence[TrustedKey]) -> None:
+    """Write the keys that the user trusts; the folder is created.
+
+    Raises:
+        RefusedWrite: The folder is not writable.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from error
+    content = {"keys": [each.as_json() for each in keys]}
+    write_key_file(folder / TRUSTED_KEYS_NAME, json.dumps(content, indent=2).encode() + b"\n")
 
 
 def with_trusted_key(known: Sequence[TrustedKey], added: TrustedKey) -> tuple[TrustedKey, ...]:

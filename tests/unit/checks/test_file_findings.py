@@ -284,3 +284,41 @@ def test_an_incomplete_record_is_found_after_the_last_complete_one(project: Proj
             "the last record is incomplete and not read",
         )
     ]
+
+
+PRIVATE_KEY = (
+    "-----BEGIN PRIVATE KEY-----\n"
+    "MC4CAQAwBQYDK2VwBCIEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
+    "-----END PRIVATE KEY-----\n"
+)
+
+
+@pytest.mark.parametrize("name", [".ai-audit/vibescheck.key", ".ai-audit/keys/mine.pem"])
+def test_private_key(project: Project, name: str) -> None:
+    (project.root / name).parent.mkdir(exist_ok=True)
+    (project.root / name).write_text(PRIVATE_KEY)
+    assert project.seen() == [
+        Seen("private-key", "error", name, None, None, "the file is a private key")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("keys/vibescheck.key", PRIVATE_KEY.replace(" PRIVATE", " ENCRYPTED PRIVATE"), True),
+        ("ours.pem", PRIVATE_KEY, True),
+        (
+            "tests/server.pem",
+            PRIVATE_KEY.replace("MC4CAQAwBQYDK2VwBCIEI", "MIIEvQIBADANBgkqhkiG9"),
+            False,
+        ),
+        ("vibescheck.pub", PRIVATE_KEY.replace("PRIVATE", "PUBLIC"), False),
+    ],
+)
+def test_a_private_key_that_git_tracks(project: Project, name: str, text: str, found: bool) -> None:
+    (project.root / name).parent.mkdir(exist_ok=True)
+    (project.root / name).write_text(text)
+    project.repository.git("add", name)
+    assert [(each.check, each.file) for each in project.seen()] == (
+        [("private-key", name)] if found else []
+    )

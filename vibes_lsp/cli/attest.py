@@ -1,0 +1,203 @@
+"""`vibes attest`: check a trail, show what becomes public, and sign the digests of its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vibes_lsp.checks.finding import Severity, pluralize
+from vibes_lsp.cli.keys import ask_passphrase, key_folder, keys_dir_option
+from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
+from vibes_lsp.cli.output import (
+    escape,
+    print_finding,
+    print_json,
+    print_line,
+    print_styled,
+    print_warning,
+    progress,
+)
+from vibes_lsp.cli.project import (
+    audit_directory,
+    finish_recording,
+    fold_waiting_events,
+    now,
+    open_recorder,
+)
+from vibes_lsp.errors import BadEnvelope, RefusedWrite
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import replace_file, write_temporary
+from vibes_lsp.store.journal import journal_files
+from vibes_lsp.verify.attest import CheckedTrail, check_and_state
+from vibes_lsp.verify.attested_files import FileStatus, check_files
+from vibes_lsp.verify.envelope import Envelope
+from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME, load_private_key
+from vibes_lsp.verify.keys import PrivateKey
+from vibes_lsp.verify.publication import Publication, publication
+from vibes_lsp.verify.statement import parse_statement
+from vibes_lsp.verify.verification import ATTESTATION_NAMES, attestation_path, read_envelope
+
+_MAX_SHOWN = 5
+_MAX_TEXT = 200
+
+
+@click.command(
+    "attest",
+    epilog=examples("vibes attest --dry-run", "vibes attest", "vibes attest --countersign"),
+)
+@click.option(
+    "--key",
+    "key_files",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="Private key that signs; repeatable.  [default: your key]",
+)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="File to write.")
+@click.option(
+    "--allow-failed", is_flag=True, help="Attestation of a trail that fails `vibes check`."
+)
+@click.option("--countersign", is_flag=True, help="One more signature on the existing attestation.")
+@dry_run_option
+@keys_dir_option
+@audit_dir_option
+@json_option
+def command(  # noqa: PLR0917
+    key_files: tuple[Path, ...],
+    output: Path | None,
+    allow_failed: bool,
+    countersign: bool,
+    dry_run: bool,
+    keys_dir: Path | None,
+    audit_dir: Path | None,
+    as_json: bool,
+) -> int:
+    """Sign the audit trail as it is now.
+
+    Runs `vibes check` first and refuses a trail that fails. Lists what becomes public with the
+    trail; --dry-run shows the texts and paths and signs nothing.
+    """
+    directory = audit_directory(audit_dir)
+    _fold(directory)
+    with progress() as step:
+        checked = check_and_state(directory, now(), step)
+    public = publication(checked.context, checked.report)
+    if not checked.report.passed and not allow_failed:
+        _refuse(checked, as_json=as_json)
+        return 1
+    if dry_run:
+        _preview(checked, public, as_json=as_json)
+        return 0
+    target = output or attestation_path(directory) or directory.path / ATTESTATION_NAMES[0]
+    envelope = _existing(directory, target) if countersign else _new_envelope(checked, target)
+    signers = [_load(path) for path in key_files or (key_folder(keys_dir) / PRIVATE_KEY_NAME,)]
+    for signer in signers:
+        envelope = envelope.signed_by(signer)
+    like = target if target.exists() else None
+    replace_file(write_temporary(target.absolute().parent, envelope.encode(), like=like), target)
+    if as_json:
+        print_json(
+            {
+                "path": str(target),
+                "attestationId": envelope.attestation_id,
+                "keyIds": [each.key_id for each in signers],
+                "validation": checked.statement.validation_result,
+                "public": public.as_json(),
+            }
+        )
+    else:
+        _print(checked, public, target, signers)
+    return 0
+
+
+def _fold(directory: AuditDir) -> None:
+    """Record agents' events that wait, and move the journal into the manifest."""
+    fold_waiting_events(directory)
+    if journal_files(directory):
+        finish_recording(open_recorder(directory))
+
+
+def _load(path: Path) -> PrivateKey:
+    return load_private_key(path, lambda: ask_passphrase(path))
+
+
+def _new_envelope(checked: CheckedTrail, target: Path) -> Envelope:
+    """Return an envelope without signatures.
+
+    Raises:
+        RefusedWrite: The file to write exists and is no attestation.
+    """
+    if target.exists():
+        try:
+            parse_statement(read_envelope(target))
+        except BadEnvelope as error:
+            raise RefusedWrite(
+                f"{target} is no attestation: {error.message}",
+                hint="it is unchanged; move it away, or name another file with --output",
+            ) from None
+    return Envelope(checked.statement.encode())
+
+
+def _existing(directory: AuditDir, target: Path) -> Envelope:
+    """Return the attestation to sign once more.
+
+    Raises:
+        RefusedWrite: It is about other files than the present ones.
+    """
+    envelope = read_envelope(target)
+    for file in check_files(parse_statement(envelope), directory):
+        if file.status is not FileStatus.EQUAL:
+            raise RefusedWrite(
+                f"{file.name} is not as it was attested: {file.reason}",
+                hint="sign what is there now with `vibes attest`",
+            )
+    return envelope
+
+
+def _refuse(checked: CheckedTrail, *, as_json: bool) -> None:
+    report = checked.report
+    if as_json:
+        print_json({"path": None, "validation": "FAIL", "check": report.as_json()})
+        return
+    errors = [each for each in report.findings if each.severity == Severity.ERROR]
+    for finding in errors[:_MAX_SHOWN]:
+        print_finding(finding)
+    if len(errors) > _MAX_SHOWN:
+        print_styled([(f"  … {len(errors) - _MAX_SHOWN:,} more; see `vibes check`", "dim")])
+    print_line(
+        f"Not attested: the trail has {pluralize(len(errors), 'error', 'errors')}. "
+        "--allow-failed signs it as failed."
+    )
+
+
+def _preview(checked: CheckedTrail, public: Publication, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"statement": checked.statement.as_json(), "public": public.as_json()})
+        return
+    _print_public(public)
+    for each in public.texts:
+        print_line(f"  {each.kind} {each.key[:8]}  {escape(each.text, _MAX_TEXT)}")
+    for path in public.paths:
+        print_line(f"  file  {escape(path, _MAX_TEXT)}")
+    for name in public.people:
+        print_line(f"  person  {escape(name, _MAX_TEXT)}")
+    for place in public.secrets:
+        print_styled([("  possible secret  ", "bold red"), (escape(place, _MAX_TEXT), "")])
+    print_line("Nothing was signed.")
+
+
+def _print_public(public: Publication) -> None:
+    print_line("Readers of the trail see:" if public.summary() else "The trail has no text.")
+    for line in public.summary():
+        print_line(f"  {line}")
+
+
+def _print(
+    checked: CheckedTrail, public: Publication, target: Path, signers: list[PrivateKey]
+) -> None:
+    if not checked.report.passed:
+        errors = pluralize(checked.report.count(Severity.ERROR), "error", "errors")
+        print_warning(f"the attestation says FAIL: `vibes check` has {errors}")
+    _print_public(public)
+    print_line(f"Signed by {', '.join(each.key_id for each in signers)}: {escape(target)}")

@@ -1,0 +1,274 @@
+"""`vibes keys`: the keys that sign attestations, and whose keys are trusted."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from vibes_lsp.cli.options import examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line, print_table
+from vibes_lsp.errors import BadKey, VibesError
+from vibes_lsp.verify.key_files import (
+    PRIVATE_KEY_NAME,
+    PUBLIC_KEY_NAME,
+    default_key_folder,
+    load_private_key,
+    load_public_key,
+    refuse_existing_key,
+    save_key_pair,
+    write_key_file,
+)
+from vibes_lsp.verify.keys import generate_private_key
+from vibes_lsp.verify.trusted_keys import (
+    Role,
+    TrustedKey,
+    read_trusted_keys,
+    with_trusted_key,
+    write_trusted_keys,
+)
+
+PASSPHRASE_VARIABLE: Final = "VIBES_KEY_PASSPHRASE"
+_KEYRING_SERVICE: Final = "vibes"
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def keys_dir_option(function: _F) -> _F:
+    """Add `--keys-dir DIR`."""
+    return click.option(
+        "--keys-dir",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Folder of keys.  [default: ~/.vibescheck/keys]",
+    )(function)
+
+
+def key_folder(keys_dir: Path | None) -> Path:
+    """Return the folder that `--keys-dir` names, else that in the user's home."""
+    return keys_dir if keys_dir is not None else default_key_folder()
+
+
+def ask_passphrase(path: Path) -> str | None:
+    """Return the passphrase of a key: from the environment, the keyring, or the terminal."""
+    found = os.environ.get(PASSPHRASE_VARIABLE) or _keyring_passphrase(path)
+    if found:
+        return found
+    if not sys.stdin.isatty():
+        raise BadKey(
+            f"{path} is encrypted and there is no terminal to ask for the passphrase",
+            hint=f"set {PASSPHRASE_VARIABLE}",
+        )
+    return str(click.prompt(f"Passphrase of {path}", hide_input=True, err=True))
+
+
+def _keyring_passphrase(path: Path) -> str | None:
+    """Return the passphrase that the system's keyring has for a key file; None without keyring."""
+    try:
+        import keyring  # noqa: PLC0415  # optional
+        from keyring.errors import KeyringError  # noqa: PLC0415
+    except ModuleNotFoundError:
+        return None
+    with suppress(KeyringError):
+        return keyring.get_password(_KEYRING_SERVICE, str(path.absolute()))
+    return None
+
+
+def _passphrase_in_keyring(path: Path) -> str:
+    """Store a new random passphrase for a key file in the system's keyring, and return it."""
+    try:
+        import keyring  # noqa: PLC0415  # optional
+        from keyring.errors import KeyringError  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise VibesError(
+            "the keyring needs the package keyring", hint="pip install 'vibes-lsp[keyring]'"
+        ) from None
+    passphrase = secrets.token_urlsafe(32)
+    try:
+        keyring.set_password(_KEYRING_SERVICE, str(path.absolute()), passphrase)
+    except KeyringError as error:
+        raise VibesError(
+            f"the system's keyring refuses: {error}", hint="use --passphrase instead"
+        ) from None
+    return passphrase
+
+
+def known_keys(folder: Path) -> tuple[TrustedKey, ...]:
+    """Return the trusted keys, and the user's own.
+
+    Raises:
+        BadKey: A file cannot be parsed.
+    """
+    own = folder / PUBLIC_KEY_NAME
+    mine = (TrustedKey(load_public_key(own), Role.USER, "you"),) if own.exists() else ()
+    return (*mine, *read_trusted_keys(folder))
+
+
+@click.group("keys", epilog=examples("vibes keys generate", "vibes keys trust ada.pub --name Ada"))
+def command() -> None:
+    """Manage the keys that sign attestations."""
+
+
+@command.command(
+    "generate",
+    epilog=examples("vibes keys generate", "vibes keys generate --from ~/.ssh/id_ed25519"),
+)
+@click.option("--passphrase", is_flag=True, help="Encryption by a passphrase.")
+@click.option("--keyring", is_flag=True, help="Encryption by the system's keyring.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Existing private key, PEM or OpenSSH, instead of a new one.",
+)
+@click.option("--replace", is_flag=True, help="Replacement of an existing key, for good.")
+@keys_dir_option
+@json_option
+def generate_command(  # noqa: PLR0917
+    passphrase: bool,
+    keyring: bool,
+    source: Path | None,
+    replace: bool,
+    keys_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Create your key pair.
+
+    The private key can be read by you only. Give the public key to those who verify.
+    """
+    if passphrase and keyring:
+        raise click.UsageError("give --passphrase or --keyring, not both")
+    folder = key_folder(keys_dir)
+    key = (
+        generate_private_key()
+        if source is None
+        else load_private_key(source, lambda: ask_passphrase(source))
+    )
+    private, public = folder / PRIVATE_KEY_NAME, folder / PUBLIC_KEY_NAME
+    refuse_existing_key(folder, replace=replace)
+    secret = _passphrase_in_keyring(private) if keyring else None
+    if passphrase:
+        secret = _new_passphrase()
+    save_key_pair(folder, key, passphrase=secret, replace=replace)
+    if as_json:
+        print_json({"keyId": key.key_id, "privateKey": str(private), "publicKey": str(public)})
+        return
+    print_line(f"Key {key.key_id}")
+    print_line(f"  private  {escape(private)}")
+    print_line(f"  public   {escape(public)}")
+    print_line("Keep the private key out of every repository; publish the public one.")
+
+
+def _new_passphrase() -> str:
+    given = os.environ.get(PASSPHRASE_VARIABLE)
+    if given:
+        return given
+    if not sys.stdin.isatty():
+        raise VibesError(
+            "there is no terminal to ask for a passphrase", hint=f"set {PASSPHRASE_VARIABLE}"
+        )
+    return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
+
+
+@command.command("list")
+@keys_dir_option
+@json_option
+def list_command(keys_dir: Path | None, as_json: bool) -> None:
+    """List your key and those you trust."""
+    keys = known_keys(key_folder(keys_dir))
+    if as_json:
+        print_json({"keys": [each.as_json() for each in keys]})
+        return
+    if not keys:
+        print_line("No keys. Create yours with `vibes keys generate`.")
+        return
+    print_table(
+        ("key", "role", "status", "name"),
+        [(each.declared_id, each.role.value, each.status.value, each.name) for each in keys],
+    )
+
+
+@command.command("export", epilog=examples("vibes keys export --openssh"))
+@click.option("--openssh", is_flag=True, help="OpenSSH encoding.  [default: PEM]")
+@click.option("--private", is_flag=True, help="The private key; needs --output.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="File to write.")
+@keys_dir_option
+def export_command(
+    openssh: bool, private: bool, output: Path | None, keys_dir: Path | None
+) -> None:
+    """Print your public key for those who verify."""
+    folder = key_folder(keys_dir)
+    if private:
+        if output is None:
+            raise click.UsageError("a private key is written to a file only: give --output")
+        path = folder / PRIVATE_KEY_NAME
+        _refuse_existing(output)
+        passphrase = cache(lambda: ask_passphrase(path))
+        key = load_private_key(path, passphrase)
+        # What was encrypted stays encrypted.
+        secret = passphrase() if passphrase.cache_info().currsize else None
+        encode = key.openssh if openssh else key.pem
+        write_key_file(output, encode(secret), mode=0o600)
+        return
+    public = load_public_key(folder / PUBLIC_KEY_NAME)
+    text = public.openssh + "\n" if openssh else public.pem
+    if output is None:
+        print_line(text.removesuffix("\n"))
+    else:
+        _refuse_existing(output)
+        write_key_file(output, text.encode())
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise VibesError(f"{path} exists", hint="name another file")
+
+
+@command.command(
+    "trust",
+    epilog=examples(
+        "vibes keys trust ada.pub --name Ada",
+        "vibes keys trust tool.pub --provider 'Example Inc.' --key-id example-2026-01",
+    ),
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", metavar="NAME", help="Person whose key it is.")
+@click.option("--provider", metavar="NAME", help="Tool provider whose key it is.")
+@click.option("--key-id", metavar="ID", help="Id in its signatures.  [default: from the key]")
+@keys_dir_option
+@json_option
+def trust_command(  # noqa: PLR0917
+    file: Path,
+    name: str | None,
+    provider: str | None,
+    key_id: str | None,
+    keys_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Trust a public key that you got from its owner.
+
+    Compare the printed id with the owner on another way than the file came.
+    """
+    if (name is None) == (provider is None):
+        raise click.UsageError("give --name or --provider")
+    folder = key_folder(keys_dir)
+    added = TrustedKey(
+        load_public_key(file),
+        Role.USER if provider is None else Role.TOOL_PROVIDER,
+        name or provider or "",
+        key_id or "",
+    )
+    write_trusted_keys(folder, with_trusted_key(read_trusted_keys(folder), added))
+    if as_json:
+        print_json(added.as_json())
+        return
+    print_line(f"Trusted: {added.declared_id} is the key of {escape(added.name, 100)}")
+    print_line(f"  SHA-256 of the key: {added.key.fingerprint}")

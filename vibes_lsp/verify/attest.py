@@ -1,0 +1,167 @@
+"""Check a trail and state what is true of it now: the content of an attestation (RFC 11.1).
+
+Every number is computed from the files whose digests are signed. Nothing is signed or written here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from vibes_lsp import __version__
+from vibes_lsp.checks.context import CheckContext, Progress, open_context
+from vibes_lsp.checks.finding import Severity, pluralize
+from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
+from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import file_signature, read_file
+from vibes_lsp.verify.file_digest import FileDigest, digest_file
+from vibes_lsp.verify.merkle import ALGORITHM, entry_tree
+from vibes_lsp.verify.reformatting import canonical_digest
+from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTrail:
+    """A trail that was checked, with the statement about it.
+
+    Attributes:
+        context: What the checks read.
+        report: The result of `vibes check`.
+        statement: What can be signed.
+    """
+
+    context: CheckContext
+    report: Report
+    statement: Statement
+
+
+def check_and_state(
+    directory: AuditDir, now: datetime, progress: Progress | None = None
+) -> CheckedTrail:
+    """Check a trail, and state what was found about exactly these files.
+
+    Args:
+        directory: The trail.
+        now: The current time, which becomes part of the statement.
+        progress: Called as the work proceeds.
+
+    Raises:
+        RefusedWrite: Entries wait in the journal, or a file changed during the check: the result
+            would not be about the digests.
+        UnreadableFile: One of the three files is missing or cannot be read.
+    """
+    paths = [directory.path / name for name in SUBJECT_NAMES.values()]
+    before = [file_signature(path) for path in paths]
+    missing = [path.name for path, found in zip(paths, before, strict=True) if found is None]
+    if missing:
+        raise UnreadableFile(
+            f"cannot attest without {', '.join(missing)}", hint="run `vibes check`"
+        )
+    context = open_context(directory, now, progress)
+    waiting = len(context.trail.manifest.pending)
+    if waiting:
+        raise RefusedWrite(
+            f"{pluralize(waiting, 'entry waits', 'entries wait')} in the journal",
+            hint="another program is writing; run it again",
+        )
+    report = check_trail(context)
+    digests = {path.name: digest_file(path) for path in paths}
+    statement = _statement(context, report, digests)
+    if [file_signature(path) for path in paths] != before:
+        raise RefusedWrite(
+            "the trail changed while it was checked", hint="nothing was signed; run it again"
+        )
+    return CheckedTrail(context, report, statement)
+
+
+def _statement(context: CheckContext, report: Report, digests: dict[str, FileDigest]) -> Statement:
+    directory = context.directory
+    head = context.repository.head() if context.repository is not None else None
+    project: Members = {"name": report.project, "assurance_level": report.level}
+    return Statement(
+        tuple(Subject(subject, digests[name].sha256) for subject, name in SUBJECT_NAMES.items()),
+        {
+            "attested_at": format_timestamp(context.now),
+            "validation": _validation(report),
+            "project": project if head is None else {**project, "commit": head},
+            "manifest": {
+                "bytes": digests[directory.manifest.name].size,
+                "entries": len(context.trail.manifest.stored),
+                "types": _numbers(report.entries),
+                "canonical_sha256": _canonical(directory.manifest),
+                "merkle": _merkle(context),
+            },
+            "annotations": {
+                "bytes": digests[directory.log.name].size,
+                "records": sum(
+                    kind != LogLineKind.BLANK for kind in context.trail.log.columns.kinds
+                ),
+                "types": _numbers(report.records),
+            },
+            "config": {
+                "bytes": digests[directory.config.name].size,
+                "canonical_sha256": _canonical(directory.config),
+            },
+            "stats": _stats(context, report),
+        },
+    )
+
+
+def _validation(report: Report) -> Members:
+    failed = Counter(
+        finding.check.id for finding in report.findings if finding.severity == Severity.ERROR
+    )
+    return {
+        "result": pass_or_fail(report.passed),
+        "validator": "vibes-lsp",
+        "version": __version__,
+        **{f"{severity}s": report.count(severity) for severity in Severity},
+        "failed_checks": _numbers(failed),
+    }
+
+
+def _stats(context: CheckContext, report: Report) -> Members:
+    environments = _environments(context)
+    models = {each.get("model_name") for each in environments} - {NO_MODEL}
+    return {
+        "total_annotations": report.records["line"] + report.records["function"],
+        "annotated_files": len(context.trail.annotated_paths()),
+        "unique_models": _number_of_texts(models),
+        "unique_tools": _number_of_texts(each.get("tool_name") for each in environments),
+    }
+
+
+def _environments(context: CheckContext) -> list[Members]:
+    manifest = context.trail.manifest
+    return [
+        manifest.entry(key) or {}
+        for key, kind in context.entry_types.items()
+        if kind == ContextType.ENVIRONMENT
+    ]
+
+
+def _number_of_texts(values: Iterable[object]) -> int:
+    return len({value for value in values if isinstance(value, str)})
+
+
+def _merkle(context: CheckContext) -> Members | None:
+    if context.trail.manifest.problem is not None:
+        return None
+    tree = entry_tree(context.trail.manifest)
+    return {"algorithm": ALGORITHM, "root": tree.root, "entries": tree.size}
+
+
+def _canonical(path: Path) -> str | None:
+    return canonical_digest(read_file(path) or b"")
+
+
+def _numbers(counts: dict[str, int]) -> Members:
+    return {name: count for name, count in counts.items() if count}
