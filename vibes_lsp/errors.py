@@ -125,12 +125,6 @@ class BadDisclosure(VibesError):
     code = "bad-disclosure"
 
 
-class BadBadge(VibesError):
-    """A file has no badge that `vibes badge` draws or shields.io shows."""
-
-    code = "bad-badge"
-
-
 class BadQuery(VibesError):
     """SQL is not a query, is invalid or takes too long."""
 
@@ -153,6 +147,28 @@ class BadKey(VibesError):
     """A key cannot be used: no Ed25519 key, a private one where a public one belongs, locked."""
 
     code = "bad-key"
+
+
+class BadTimestamp(VibesError):
+    """A file is no OpenTimestamps proof, or one for other data (RFC 11.5)."""
+
+    code = "bad-timestamp"
+
+
+class ServiceFailure(VibesError):
+    """A service did not answer, refused the request, or gave an answer that cannot be used.
+
+    Args:
+        message: What is wrong.
+        hint: What to do.
+        status: The HTTP status of the answer, if there was one.
+    """
+
+    code = "service-failure"
+
+    def __init__(self, message: str, *, hint: str = "", status: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
 
 
 class InternalError(VibesError):

@@ -56,6 +56,9 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "attest": "Sign the audit trail as it is now.",
         "verify": "Verify an attestation and what it still covers.",
         "keys": "Manage the keys that sign attestations.",
+        "timestamp": "Prove when an attestation existed, by OpenTimestamps.",
+        "registry": "Submit attestations to a registry, or find them there.",
+        "cosign-server": "Cosign attestations as the provider of a tool.",
     },
     "Automate": {
         "check": "Check the audit trail for compliance.",
@@ -72,6 +75,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 
 _SHARED_MODULES: Final = {
+    "cosign-server": "cosign_server:command",
     "db": "query:db_command",
     "import": "exchange:command",
     "models": "stats:models_command",
@@ -81,8 +85,28 @@ _SHARED_MODULES: Final = {
 """Where a command is that shares a module; the others are `vibes_lsp.cli.NAME:command`."""
 
 
-_EXTRAS: Final = {"cryptography": "attest", "securesystemslib": "attest"}
+_EXTRAS: Final = {
+    "bitcoin": "timestamps",
+    "cryptography": "attest",
+    "httpx2": "attest",
+    "opentimestamps": "timestamps",
+    "securesystemslib": "attest",
+    "sqlalchemy": "server",
+    "starlette": "server",
+    "uvicorn": "server",
+}
 """Packages that only some commands need, and the extra that installs each."""
+
+
+def _missing_extra(error: ModuleNotFoundError) -> Exception:
+    """Return the error for a package that an extra installs; for others the one that was raised."""
+    package = (error.name or "").partition(".")[0]
+    if package not in _EXTRAS:
+        return error
+    return VibesError(
+        f"this command needs the package {package}",
+        hint=f"pip install 'vibes-lsp[{_EXTRAS[package]}]'",
+    )
 
 
 class _Commands(click.Group):
@@ -100,13 +124,7 @@ class _Commands(click.Group):
         try:
             command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
         except ModuleNotFoundError as error:
-            package = (error.name or "").partition(".")[0]
-            if package not in _EXTRAS:
-                raise
-            raise VibesError(
-                f"vibes {cmd_name} needs the package {package}",
-                hint=f"pip install 'vibes-lsp[{_EXTRAS[package]}]'",
-            ) from None
+            raise _missing_extra(error) from None
         return command
 
     @override
@@ -133,6 +151,8 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:  # click would exit with 1
             raise OutputClosed from None
+        except ModuleNotFoundError as error:
+            raise _missing_extra(error) from None
 
 
 @click.group(

@@ -32,9 +32,18 @@ def describe_age(moment: datetime, now: datetime) -> str:
     return f"{count} {name}{'' if count == 1 else 's'} ago"
 
 
+def describe_span(seconds: float) -> str:
+    """Return a span of time in its largest unit, such as `9 months` or `3 seconds`."""
+    count, _, name = _unit_of(seconds) or (int(seconds), "s", "second")
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
 def _largest_unit(moment: datetime, now: datetime) -> tuple[int, str, str] | None:
+    return _unit_of((now - moment).total_seconds())
+
+
+def _unit_of(seconds: float) -> tuple[int, str, str] | None:
     """Return the largest unit that fits at least once, with its count."""
-    seconds = (now - moment).total_seconds()
     for length, short, name in _UNITS:
         if seconds >= length:
             return int(seconds // length), short, name

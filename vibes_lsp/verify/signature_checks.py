@@ -8,9 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from vibes_lsp.model.members import Members
+from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, SignedMessage
 from vibes_lsp.verify.keys import SIGNATURE_BYTES
-from vibes_lsp.verify.tiers import TrustTier
+from vibes_lsp.verify.signing_time import signing_time
 from vibes_lsp.verify.trusted_keys import KeyStatus, Role, TrustedKey, keys_for
 
 
@@ -20,6 +21,22 @@ class SignatureVerdict(StrEnum):
     GOOD = "good"
     BAD = "bad"
     UNCHECKED = "unchecked"
+
+
+class TrustTier(StrEnum):
+    """Who vouches for a trail (guide: cosigning).
+
+    Attributes:
+        TOOL_CORROBORATED: A user's signature is good, and a tool provider's.
+        SELF_ATTESTED: Only users' signatures are good.
+        TOOL_ONLY: Only tool providers' signatures are good.
+        NONE: No signature is good.
+    """
+
+    TOOL_CORROBORATED = "tool-corroborated"
+    SELF_ATTESTED = "self-attested"
+    TOOL_ONLY = "tool-only"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,7 @@ class SignatureCheck:
         role: Whose key it is, if the signature is good.
         name: Who that is.
         message: What it signs, if it is good.
+        signed_at: When a tool provider made it, by its own word.
     """
 
     key_id: str
@@ -41,6 +59,7 @@ class SignatureCheck:
     role: Role | None = None
     name: str = ""
     message: SignedMessage | None = None
+    signed_at: datetime | None = None
 
     def as_json(self) -> Members:
         """Return the object of `vibes verify --json`."""
@@ -51,6 +70,7 @@ class SignatureCheck:
             "role": self.role.value if self.role else None,
             "name": self.name or None,
             "signedMessage": self.message.value if self.message else None,
+            "signedAt": format_timestamp(self.signed_at) if self.signed_at else None,
         }
 
 
@@ -87,8 +107,6 @@ def _check(
     if len(signature.signature) != SIGNATURE_BYTES:
         reason = f"{len(signature.signature)} bytes, expected the {SIGNATURE_BYTES} of Ed25519"
         return SignatureCheck(key_id, SignatureVerdict.BAD, reason)
-    if not key_id:
-        return SignatureCheck(key_id, SignatureVerdict.UNCHECKED, "it names no key (RFC 11.1)")
     candidates = keys_for(keys, key_id)
     if not candidates:
         reason = "no public key with this id is known" if keys else "no public key is known"
@@ -98,34 +116,53 @@ def _check(
             if message is SignedMessage.DIGEST and key.role is not Role.TOOL_PROVIDER:
                 continue  # only a cosigner signs a digest alone (R25)
             if key.key.verifies(signature.signature, signed):
-                return _by(key, key_id, message, attested_at)
+                signed_at = (
+                    signing_time(envelope, signature, key.key)
+                    if key.role is Role.TOOL_PROVIDER
+                    else None
+                )
+                return _by(key, key_id, message, attested_at, signed_at)
+    if not key_id:
+        return SignatureCheck(
+            key_id, SignatureVerdict.UNCHECKED, "no known key made it, and it names none"
+        )
     return SignatureCheck(
         key_id, SignatureVerdict.BAD, f"not made over this payload by {_who(candidates)}"
     )
 
 
 def _by(
-    key: TrustedKey, key_id: str, message: SignedMessage, attested_at: datetime | None
+    key: TrustedKey,
+    key_id: str,
+    message: SignedMessage,
+    attested_at: datetime | None,
+    signed_at: datetime | None,
 ) -> SignatureCheck:
     """Return the result for a signature that a key made."""
-    problem = _validity_problem(key, attested_at)
+    problem = _validity_problem(key, signed_at or attested_at)
     if problem:
         return SignatureCheck(key_id, SignatureVerdict.BAD, problem, name=key.name)
     return SignatureCheck(
-        key_id, SignatureVerdict.GOOD, f"made by {_who([key])}", key.role, key.name, message
+        key_id,
+        SignatureVerdict.GOOD,
+        f"made by {_who([key])}",
+        key.role,
+        key.name,
+        message,
+        signed_at,
     )
 
 
-def _validity_problem(key: TrustedKey, attested_at: datetime | None) -> str:
+def _validity_problem(key: TrustedKey, at: datetime | None) -> str:
     if key.status is KeyStatus.REVOKED:
         return f"the key of {_who([key])} is revoked"
     if key.valid_from is None and key.valid_until is None:
         return ""
-    if attested_at is None:
+    if at is None:
         return "the key is valid for a limited time, and the statement says no time"
-    if key.valid_from is not None and attested_at < key.valid_from:
+    if key.valid_from is not None and at < key.valid_from:
         return f"the key is valid from {key.valid_from:%Y-%m-%d} only"
-    if key.valid_until is not None and attested_at > key.valid_until:
+    if key.valid_until is not None and at > key.valid_until:
         return f"the key was valid until {key.valid_until:%Y-%m-%d} only"
     return ""
 

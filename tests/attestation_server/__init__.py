@@ -1,0 +1,1 @@
+"""Tests of the reference server: real processes on loopback, real databases."""

@@ -1,0 +1,95 @@
+"""Files of the server's folder: read, replaced as a whole, and read again when they change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+from vibes_lsp.errors import MalformedJson, VibesError
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.members import Members
+from vibes_lsp.store.files import (
+    FileSignature,
+    file_signature,
+    flush_folder,
+    read_file,
+    replace_file,
+    write_temporary,
+)
+
+MAX_STATE: Final = 1 << 20
+_PRIVATE: Final = 0o600
+
+_T = TypeVar("_T")
+
+
+class ReloadedFile(Generic[_T]):
+    """A JSON file whose parsed content is read again when the file changes.
+
+    So keys rotate and tokens are revoked without a restart. A file that is broken or missing
+    raises an error at each use: an old token must not outlive its revocation.
+
+    Args:
+        path: The file.
+        parse: Makes the value from its members.
+    """
+
+    def __init__(self, path: Path, parse: Callable[[Members], _T]) -> None:
+        self._path = path
+        self._parse = parse
+        self._loaded: tuple[FileSignature, _T] | None = None
+
+    def get(self) -> _T:
+        """Return the value of the file as it is now.
+
+        Raises:
+            VibesError: It cannot be read or parsed.
+        """
+        signature = file_signature(self._path)
+        if signature is None:
+            raise VibesError(f"{self._path} does not exist")
+        if self._loaded is None or self._loaded[0] != signature:
+            self._loaded = None
+            members = read_state(self._path)
+            if members is None:
+                raise VibesError(f"{self._path} does not exist")
+            self._loaded = signature, self._parse(members)
+        return self._loaded[1]
+
+
+def read_state(path: Path) -> Members | None:
+    """Return the members of a JSON file; None if there is none.
+
+    Raises:
+        VibesError: It cannot be read or is not a JSON object.
+    """
+    data = read_file(path, limit=MAX_STATE)
+    if data is None:
+        return None
+    try:
+        return parse_object(data)
+    except MalformedJson as error:
+        raise VibesError(
+            f"{path}: {error.message}", hint="repair the file or restore it from a backup"
+        ) from None
+
+
+def write_state(path: Path, members: Members, *, private: bool = True) -> None:
+    """Replace a JSON file in one step and flush it to the disk.
+
+    Args:
+        path: The file.
+        members: Its content.
+        private: Whether only the owner may read it.
+
+    Raises:
+        RefusedWrite: The folder is not writable.
+    """
+    data = json.dumps(members, indent=2, ensure_ascii=False).encode() + b"\n"
+    temporary = write_temporary(path.parent, data)
+    if private:
+        temporary.chmod(_PRIVATE)
+    replace_file(temporary, path)
+    flush_folder(path.parent)
