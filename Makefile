@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors agents node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix plugin dist screenshots clean
+.PHONY: help setup tools editors agents node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix vsixes plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -99,9 +99,16 @@ demo: setup ## a small real workspace to look at
 docs: setup ## write the generated parts of the documentation
 	@$(PY) -m docs.generate
 
-vsix: node ## build the VS Code extension, dist/vibes-lsp.vsix
-	@mkdir -p dist
-	@cd editors/vscode && PATH="$(CURDIR)/.tools/bin:$$PATH" npm run --silent package
+vsix: node ## build the VS Code extension for this machine, dist/vibes-lsp.vsix
+	@$(call package-extension,,dist/vibes-lsp.vsix)
+
+vsixes: node # for each platform, and one without a server for all others
+	@for target in linux-x64 linux-arm64 alpine-x64 darwin-x64 darwin-arm64 win32-x64 win32-arm64 universal; do \
+	  $(call package-extension,$$target,dist/vibes-lsp-$$target.vsix) || exit; done
+
+# $(1): the platform, by default this machine's; $(2): the file
+package-extension = mkdir -p dist && target=$$($(PY) editors/vscode/wheelhouse.py $(1)) && (cd editors/vscode && \
+  PATH="$(CURDIR)/.tools/bin:$$PATH" npm run --silent package -- --out $(CURDIR)/$(2) $${target:+--target $$target})
 
 plugin: ## build the Neovim plugin from what is committed, dist/vibes.nvim.tar.gz
 	@mkdir -p dist
@@ -111,7 +118,7 @@ package: setup ## build the Python package, dist/vibes_lsp-*.whl and .tar.gz
 	@rm -f dist/vibes_lsp-*
 	@$(PY) -m hatchling build -d dist
 
-dist: package vsix plugin ## build all that is released, into dist
+dist: package vsixes plugin ## build all that is released, into dist
 
 screenshots: editors vsix ## retake the documentation's pictures in the real editors
 	@$(PY) -m tests.editors.vscode.pictures

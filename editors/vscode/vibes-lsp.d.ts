@@ -6,11 +6,11 @@
 // Every method rejects with an `Error` whose message is for people when the server does not run, when no audit trail owns the
 // file, or when an argument is wrong; nothing was recorded then. The same `requestId` again changes nothing.
 
-import type { Position, Range, Uri } from 'vscode';
+import type { Event, Position, Range, Uri } from 'vscode';
 
 export interface VibesApi {
   /** Grows when something is added; what is there stays. */
-  readonly version: 1;
+  readonly version: 2;
 
   /** Records an inline completion when it was accepted, whole or in part. */
   recordInlineCompletion(completion: InlineCompletion): Promise<Recorded>;
@@ -20,6 +20,12 @@ export interface VibesApi {
 
   /** Starts a session; give its id with everything that belongs to it. */
   startSession(session: SessionStart): Promise<{ sessionId: string; environmentHash: string }>;
+
+  /** Ends a session that `startSession` started. Since version 2. */
+  endSession(session: SessionEnd): Promise<void>;
+
+  /** Fires with a visible document's URI when `provenanceAt` may have another answer for it. Since version 2. */
+  readonly onDidChangeProvenance: Event<Uri>;
 
   /** Returns what is known of a line, the annotation that owns it first; empty when nothing is. */
   provenanceAt(uri: Uri, position: Position): Promise<Provenance[]>;
@@ -91,6 +97,13 @@ export interface SessionStart {
   parentSessionId?: string;
   agentName?: string;
   agentType?: string;
+  requestId?: string;
+}
+
+export interface SessionEnd {
+  /** A file or folder of the project. */
+  uri: Uri;
+  sessionId: string;
   requestId?: string;
 }
 

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Range as WireRange } from 'vscode-languageclient/node';
-import type { Annotation, InlineCompletion, Provenance, Recorded, SessionStart, VibesApi } from '../vibes-lsp';
+import type { Annotation, InlineCompletion, Provenance, Recorded, SessionEnd, SessionStart, VibesApi } from '../vibes-lsp';
 import type { LookupResult, Members, Placement, Session } from './protocol';
 import type { Server } from './server/server';
 
@@ -12,8 +12,17 @@ interface RecordResult {
   pending?: boolean;
 }
 
-/** Returns the API. It calls `onReport` with each document for which an extension records something. */
-export function createApi(server: Server, onReport: (uri: vscode.Uri) => void): VibesApi {
+/**
+ * Returns the API.
+ *
+ * @param onReport Is called with each document for which an extension records something.
+ * @param onDidChange Fires when the provenance of a visible document has changed.
+ */
+export function createApi(
+  server: Server,
+  onReport: (uri: vscode.Uri) => void,
+  onDidChange: vscode.Event<{ readonly uri: vscode.Uri }>,
+): VibesApi {
   const run = async <Result>(command: string, members: object): Promise<Result> => {
     await server.startIfStopped();
     return await server.run<Result>(command, toProtocol(members, server));
@@ -24,10 +33,15 @@ export function createApi(server: Server, onReport: (uri: vscode.Uri) => void): 
     return { annotationId, edges, pending };
   };
   return {
-    version: 1,
+    version: 2,
     recordInlineCompletion: (completion: InlineCompletion) => record('vibes.recordInlineCompletion', completion),
     recordAnnotation: (annotation: Annotation) => record('vibes.recordAnnotation', annotation),
     startSession: (session: SessionStart) => run<Session>('vibes.startSession', session),
+    endSession: async (session: SessionEnd) => {
+      await run('vibes.endSession', session);
+    },
+    onDidChangeProvenance: (listener, thisArgs, disposables) =>
+      onDidChange(({ uri }) => listener.call(thisArgs, uri) as unknown, undefined, disposables),
     provenanceAt: async (uri: vscode.Uri, position: vscode.Position) => {
       const range = new vscode.Range(position.line, 0, position.line, 0);
       const { placements } = await run<LookupResult>('vibes.lookup', { uri, range });

@@ -23,7 +23,7 @@ import { Visibility } from './visibility';
 export function activate(context: vscode.ExtensionContext): VibesApi {
   const log = vscode.window.createOutputChannel('VIBES', { log: true });
   const server = new Server(vscode.Uri.joinPath(context.globalStorageUri, 'server'), log);
-  const installer = new Installer(server);
+  const installer = new Installer(server, context.extensionUri);
   const cache = new ProvenanceCache(server);
   const visibility = new Visibility();
   const review = new ReviewTree(server);
@@ -56,11 +56,12 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     vscode.commands.registerCommand('vibes.ui.restart', () => server.restart()),
     vscode.commands.registerCommand('vibes.ui.showLog', () => log.show()),
     vscode.commands.registerCommand('vibes.ui.installServer', () => installer.install()),
+    vscode.commands.registerCommand('vibes.ui.chooseProgram', () => installer.choose()),
     ...startOnLaterTrail(server),
     server,
   );
   void startWithTrail(server);
-  return createApi(server, (uri) => capture.discard(uri));
+  return createApi(server, (uri) => capture.discard(uri), cache.onDidChange);
 }
 
 async function startWithTrail(server: Server): Promise<void> {

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.editors.conftest import has_failed
 from tests.editors.terminal import SCRIPTS
+from tests.editors.vscode.carried import carry_server
 from tests.editors.vscode.companions import packed
 from tests.editors.vscode.program import ENTRY, NODE, Program
 from tests.editors.vscode.window import Window
@@ -38,6 +39,7 @@ def extensions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     shutil.copytree(CLIENT, sources, ignore=shutil.ignore_patterns("node_modules", "dist"))
     (sources / "node_modules").symlink_to(CLIENT / "node_modules", target_is_directory=True)
     _run(sources, "npm", "run", "bundle")
+    carry_server(sources, SERVER)
     return [
         _package(sources, folder / "vibes-lsp.vsix"),
         _package(PARTNER, folder / "partner.vsix"),

@@ -39,3 +39,8 @@ def test_a_completion_of_another_extension_is_recorded_and_shows(
         2,
         3,
     )
+    session = [record for record in records if record.get("session_id") == recorded["session_id"]]
+    assert [record["event"] for record in session if record["type"] == "session"] == [
+        "start",
+        "end",
+    ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-import zipfile
 from pathlib import Path
 
-from tests.editors.vscode.conftest import SERVER, Open
+from tests.editors.vscode.carried import RELEASED
+from tests.editors.vscode.conftest import PICTURES, SERVER, Open
 from tests.editors.vscode.window import Window
 from tests.server.project import Project
 
@@ -53,31 +53,17 @@ class Servers:
         code.lens("exact")
 
 
-def _wheel(folder: Path, server: Path) -> Path:
-    """Make a release of the server for pip to find: its program is another one."""
-    name, record = "vibes_lsp-0.1.0", "vibes_lsp-0.1.0.dist-info"
-    files = {
-        "vibes_lsp_release.py": f"import os, sys\n\ndef main():\n    os.execv({str(server)!r}, [{str(server)!r}, *sys.argv[1:]])\n",
-        f"{record}/METADATA": "Metadata-Version: 2.1\nName: vibes-lsp\nVersion: 0.1.0\n",
-        f"{record}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{record}/entry_points.txt": "[console_scripts]\nvibes-lsp = vibes_lsp_release:main\n",
-    }
-    folder.mkdir()
-    with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as archive:
-        for path, content in files.items():
-            archive.writestr(path, content)
-        archive.writestr(
-            f"{record}/RECORD", "".join(f"{path},,\n" for path in [*files, f"{record}/RECORD"])
-        )
-    return folder
+def _python(folder: Path, first: str = "") -> None:
+    """Put a `python3` into a folder: that of the tests, without their environment.
 
-
-def _python(folder: Path) -> None:
-    """Put a `python3` into a folder: that of the tests, without their environment."""
+    Args:
+        folder: The folder.
+        first: What it does first, in shell.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "python3"
     program.write_text(
-        f'#!/bin/sh\nexec "{Path(sys.executable).resolve()}" "$@"\n', encoding="utf-8"
+        f'#!/bin/sh\n{first}\nexec "{Path(sys.executable).resolve()}" "$@"\n', encoding="utf-8"
     )
     program.chmod(0o755)
 
@@ -96,13 +82,15 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(
     project = _project(tmp_path)
     servers = Servers(tmp_path / "servers")
     setting, python, path = servers.put("setting"), servers.put("python"), servers.put("path")
+    own = servers.put(str(project.root / ".venv/bin"))
     released = servers.put("released")
     _python(tmp_path / "base")
     environment = {
         **_login(tmp_path / "home", [path.parent, tmp_path / "base"]),
         "SELECTED_PYTHON": str(python.with_name("python3")),
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(_wheel(tmp_path / "wheels", released)),
+        "PIP_INDEX_URL": "http://127.0.0.1:9/",
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        RELEASED: str(released),
     }
     code = open_window(
         project.root,
@@ -117,7 +105,11 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(
     servers.expect(code, "setting", "python")
     python.unlink()
     code.command("VIBES: Restart Server")
-    servers.expect(code, "setting", "python", "path")
+    places = ["setting", "python", str(own.parent)]
+    servers.expect(code, *places)
+    own.unlink()
+    code.command("VIBES: Restart Server")
+    servers.expect(code, *places, "path")
 
     _status_says(code, "found on the path")
 
@@ -125,11 +117,64 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(
     code.command("VIBES: Restart Server")
     code.message("vibes-lsp was not found")
     _status_says(code, "missing")
-    code.page.locator(".notification-list-item .monaco-button", has_text="Install").first.click()
+    _press(code, "Install")
     code.message("installing the server: ")
-    servers.expect(code, "setting", "python", "path", "released")
+    servers.expect(code, *places, "path", "released", "released")  # tried once, then started
     _status_says(code, "installed by this extension")
     assert code.blocked == [], "something looked outwards"
+
+
+def test_a_failed_installation_names_its_cause_and_a_program_can_be_chosen(
+    open_window: Open, tmp_path: Path
+) -> None:
+    project = _project(tmp_path)
+    servers = Servers(tmp_path / "servers")
+    chosen = servers.put("chosen")
+    _python(chosen.parent)
+    full = "[Errno 28] No space left on device"
+    _python(tmp_path / "base", f'case "$*" in *" venv "*) echo "Error: {full}" >&2; exit 1; esac')
+    code = open_window(
+        project.root,
+        environment=_login(tmp_path / "home", [tmp_path / "base"]),
+        vibes__server__path="",
+    )
+    code.open_file("a.py")
+    code.command("VIBES: Install Server")
+    code.message("the server was not installed", full)
+    code.picture(PICTURES / "install-failed.png")
+
+    _press(code, "Choose Program…")
+    _pick(code, tmp_path / "base/python3")
+    code.message("there is no vibes-lsp beside", "base/python3")
+    assert servers.started == []
+
+    _press(code, "Choose Program…")
+    _pick(code, chosen.with_name("python3"))
+    servers.expect(code, "chosen", "chosen")  # asked for its version, then started
+    _status_says(code, "named by vibes.server.path")
+    assert code.blocked == [], "something looked outwards"
+
+
+def _pick(code: Window, file: Path) -> None:
+    """Choose a file in the open dialog."""
+    title = code.page.locator(".quick-input-title", has_text="Choose vibes-lsp, or the Python")
+    dialog = code.page.locator(".quick-input-widget", has=title)
+    field = dialog.locator("input").first
+
+    def picked() -> bool:
+        field.fill(str(file))
+        dialog.locator(".monaco-list-row", has_text=file.name).first.wait_for()
+        field.press("Enter")
+        title.wait_for(state="hidden")
+        return True
+
+    code.until(picked, f"{file} in the dialog")
+
+
+def _press(code: Window, button: str) -> None:
+    """Press a button of a notification."""
+    buttons = code.page.locator(".notification-list-item .monaco-button", has_text=button)
+    buttons.first.click()
 
 
 def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(
@@ -153,6 +198,7 @@ def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(
 def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_path: Path) -> None:
     project = _project(tmp_path)
     servers = Servers(project.root)
+    servers.put(".venv/bin")
     named, python, path = servers.put("named"), servers.put("python"), servers.put("path")
     linked = tmp_path / "linked"  # looks as if it were elsewhere
     linked.symlink_to(servers.put("behind").parent, target_is_directory=True)

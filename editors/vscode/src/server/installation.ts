@@ -1,30 +1,54 @@
-// Installs the server into a virtual environment that belongs to this extension.
+// Installs the server that this extension carries into a virtual environment that belongs to it. Nothing is downloaded.
 
-import { spawn } from 'node:child_process';
 import * as fs from 'node:fs/promises';
+import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { serverPath, scriptsFolder } from './location';
+import { isFile, serverPath, scriptsFolder } from './location';
+import { run } from './programs';
+import { findPython } from './python';
 
 const WINDOWS = process.platform === 'win32';
-const PYTHONS: [string, ...string[]][] = WINDOWS ? [['py', '-3'], ['python']] : [['python3'], ['python']];
-const VERSION_CHECK = 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else 1)';
+/** Runs pip from its wheel, as Python's own `ensurepip` does: Debian's Python has no pip for new environments. */
+const PIP = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('pip', run_name='__main__', alter_sys=True)";
+
+/** The wheels that the extension carries. */
+export interface Wheels {
+  folder: string;
+  server: string;
+  pip: string;
+  /** The minor versions of Python 3 that all wheels support; empty if any does. */
+  versions: number[];
+}
+
+/** Returns the wheels that the extension carries; undefined if it was built without. */
+export async function carriedWheels(extension: vscode.Uri): Promise<Wheels | undefined> {
+  const folder = vscode.Uri.joinPath(extension, 'dist', 'wheels').fsPath;
+  const names = await fs.readdir(folder).catch(() => []);
+  const [server, pip] = ['vibes_lsp-', 'pip-'].map((start) => names.find((name) => name.startsWith(start)));
+  if (server === undefined || pip === undefined) return undefined;
+  const minors = names.map((name) => /-cp3(\d+)-cp3\d+-/.exec(name)?.[1]).filter((minor) => minor !== undefined);
+  const versions = [...new Set(minors.map(Number))].sort((one, other) => one - other);
+  return { folder, server: path.join(folder, server), pip: path.join(folder, pip), versions };
+}
 
 /**
- * Creates a fresh environment and installs a release of the server into it. On failure, restores the previous environment and rejects with
- * a message for the user.
+ * Creates a fresh environment and installs the server into it. On failure, restores the previous environment and rejects with the cause.
  */
-export async function installServer(environment: vscode.Uri, version: string, log: vscode.LogOutputChannel): Promise<void> {
+export async function installServer(environment: vscode.Uri, wheels: Wheels, log: vscode.LogOutputChannel): Promise<void> {
   const options = { location: vscode.ProgressLocation.Notification, title: 'VIBES: installing the server', cancellable: true };
   await vscode.window.withProgress(options, async (progress, token) => {
-    const run = (command: string, ...args: string[]) => runLogged(command, args, log, token);
     progress.report({ message: 'looking for Python 3.11 or newer' });
-    const [python, ...flags] = await findPython(run);
+    const [python, ...flags] = await findPython(wheels.versions, { log, token });
     progress.report({ message: 'creating an environment' });
     await replaceEnvironment(environment, async () => {
-      await run(python, ...flags, '-m', 'venv', environment.fsPath);
-      progress.report({ message: `installing vibes-lsp ${version}` });
+      await run(python, [...flags, '-I', '-m', 'venv', '--without-pip', environment.fsPath], { log, token });
+      progress.report({ message: 'installing vibes-lsp' });
       const venvPython = vscode.Uri.joinPath(scriptsFolder(environment), WINDOWS ? 'python.exe' : 'python').fsPath;
-      await run(venvPython, '-I', '-m', 'pip', 'install', '--disable-pip-version-check', `vibes-lsp~=${version}`);
+      const offline = ['--isolated', '--no-index', '--find-links', wheels.folder, '--only-binary', ':all:', '--no-cache-dir'];
+      const quiet = ['--no-input', '--disable-pip-version-check', '--no-warn-script-location'];
+      await run(venvPython, ['-I', '-c', PIP, wheels.pip, 'install', ...offline, ...quiet, wheels.server], { log, token });
+      progress.report({ message: 'starting it once' });
+      await run(serverPath(environment), ['--version'], { log, token });
     });
   });
 }
@@ -33,7 +57,7 @@ export async function installServer(environment: vscode.Uri, version: string, lo
 async function replaceEnvironment(environment: vscode.Uri, make: () => Promise<void>): Promise<void> {
   const backup = `${environment.fsPath}.before`;
   const remove = async (folder: string) => await fs.rm(folder, { recursive: true, force: true });
-  if (await exists(serverPath(environment))) {
+  if (await isFile(serverPath(environment))) {
     await remove(backup);
     await fs.rename(environment.fsPath, backup);
   } else await remove(environment.fsPath); // an interrupted attempt leaves a partial environment, and perhaps a backup
@@ -52,35 +76,4 @@ async function exists(place: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function findPython(run: (command: string, ...args: string[]) => Promise<void>): Promise<[string, ...string[]]> {
-  for (const [python, ...flags] of PYTHONS) {
-    try {
-      await run(python, ...flags, '-I', '-c', VERSION_CHECK);
-      return [python, ...flags];
-    } catch {
-      continue; // missing or too old
-    }
-  }
-  throw new Error('Python 3.11 or newer was not found on the path');
-}
-
-function runLogged(command: string, args: string[], log: vscode.LogOutputChannel, token: vscode.CancellationToken): Promise<void> {
-  log.info(`running ${[command, ...args].join(' ')}`);
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: vscode.env.appRoot || undefined });
-    const cancelled = token.onCancellationRequested(() => child.kill());
-    const report = (chunk: Buffer) => {
-      for (const line of chunk.toString().split(/\r?\n/)) if (line) log.info(line);
-    };
-    child.stdout.on('data', report);
-    child.stderr.on('data', report);
-    child.on('error', reject);
-    child.on('close', (code) => {
-      cancelled.dispose();
-      if (code === 0) resolve();
-      else reject(new Error(token.isCancellationRequested ? 'cancelled' : `${command} ended with ${code ?? 'a signal'}; see the log`));
-    });
-  });
 }

@@ -1,12 +1,16 @@
-// Finds the server's program: the setting, then the selected Python environment, then PATH, then this extension's own installation.
+// Finds the server's program: the setting, then the selected Python, then the workspace's environment, then PATH, then this extension's own
+// installation.
 
 import * as fs from 'node:fs/promises';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { run } from './programs';
 
 const WINDOWS = process.platform === 'win32';
 const PROGRAM = WINDOWS ? 'vibes-lsp.exe' : 'vibes-lsp';
+/** Folders of a workspace that are Python environments by custom. */
+const ENVIRONMENTS = ['.venv', 'venv'];
 
 export interface Program {
   command: string;
@@ -41,7 +45,23 @@ export async function findProgram(environment: vscode.Uri): Promise<Program | un
     if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is not a file`);
     return { command, args: settings.get<string[]>('arguments', []), origin: 'named by vibes.server.path' };
   }
-  return (await besidePython()) ?? (await onPath()) ?? (await installed(environment));
+  return (await besidePython()) ?? (await inWorkspace()) ?? (await onPath()) ?? (await installed(environment));
+}
+
+/**
+ * Returns the server's program for a file that the user chose: the file itself, or `vibes-lsp` beside a Python or `vibes`. Throws if it is
+ * not a server, or in an untrusted workspace.
+ */
+export async function programFor(chosen: string): Promise<string> {
+  const isOther = /^(python|py|vibes|pip)[\d.]*(\.exe)?$/i.test(path.basename(chosen));
+  const command = isOther ? path.join(path.dirname(chosen), PROGRAM) : chosen;
+  if (!(await isTrusted(command))) throw new Error(`${command} is in this untrusted workspace`);
+  if (!(await isFile(command))) throw new Error(isOther ? `there is no ${PROGRAM} beside ${chosen}` : `${command} is not a file`);
+  const answer = await run(command, ['--version'], { timeout: 30_000 }).catch((error: unknown) => {
+    throw new Error(`${command} does not run: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (!answer.startsWith('vibes-lsp ')) throw new Error(`${command} is not vibes-lsp`);
+  return command;
 }
 
 /** Returns the folder of an environment that contains its programs. */
@@ -74,12 +94,23 @@ async function selectedPython(): Promise<string | undefined> {
   }
 }
 
+async function inWorkspace(): Promise<Program | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const environments = folders.flatMap(({ uri }) => ENVIRONMENTS.map((name) => vscode.Uri.joinPath(uri, name)));
+  return await first(environments.map(serverPath), 'in an environment of the workspace');
+}
+
 async function onPath(): Promise<Program | undefined> {
+  const [command] = await filesOnPath([PROGRAM]);
+  return command === undefined ? undefined : { command, args: [], origin: 'found on the path' };
+}
+
+/** Returns the files on the PATH with one of these names, by name, then by folder. None is in an untrusted workspace. */
+export async function filesOnPath(names: readonly string[]): Promise<string[]> {
   const folders = (process.env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
-  return await first(
-    folders.map((folder) => path.join(folder, PROGRAM)),
-    'found on the path',
-  );
+  const files = [...new Set(names.flatMap((name) => folders.map((folder) => path.join(folder, name))))];
+  const areUsable = await Promise.all(files.map(async (file) => (await isFile(file)) && (await isTrusted(file))));
+  return files.filter((_, number) => areUsable[number]);
 }
 
 async function installed(environment: vscode.Uri): Promise<Program | undefined> {
@@ -114,7 +145,7 @@ async function realPath(location: string): Promise<string> {
   return await fs.realpath(location).catch(() => location);
 }
 
-async function isFile(location: string): Promise<boolean> {
+export async function isFile(location: string): Promise<boolean> {
   try {
     return (await fs.stat(location)).isFile();
   } catch {

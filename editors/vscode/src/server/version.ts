@@ -2,13 +2,13 @@
 
 /** The oldest compatible server. */
 export const OLDEST = '0.1.0';
-/** The first incompatible newer version: the first that does not match `~=OLDEST`, the specifier that pip installs. */
+/** The first incompatible newer version. */
 export const TOO_NEW = '0.2.0';
 
-/** Returns why a server version is incompatible, as the end of a sentence; undefined if it is compatible. */
-export function incompatibility(version: string | undefined): string | undefined {
-  if (version === undefined) return `does not say its version, and this extension needs ${OLDEST} or newer: upgrade it with pip`;
-  if (compare(version, OLDEST) < 0) return `is version ${version}, and this extension needs ${OLDEST} or newer: upgrade it with pip`;
+/** Returns why a server version is incompatible and what to do, as the end of a sentence; undefined if it is compatible. */
+export function incompatibility(version: string | undefined, upgrade = 'upgrade it with pip'): string | undefined {
+  if (version === undefined) return `does not say its version, and this extension needs ${OLDEST} or newer: ${upgrade}`;
+  if (compare(version, OLDEST) < 0) return `is version ${version}, and this extension needs ${OLDEST} or newer: ${upgrade}`;
   if (compare(version, TOO_NEW) >= 0) return `is version ${version}, newer than this extension supports: update the extension`;
   return undefined;
 }
