@@ -117,7 +117,7 @@ def test_an_edit_of_the_whole_file_replaces_lost_annotations(
     shown = run_vibes("blame", "a.py", cwd=project.root).lines[-1]
     assert (
         shown
-        == f"{older[:8]} create: replaced by {newer[:8]}, which wrote the whole file (recorded at 1-4)"
+        == f"{older[:8]} create: replaced by {newer[:8]}, which wrote the whole file (was lines 1-4)"
     )
 
 

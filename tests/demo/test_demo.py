@@ -25,12 +25,9 @@ def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: P
     )
     shown = run.stdout.decode()
     assert run.returncode == 0, shown + run.stderr.decode()
-    assert "edited since: 4 of 5 lines intact; commit " in shown
-    assert (
-        "claude-opus-4-5 · create · moved from 8-15 · risk 0.24 low (0.40 as recorded) · approved"
-        in shown
-    )
-    assert "risk 0.84 critical: create" in shown
+    assert "edited since: 4 of 5 lines unchanged; commit " in shown
+    assert " ago · critical risk · not reviewed" in shown
+    assert "risk 0.84 critical, not reviewed: " in shown
     assert "error[hash-mismatch]" in shown
     assert "error[base-record]" in shown
     server = re.search(r"cmd=\{'([^']+)'\}", shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,12 @@ _PATIENCE = 60
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
 
 Message = tuple[str, Any]
+_AGE = re.compile(r"just now|\d+ (?:year|month|day|hour|minute)s? ago")
+
+
+def without_age(text: str) -> str:
+    """Return a text with all ages, which grow from day to day, as `AGE`."""
+    return _AGE.sub("AGE", text)
 
 
 class EditorClient(LanguageClient):
@@ -214,12 +221,12 @@ class Editor:
         return list(found or [])
 
     async def lenses(self, uri: str) -> list[tuple[int, str]]:
-        """Return 1-based lines and titles of all lenses."""
+        """Return 1-based lines and titles of all lenses, without ages."""
         resolved = [
             await self.client.code_lens_resolve_async(lens) for lens in await self.lens_places(uri)
         ]
         return [
-            (lens.range.start.line + 1, lens.command.title if lens.command else "")
+            (lens.range.start.line + 1, without_age(lens.command.title) if lens.command else "")
             for lens in resolved
         ]
 

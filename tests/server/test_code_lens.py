@@ -1,4 +1,4 @@
-"""Code lenses: one above each range that is somewhere, told when it is to be seen."""
+"""Code lenses: one above each line where something waits; their text comes when it is to be seen."""
 
 from __future__ import annotations
 
@@ -7,19 +7,65 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.server.editor import Editor
-from tests.server.project import STORY, Project
+from tests.server.editor import Editor, without_age
+from tests.server.project import AS_RECORDED, STORY, Project
 from tests.server.sessions import session
 from tests.trails import CompleteTrail
 
+SHOW = "vibes.ui.showAnnotations"
 
-async def test_each_range_has_one(editor: Editor, trail: CompleteTrail) -> None:
+
+async def test_what_waits_has_one(editor: Editor, trail: CompleteTrail) -> None:
     uri = editor.open(trail.root / "src/auth.py")
     assert await editor.lenses(uri) == [
-        (1, "claude-opus-4-5 · create · exact · approved"),
-        (6, "claude-opus-4-5 · create valid_email · exact"),
-        (11, "claude-opus-4-5 · modify · exact"),
+        (6, "AI edit · AGE · not reviewed"),
+        (11, "AI edit · AGE · not reviewed"),
     ]
+
+
+async def test_all_have_one_if_the_user_wants(editor: Editor, trail: CompleteTrail) -> None:
+    uri = editor.open(trail.root / "src/auth.py")
+    await editor.set(codeLens={"minimumBand": "all"})
+    assert await editor.lenses(uri) == [
+        (1, "AI edit · AGE · approved"),
+        (6, "AI edit · AGE · not reviewed"),
+        (11, "AI edit · AGE · not reviewed"),
+    ]
+
+
+async def test_a_risk_has_one_from_a_band_on_though_it_was_approved(
+    editor: Editor, project: Project
+) -> None:
+    project.config(risk_scoring=AS_RECORDED)
+    for path, score in (("low.py", 0.1), ("high.py", 0.7)):
+        project.review(project.line(path, 4, 7, text=STORY, risk_score=score))
+        project.file(path)
+    low, high = (editor.open(project.root / path) for path in ("low.py", "high.py"))
+    assert await editor.lenses(low) == []
+    assert await editor.lenses(high) == [(4, "AI edit · AGE · high risk · approved")]
+    await editor.set(codeLens={"minimumBand": "critical"})
+    assert await editor.lenses(high) == []
+    await editor.set(codeLens={"minimumBand": "low"})
+    assert await editor.lenses(low) == [(4, "AI edit · AGE · low risk · approved")]
+
+
+async def test_several_on_a_line_have_one(editor: Editor, project: Project) -> None:
+    ids = [
+        project.line("a.py", 4, end, text=STORY, session=f"s{end}", prompt=project.prompt(f"{end}"))
+        for end in (7, 6, 5)
+    ]
+    project.function("a.py", "digest")
+    uri = editor.open(project.file("a.py"))
+    (lens,) = await editor.lens_places(uri)
+    late = await editor.client.code_lens_resolve_async(lens)
+    assert late.command is not None
+    assert late.command.title.startswith("4 AI edits · latest ")
+    assert late.command.title.endswith(" ago · 4 not reviewed")
+    (argument,) = late.command.arguments or []
+    assert isinstance(argument, dict)
+    assert set(ids) < set(argument["annotationIds"])
+    shown = await editor.run(late.command.command, argument)
+    assert shown["text"].count("# Annotation\n") == 4
 
 
 async def test_what_it_says_is_worked_out_when_it_is_resolved(
@@ -27,24 +73,33 @@ async def test_what_it_says_is_worked_out_when_it_is_resolved(
 ) -> None:
     uri = editor.open(trail.root / "src/auth.py")
     lenses = await editor.lens_places(uri)
-    assert [lens.command for lens in lenses] == [None] * 3
+    assert [lens.command for lens in lenses] == [None] * 2
     resolved = await editor.client.code_lens_resolve_async(lenses[0])
     assert resolved.range == lenses[0].range
-    assert resolved.command == types.Command("claude-opus-4-5 · create · exact · approved", "")
+    assert resolved.command is not None
+    assert resolved.command.command == "vibes.showHistory"
+    assert list(resolved.command.arguments or []) == [
+        {"uri": uri, "annotationIds": [trail.function]}
+    ]
+    shown = await editor.run(resolved.command.command, *(resolved.command.arguments or []))
+    assert "valid_email" in shown["text"]
 
 
 @pytest.mark.slow
 async def test_a_client_that_shows_nothing_meanwhile_is_told_at_once(
     tmp_path: Path, trail: CompleteTrail
 ) -> None:
-    async with session(
-        tmp_path, [trail.root], experimental={"vibes": {"resolvedLenses": True}}
-    ) as editor:
-        lenses = await editor.lens_places(editor.open(trail.root / "src/auth.py"))
-        assert [lens.command.title for lens in lenses if lens.command] == [
-            "claude-opus-4-5 · create · exact · approved",
-            "claude-opus-4-5 · create valid_email · exact",
-            "claude-opus-4-5 · modify · exact",
+    ours = {"resolvedLenses": True, "commands": [SHOW]}
+    async with session(tmp_path, [trail.root], experimental={"vibes": ours}) as editor:
+        uri = editor.open(trail.root / "src/auth.py")
+        commands = [lens.command for lens in await editor.lens_places(uri) if lens.command]
+        assert [without_age(each.title) for each in commands] == [
+            "AI edit · AGE · not reviewed",
+            "AI edit · AGE · not reviewed",
+        ]
+        assert {each.command for each in commands} == {SHOW}
+        assert list(commands[0].arguments or []) == [
+            {"uri": uri, "annotationIds": [trail.function]}
         ]
 
 
@@ -52,17 +107,17 @@ async def test_it_follows_text_that_is_not_saved(editor: Editor, project: Projec
     uri = editor.open(project.annotated())
     before = await editor.lens_places(uri)
     editor.insert(uri, 0, "# one\n")
-    assert await editor.lenses(uri) == [(5, "claude-opus-4-5 · create · moved from 4-7")]
+    assert await editor.lenses(uri) == [(5, "AI edit · AGE · not reviewed")]
     late = await editor.client.code_lens_resolve_async(before[0])
     assert late.command is not None
-    assert late.command.title == "claude-opus-4-5 · create · moved from 4-7"
+    assert without_age(late.command.title) == "AI edit · AGE · not reviewed"
 
 
 async def test_a_lens_of_what_is_gone_still_resolves(editor: Editor, project: Project) -> None:
     uri = editor.open(project.annotated())
     (lens,) = await editor.lens_places(uri)
     (project.root / ".ai-audit" / "annotations.jsonl").write_bytes(b"")
-    for data in (lens.data, None, 7, {"uri": 5, "id": []}, {"uri": "untitled:x", "id": "x"}):
+    for data in (lens.data, None, 7, {"uri": 5, "ids": {}}, {"uri": uri, "ids": [[], 5]}):
         late = await editor.client.code_lens_resolve_async(types.CodeLens(lens.range, data=data))
         assert late.command == types.Command("AI", "")
 
@@ -80,7 +135,7 @@ async def test_none_for_what_is_history_a_stand_in_or_lost(
     project.line("a.py", 1, 3, text="gone = 1\naway = 2\nlost = 3\n")
     project.function("a.py", "absent")
     uri = editor.open(project.file("a.py"))
-    assert await editor.lenses(uri) == [(4, "claude-opus-4-5 · modify · exact")]
+    assert await editor.lenses(uri) == [(4, "AI edit · AGE · not reviewed")]
 
 
 async def test_it_tells_risk_and_review(editor: Editor, project: Project) -> None:
@@ -96,9 +151,15 @@ async def test_it_tells_risk_and_review(editor: Editor, project: Project) -> Non
         for _, title in await editor.lenses(editor.open(project.root / f"{number}.py"))
     ]
     assert told == [
-        f"claude-opus-4-5 · create · exact · risk 0.65 high (as recorded) · {words}"
+        f"AI edit · AGE · high risk · {words}"
         for words in ("approved", "rejected", "review stale", "approved by AI")
     ]
+
+
+async def test_what_is_rejected_still_waits_for_a_change(editor: Editor, project: Project) -> None:
+    project.review(project.line("a.py", 4, 7, text=STORY), verdict="rejected")
+    uri = editor.open(project.file("a.py"))
+    assert await editor.lenses(uri) == [(4, "AI edit · AGE · rejected")]
 
 
 async def test_no_more_than_a_thousand(editor: Editor, project: Project) -> None:

@@ -20,24 +20,42 @@ CONFIG, MANIFEST, LOG = (
 )
 
 
-def brief(found: list[types.Diagnostic]) -> list[tuple[Any, int, int]]:
-    """Return code and 1-based lines of diagnostics, both inclusive."""
-    return [(each.code, each.range.start.line + 1, each.range.end.line) for each in found]
+def brief(found: list[types.Diagnostic]) -> list[tuple[Any, int]]:
+    """Return code and 1-based line of diagnostics, none of which is longer than its line."""
+    assert all(each.range.start.line == each.range.end.line for each in found)
+    return [(each.code, each.range.start.line + 1) for each in found]
 
 
-async def test_risk_stands_at_the_lines_as_they_are_now(editor: Editor, project: Project) -> None:
+def underlined(found: list[types.Diagnostic], text: str, editor: Editor) -> list[str]:
+    """Return what diagnostics underline in a text."""
+    lines = text.split("\n")
+    encoded_lines = [
+        [encoded(line[:cut], editor.profile) for cut in range(len(line) + 1)] for line in lines
+    ]
+    return [
+        lines[line][
+            encoded_lines[line].index(each.range.start.character) : encoded_lines[line].index(
+                each.range.end.character
+            )
+        ]
+        for each in found
+        for line in [each.range.start.line]
+    ]
+
+
+async def test_risk_stands_at_the_name_where_it_is_now(editor: Editor, project: Project) -> None:
     project.config(**LENIENT)
     uri = editor.open(project.annotated(risk_score=0.7251))
     (found,) = await editor.diagnostics(uri)
     assert found == types.Diagnostic(
-        types.Range(types.Position(3, 0), types.Position(7, 0)),
-        "risk 0.73 high (as recorded): create by claude-opus-4-5, not reviewed",
+        types.Range(types.Position(3, 4), types.Position(3, 10)),
+        "risk 0.73 high (as recorded), not reviewed",
         types.DiagnosticSeverity.Warning,
         "risk-high",
         source="vibes",
     )
     editor.insert(uri, 0, "# one\n# two\n")
-    assert brief(await editor.diagnostics(uri)) == [("risk-high", 6, 9)]
+    assert brief(await editor.diagnostics(uri)) == [("risk-high", 6)]
 
 
 @pytest.mark.parametrize("scoring", [None, {}, {"enabled": False}, "broken"])
@@ -66,7 +84,7 @@ async def test_another_band_can_be_chosen(editor: Editor, project: Project) -> N
     uri = editor.open(project.annotated(risk_score=0.31))
     assert await editor.diagnostics(uri) == []
     await editor.set(diagnostics={"minimumBand": "medium"})
-    assert brief(await editor.diagnostics(uri)) == [("risk-medium", 4, 7)]
+    assert brief(await editor.diagnostics(uri)) == [("risk-medium", 4)]
     await editor.set(diagnostics={"minimumBand": "critical"})
     assert await editor.diagnostics(uri) == []
     await editor.set(diagnostics={"minimumBand": "low", "enable": False})
@@ -90,11 +108,65 @@ async def test_only_a_persons_approval_of_this_text_settles_it(
     project.review(project.line("a.py", 4, 7, text=STORY, risk_score=0.9), **review)
     uri = editor.open(project.file("a.py"))
     found = [each.message for each in await editor.diagnostics(uri)]
-    assert found == (
-        []
-        if words is None
-        else [f"risk 0.90 critical (as recorded): create by claude-opus-4-5, {words}"]
-    )
+    assert found == ([] if words is None else [f"risk 0.90 critical (as recorded), {words}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "word"),
+    [
+        ("\n\n# größe 😀\n@cached\nasync def größe(x):\n    return x\n", (1, 6), "größe"),
+        ('"😀"; value = 1\n', (1, 1), '"'),
+        ("    if (a) {\n      b();\n    }\n", (1, 3), "if"),
+        ("  public static int sum(int a, int b) {\n    return a + b;\n  }\n", (1, 3), "sum"),
+        ("func (s *Store) Put(x int) error {\n\treturn nil\n}\n", (1, 3), "Put"),
+        ("// why\n\nexport const login = async () => {};\n", (1, 3), "login"),
+        ("# a comment\n\n# alone\n", (1, 3), "#"),
+    ],
+    ids=["python", "value", "block", "java", "go", "typescript", "comment"],
+)
+async def test_it_underlines_a_name_or_a_word_of_code(
+    editor: Editor, project: Project, text: str, lines: tuple[int, int], word: str
+) -> None:
+    project.config(**LENIENT)
+    uri = editor.open(project.annotated(start=lines[0], end=lines[1], text=text, risk_score=0.9))
+    found = await editor.diagnostics(uri)
+    assert underlined(found, text, editor) == [word]
+
+
+async def test_no_line_of_a_person_is_underlined(editor: Editor, project: Project) -> None:
+    project.config(**LENIENT)
+    uri = editor.open(project.annotated(risk_score=0.9))
+    editor.replace(uri, (3, 0), (4, 0), "def my_own(name):\n")
+    await editor.final(uri)
+    (found,) = await editor.diagnostics(uri)
+    answer = await editor.provenance(uri, runs=True)
+    (placement,) = answer["placements"]
+    of_people = {
+        line
+        for run in placement["runs"]
+        for line in range(run["lineStart"], run["lineEnd"] + 1)
+        if run["kind"] == "human"
+    }
+    assert found.range.start.line + 1 not in of_people
+
+
+async def test_the_reasons_are_named(editor: Editor, project: Project) -> None:
+    factors = [
+        {"signal": "scope_lines", "value": 0.9, "weight": 0.15, "reason": "430 lines"},
+        {
+            "signal": "temperature",
+            "value": 1,
+            "weight": 0.2,
+            "reason": "temperature 2, where 2 counts as 1.0",
+        },
+        {"signal": "human_review_present", "value": 1, "weight": 0.9, "reason": "no review"},
+        {"signal": "action_type", "value": 0.1, "weight": 0.1, "reason": "the action is review"},
+    ]
+    project.config(**LENIENT)
+    uri = editor.open(project.annotated(risk_score=0.9, risk_factors=factors))
+    assert [each.message for each in await editor.diagnostics(uri)] == [
+        "risk 0.90 critical (as recorded), not reviewed: temperature 2; 430 lines"
+    ]
 
 
 async def test_typing_in_approved_lines_brings_the_risk_back(
@@ -105,7 +177,7 @@ async def test_typing_in_approved_lines_brings_the_risk_back(
     uri = editor.open(project.file("a.py"))
     assert await editor.diagnostics(uri) == []
     editor.insert(uri, 6, "    log(seen)\n")
-    assert brief(await editor.diagnostics(uri)) == [("risk-critical", 4, 8)]
+    assert brief(await editor.diagnostics(uri)) == [("risk-critical", 4)]
 
 
 async def test_no_risk_of_what_is_history_removed_lost_or_untracked(
@@ -138,11 +210,11 @@ async def test_doubts_are_hints(editor: Editor, project: Project) -> None:
         (
             types.DiagnosticSeverity.Hint,
             "ambiguous",
-            "create: exact, but other places may fit as well",
+            "create: unchanged since, but other places may fit as well",
         ),
         (types.DiagnosticSeverity.Hint, "lost", "2 annotations of this file could not be found"),
     ]
-    assert brief(found) == [("ambiguous", 4, 7), ("lost", 1, 0)]
+    assert brief(found) == [("ambiguous", 4), ("lost", 1)]
 
 
 async def test_nothing_is_wrong_with_a_sound_trail(editor: Editor, trail: CompleteTrail) -> None:

@@ -25,7 +25,7 @@ async def test_the_whole_story_of_a_line(editor: Editor, trail: CompleteTrail) -
     uri = editor.open(trail.root / "src/auth.py")
     assert await lines_of(editor, uri, 3) == [
         "create by claude-opus-4-5 20251101 in Maestro 1.0.0, 2026-02-03T10:00:01.000Z",
-        "exact; commit 5eed5eed5eed",
+        "unchanged since; commit 5eed5eed5eed",
         "Prompt: Create a sign-up check for email and password.",
         "Files given: src/user.py",
         "Decision: How to check an address",
@@ -207,7 +207,7 @@ async def test_moved_in_text_that_is_not_saved(editor: Editor, project: Project)
     editor.insert(uri, 0, "# one\n# two\n")
     assert await editor.hover_whole(uri, 4) is None
     told = await lines_of(editor, uri, 6)
-    assert told[1].partition("; commit")[0] == "moved from 4-7"
+    assert told[1].partition("; commit")[0] == "moved from lines 4-7"
     hover = await editor.hover_whole(uri, 9)
     assert hover is not None
     assert hover.range == types.Range(types.Position(5, 0), types.Position(9, 0))
@@ -218,8 +218,8 @@ async def test_edited_since(editor: Editor, project: Project) -> None:
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
     said = (await lines_of(editor, uri, 4))[1].partition("; commit")[0]
     assert said in {
-        "edited since, changed lines unknown (recorded at 4-7)",
-        "edited since: 3 of 4 lines intact",
+        "edited since, changed lines unknown (was lines 4-7)",
+        "edited since: 3 of 4 lines unchanged",
     }, "the lines are counted in a moment"
 
 
@@ -237,7 +237,7 @@ async def test_a_second_copy_makes_it_ambiguous(editor: Editor, project: Project
     uri = editor.open(project.file("a.py", STORY + copy))
     assert (await lines_of(editor, uri, 4))[1].partition("; commit")[
         0
-    ] == "exact, but other places may fit as well"
+    ] == "unchanged since, but other places may fit as well"
 
 
 async def test_nothing_to_check_against(editor: Editor, project: Project) -> None:
@@ -296,7 +296,9 @@ async def test_the_owner_comes_first_then_what_it_replaced(
     uri = editor.open(project.file("a.py"))
     owned = [each for each in await lines_of(editor, uri, 5) if " by " in each]
     assert [each.split()[0] for each in owned] == ["modify", "create"]
-    assert (await editor.hover(uri, 5)).count("history: a later edit owns this line; exact") == 1
+    assert (await editor.hover(uri, 5)).count(
+        "history: a later edit owns this line; unchanged since"
+    ) == 1
     alone = await lines_of(editor, uri, 2)
     assert [each.split()[0] for each in alone if " by " in each] == ["create"]
     assert "history" not in alone[1]
@@ -311,7 +313,12 @@ async def test_what_was_superseded_is_called_history(editor: Editor, project: Pr
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 5)
     assert [each.split()[0] for each in told if " by " in each] == ["modify", "create"]
-    assert sum(each.startswith("history: a later edit supersedes it; exact") for each in told) == 1
+    assert (
+        sum(
+            each.startswith("history: a later edit supersedes it; unchanged since") for each in told
+        )
+        == 1
+    )
 
 
 async def test_more_than_five_are_counted(editor: Editor, project: Project) -> None:
@@ -375,7 +382,7 @@ async def test_edits_within_wide_characters_land_in_the_column_they_name(
     editor.replace(uri, (0, before), (0, after), "字")
     assert (await lines_of(editor, uri, 2))[1].startswith("edited since")
     editor.replace(uri, (0, before), (0, before + encoded("字", editor.profile)), "漢")
-    assert (await lines_of(editor, uri, 2))[1].partition("; commit")[0] == "exact"
+    assert (await lines_of(editor, uri, 2))[1].partition("; commit")[0] == "unchanged since"
 
 
 class TestCommits:
@@ -384,14 +391,14 @@ class TestCommits:
     async def test_not_committed_yet_then_committed(self, editor: Editor, project: Project) -> None:
         repository = Repository(project.root)
         uri = await editor.open_settled(project.annotated())
-        assert (await lines_of(editor, uri, 4))[1] == "exact; not committed yet"
+        assert (await lines_of(editor, uri, 4))[1] == "unchanged since; not committed yet"
         commit = repository.commit("Add a.py", "2026-02-03T11:00:00+00:00")
         after = len(editor.client.sent)
         editor.save(uri)
         await editor.told(uri, after=after)
         assert (await lines_of(editor, uri, 4))[
             1
-        ] == f"exact; commit {commit[:12]} (first commit whose log has the record)"
+        ] == f"unchanged since; commit {commit[:12]} (first commit whose log has the record)"
 
     async def test_inferred_where_the_log_is_not_committed(
         self, editor: Editor, project: Project
@@ -403,19 +410,19 @@ class TestCommits:
         uri = await editor.open_settled(file)
         assert (await lines_of(editor, uri, 4))[
             1
-        ] == f"exact; commit {commit[:12]} (inferred: first commit that touched the file)"
+        ] == f"unchanged since; commit {commit[:12]} (inferred: first commit that touched the file)"
 
     async def test_recorded(self, editor: Editor, project: Project) -> None:
         uri = editor.open(project.annotated(commit="c0ffee" * 6 + "abcd"))
-        assert (await lines_of(editor, uri, 4))[1] == "exact; commit c0ffeec0ffee"
+        assert (await lines_of(editor, uri, 4))[1] == "unchanged since; commit c0ffeec0ffee"
 
     async def test_nothing_is_said_where_there_is_no_history_then_it_is(
         self, editor: Editor, project: Project
     ) -> None:
         uri = await editor.open_settled(project.annotated())
-        assert (await lines_of(editor, uri, 4))[1] == "exact"
+        assert (await lines_of(editor, uri, 4))[1] == "unchanged since"
         Repository(project.root)
         after = len(editor.client.sent)
         editor.save(uri)
         await editor.told(uri, after=after)
-        assert (await lines_of(editor, uri, 4))[1] == "exact; not committed yet"
+        assert (await lines_of(editor, uri, 4))[1] == "unchanged since; not committed yet"

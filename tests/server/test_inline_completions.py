@@ -87,7 +87,7 @@ async def test_the_lines_are_right_whenever_the_change_arrives(
     assert lines_of(answer["record"]) == (first, first + 1)
     assert log(project) == [answer["record"]]
     shown = await editor.hover(uri, first)
-    assert "exact" in shown
+    assert "unchanged since" in shown
     assert "Halve it." in shown
     assert await accepted(editor, given) == answer
     assert len(log(project)) == 1
@@ -116,7 +116,9 @@ async def test_part_by_part_it_shows_at_once_and_is_one_annotation(
             assert answer == {"pending": True}
             assert "pending" in await editor.hover(uri, 9)
             assert [
-                title for at, title in await editor.lenses(uri) if at == 9 and "pending" in title
+                title
+                for at, title in await editor.lenses(uri)
+                if at == 9 and "not recorded yet" in title
             ]
             [placement] = (await editor.provenance(uri))["placements"]
             assert placement["pending"] is True

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.editor import Editor
+from tests.server.editor import Editor, without_age
 from tests.server.project import STORY, Project
 from tests.trails import CompleteTrail
 
@@ -37,6 +37,10 @@ ALWAYS = {
     "action",
     "timestamp",
     "assuranceLevel",
+    "age",
+    "displayName",
+    "stateText",
+    "reasons",
     "label",
     "lineText",
     "waits",
@@ -79,6 +83,12 @@ async def test_every_member_of_a_placement(editor: Editor, trail: CompleteTrail)
     review = created.pop("review")
     assert review.pop("at").startswith("2026-02-03T10:00:")
     assert review == {"verdict": "approved", "by": "Ada", "kind": "human", "stale": False}
+    aged = {name: without_age(created.pop(name)) for name in ("age", "label", "lineText")}
+    assert aged == {
+        "age": "AGE",
+        "label": "AI edit · AGE · approved",
+        "lineText": "AI: claude-opus-4-5, AGE · “Create a sign-up check for email and password.”",
+    }
     method = created.pop("method")
     assert isinstance(method, str)
     assert created == {
@@ -110,8 +120,9 @@ async def test_every_member_of_a_placement(editor: Editor, trail: CompleteTrail)
         "prompt": "Create a sign-up check for email and password.",
         "commitHash": trail.commit,
         "commitMethod": "recorded",
-        "label": "claude-opus-4-5 · create · exact · approved",
-        "lineText": "AI: claude-opus-4-5 · exact · approved · “Create a sign-up check for email and password.”",
+        "displayName": "valid_email",
+        "stateText": "unchanged since",
+        "reasons": [],
         "waits": False,
     }
 
@@ -366,11 +377,48 @@ async def test_the_lines_end_says_that_an_ai_wrote_it_and_the_prompt_last(
     project.line("a.py", 4, 7, text=STORY, prompt=prompt, risk_score=0.72)
     uri = await editor.open_known(project.file("a.py"))
     (found,) = (await editor.provenance(uri))["placements"]
-    assert found["lineText"].startswith(
-        "AI: claude-opus-4-5 · exact · risk 0.72 high (as recorded) · “Make a digest, and be quick about it: as"
+    assert without_age(found["lineText"]).startswith(
+        "AI: claude-opus-4-5, AGE · “Make a digest, and be quick about it: as"
     )
     assert found["lineText"].endswith("…”")
     assert len(found["lineText"]) < 150
     await editor.set(prompts={"show": False})
     (found,) = (await editor.provenance(uri))["placements"]
-    assert found["lineText"] == "AI: claude-opus-4-5 · exact · risk 0.72 high (as recorded)"
+    assert without_age(found["lineText"]) == "AI: claude-opus-4-5, AGE"
+
+
+async def test_the_lines_end_says_so_where_the_lines_are_not_as_written(
+    editor: Editor, project: Project
+) -> None:
+    uri = await editor.open_known(project.annotated())
+    editor.insert(uri, 5, "    log(payload)\n")
+    (found,) = (await editor.final(uri))["placements"]
+    assert without_age(found["lineText"]) == "AI: claude-opus-4-5, AGE · edited since"
+    assert found["stateText"] == "edited since by a person: 4 of 4 lines unchanged"
+
+
+async def test_the_edit_of_another_ai_is_not_a_persons(editor: Editor, project: Project) -> None:
+    uri = await editor.open_known(project.annotated())
+    editor.replace(uri, (6, 0), (7, 0), "    return seen.hexdigest().upper()\n")
+    (first,) = (await editor.final(uri))["placements"]
+    assert first["stateText"] == "edited since by a person: 3 of 4 lines unchanged"
+    newer = STORY.replace("return seen.hexdigest()", "return seen.hexdigest().upper()")
+    other = project.environment(model="gpt-5", tool="Codex")
+    project.line("a.py", 7, 7, text=newer, action="modify", environment=other)
+    while len(found := (await editor.final(uri))["placements"]) < 2:
+        await editor.caught_up()  # the trail is read in the pause after typing
+    first, second = found
+    assert first["stateText"] == "edited since by gpt-5: 3 of 4 lines unchanged"
+    assert second["stateText"] == "unchanged since"
+    editor.insert(uri, 5, "    log(payload)\n")
+    first, _ = (await editor.final(uri))["placements"]
+    assert first["stateText"] == "edited since by a person and gpt-5: 3 of 4 lines unchanged"
+
+
+async def test_names_for_people(editor: Editor, project: Project) -> None:
+    project.line("a.py", 4, 7, text=STORY)
+    project.line("a.py", 12, 12, text=STORY)
+    project.line("a.py", 1, 2, text="gone = 1\naway = 2\n")
+    uri = editor.open(project.file("a.py"))
+    names = [each["displayName"] for each in (await editor.provenance(uri))["placements"]]
+    assert names == ["digest", "right = digest(other)", "lines 1-2"]

@@ -53,7 +53,7 @@ async def test_an_unsaved_edit_is_shown_at_once(editor: Editor, project: Project
     }
     answer = await editor.run("vibes.recordAnnotation", told)
     assert "Write a digest." in await editor.hover(uri, 5)
-    assert "exact" in await editor.hover(uri, 5)
+    assert "unchanged since" in await editor.hover(uri, 5)
     shown = await editor.run("vibes.show", {"uri": uri, "id": answer["annotationId"]})
     assert shown["record"] == answer["record"]
     assert {edge["edge_type"] for edge in shown["edges"]["out"]} == {"caused_by"}
@@ -188,7 +188,7 @@ async def test_a_range_for_another_version_is_refused(editor: Editor, project: P
         "def digest(payload: bytes) -> str:",
     )
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
-    assert "moved from 6-9" in await editor.hover(uri, 4)
+    assert "moved from lines 6-9" in await editor.hover(uri, 4)
 
 
 async def test_a_deletion_is_about_the_saved_text(editor: Editor, project: Project) -> None:

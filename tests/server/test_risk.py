@@ -33,13 +33,11 @@ async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Projec
     project.config(risk_scoring=HALVES)
     uri = await editor.open_known(project.annotated())
     assert await told(editor, uri) == "PRISM: 0.80 critical"
-    assert await editor.lenses(uri) == [
-        (4, "claude-opus-4-5 · create · exact · risk 0.80 critical")
-    ]
+    assert await editor.lenses(uri) == [(4, "AI edit · AGE · critical risk · not reviewed")]
     (found,) = await editor.diagnostics(uri)
     assert (found.code, found.message) == (
         "risk-critical",
-        "risk 0.80 critical: create by claude-opus-4-5, not reviewed",
+        "risk 0.80 critical, not reviewed: the action is create",
     )
 
     await editor.run(
@@ -47,18 +45,13 @@ async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Projec
         {"uri": uri, "range": lines(5, 5), "verdict": "approved", "reviewer": "Ada Example"},
     )
     assert await told(editor, uri) == "PRISM: 0.30 medium"
-    assert await editor.lenses(uri) == [
-        (4, "claude-opus-4-5 · create · exact · risk 0.30 medium · approved")
-    ]
+    assert await editor.lenses(uri) == []
     assert await editor.diagnostics(uri) == []
 
     editor.insert(uri, 5, "    # another hand\n")
     assert await told(editor, uri) == "PRISM: 0.80 critical"
     (found,) = await editor.diagnostics(uri)
-    assert (
-        found.message
-        == "risk 0.80 critical: create by claude-opus-4-5, approved, but changed since"
-    )
+    assert found.message == "risk 0.80 critical, approved, but changed since: the action is create"
 
 
 async def test_the_stored_score_stands_beside_a_live_one_that_is_another(

@@ -46,6 +46,12 @@ CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"
 Offered to clients that list it under `experimental.vibes.commands`.
 """
 
+CLIENT_SHOW_ANNOTATIONS: Final = "vibes.ui.showAnnotations"
+"""A command of the client that shows prompt and history of annotations: `{uri, annotationIds}`.
+
+Lenses have it for clients that list it under `experimental.vibes.commands`.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceParams:
@@ -83,3 +89,9 @@ def own_capability(capabilities: types.ClientCapabilities, name: str) -> Any:
         else getattr(experimental, "vibes", None)
     )
     return ours.get(name) if isinstance(ours, dict) else getattr(ours, name, None)
+
+
+def has_client_command(capabilities: types.ClientCapabilities, command: str) -> bool:
+    """Return whether a client lists a command of its own under `experimental.vibes.commands`."""
+    named = own_capability(capabilities, "commands")
+    return isinstance(named, list | tuple) and command in named

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from lsprotocol.types import MarkupKind
 
+from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_span, single_line
 from vibes_lsp.model.members import JsonValue, Members, text, texts
-from vibes_lsp.model.vocabulary import ContextType
-from vibes_lsp.reports.placements import describe_edit, describe_location, model_name, review_label
+from vibes_lsp.model.vocabulary import Action, Band, ContextType
+from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
+from vibes_lsp.reports.placements import describe_location, model_name, review_label
+from vibes_lsp.reports.review_queue import needs_review
 from vibes_lsp.store.reasoning import reasoning_text
 
 READING: Final = "reading the audit trail …"
@@ -59,46 +64,92 @@ class Markup:
         return code_span(value, limit) if self._is_markdown else single_line(value, limit)
 
 
-def label(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> str:
-    """Return the text of a code lens: model, action, location, risk and review."""
-    parts = [_model(facts), single_line(describe_edit(placement), 40), describe_location(placement)]
+def lens_text(edits: Sequence[tuple[Placement, Members]], now: datetime) -> str:
+    """Return the text of a code lens: what starts at its line, how old and risky, what waits.
+
+    Args:
+        edits: The annotations that start there, each with its placement as JSON.
+        now: The time.
+    """
+    noun = "AI edit" if len(edits) == 1 else f"{len(edits)} AI edits"
+    if any(facts.get("captured") for _, facts in edits):
+        noun += " (captured)"
+    elif not any(placement.located.is_proven for placement, _ in edits):
+        noun += " (claimed)"
+    parts = [noun]
+    moment = max(placement.lineage.first.moment for placement, _ in edits)
+    if any(facts["timestamp"] for _, facts in edits):
+        age = describe_age(moment, now)
+        parts.append(age if len(edits) == 1 else f"latest {age}")
+    found = {facts["band"] for placement, facts in edits if not placement.is_guess}
+    bands = [band for band in Band if band in found]  # from low to critical
+    if bands:
+        parts.append(f"{bands[-1]} risk")
+    if len(edits) == 1:
+        parts += _lens_state(*edits[0])
+    elif waiting := sum(needs_review(placement, facts) for placement, facts in edits):
+        parts.append(f"{waiting} not reviewed")
+    return _join(parts)
+
+
+def _lens_state(placement: Placement, facts: Members) -> Iterator[str]:
+    """Yield what waits at the lens of one annotation, else its review."""
     if placement.is_pending:
-        parts.append("pending")
-    return _join([*parts, *_status(snapshot, placement, facts)])
+        yield "not recorded yet"
+    elif placement.is_guess:
+        yield "may be here"
+    elif placement.lineage.action == Action.DELETE:
+        yield "removed lines"
+    else:
+        review = review_label(facts)
+        if review is not None or needs_review(placement, facts):
+            yield review or "not reviewed"
 
 
-def line_text(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> str:
-    """Return the text for the end of a line. The prompt comes last, as the window may cut it off.
+def line_text(placement: Placement, facts: Members, now: datetime) -> str:
+    """Return the text for the end of a line: who, when, what was asked.
 
-    It starts with `AI (claimed)` where no line is verified.
+    It starts with `AI (claimed)` where no line is verified. The prompt comes last, as the window
+    may cut it off.
     """
     head = "AI" if placement.located.is_proven else "AI (claimed)"
-    state = "pending" if placement.is_pending else placement.located.state.value
-    parts = [
-        f"{head}: {_model(facts)}",
-        f"{state}, ambiguous" if placement.located.ambiguous else state,
-        *_status(snapshot, placement, facts),
-    ]
+    age = describe_age_of(facts, now)
+    parts = [f"{head}: {_model(facts)}{f', {age}' if age else ''}", *_notable_state(placement)]
+    if facts.get("captured"):
+        parts.append("captured")
     prompt = facts.get("prompt")
     if isinstance(prompt, str):
         parts.append(f"“{single_line(prompt, 70)}”")
     return _join(parts)
 
 
+def _notable_state(placement: Placement) -> Iterator[str]:
+    """Yield the state of an annotation, unless its lines are as they were written."""
+    if placement.is_pending:
+        yield "not recorded yet"
+    elif placement.located.ambiguous:
+        yield "may be elsewhere"
+    elif placement.located.state == State.EDITED:
+        yield "edited since"
+    elif placement.located.state == State.UNVERIFIED:
+        yield "not verified"
+
+
+def state_text(
+    snapshot: DocumentSnapshot, placement: Placement, owners: Mapping[int, Placement]
+) -> str:
+    """Return where an annotation is, and who edited it since, as plain text."""
+    return describe_location(
+        placement,
+        editors=describe_editors(
+            placement, owners, lambda each: single_line(snapshot.report.model(each), 40)
+        ),
+        origin=single_line(placement.moved_from, 60),
+    )
+
+
 def _model(facts: Members) -> str:
     return single_line(model_name(facts), 40)
-
-
-def _status(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> Iterator[str]:
-    """Yield confidence, risk and review; an ambiguous guess has no risk at this place."""
-    if facts.get("captured"):
-        yield "captured"
-    figures = snapshot.report.describe_risk(facts)
-    if figures is not None and not placement.is_guess:
-        yield f"risk {figures}"
-    review = review_label(facts)
-    if review is not None:
-        yield review
 
 
 def _join(parts: list[str]) -> str:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from vibes_lsp.model.vocabulary import Band
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,8 @@ class Settings:
     Attributes:
         hover: Whether hovers are answered.
         code_lens: Whether there are code lenses.
+        lens_band: The lowest band of a risk that has a lens although nothing waits; None for a lens
+            at every annotation.
         diagnostics: Whether there are diagnostics.
         minimum_band: The lowest band of a risk that is a diagnostic.
         show_prompts: Whether prompts are shown.
@@ -31,6 +35,7 @@ class Settings:
 
     hover: bool = True
     code_lens: bool = True
+    lens_band: Band | None = Band.HIGH
     diagnostics: bool = True
     minimum_band: Band = Band.HIGH
     show_prompts: bool = True
@@ -45,14 +50,14 @@ def read_settings(value: object) -> Settings:
     """Return the settings in the section itself, or in an object that has it as `vibes`."""
     section = _mapping(value)
     section = _mapping(section["vibes"]) if "vibes" in section else section
-    band = _mapping(section.get("diagnostics")).get("minimumBand")
-    is_band = isinstance(band, str) and band in set(Band)
+    lens_band = _mapping(section.get("codeLens")).get("minimumBand")
     reviewer = section.get("reviewer")
     return Settings(
         hover=_enabled(section, "hover"),
         code_lens=_enabled(section, "codeLens"),
+        lens_band=None if lens_band == "all" else _band(section, "codeLens", Settings().lens_band),
         diagnostics=_enabled(section, "diagnostics"),
-        minimum_band=Band(str(band)) if is_band else Settings().minimum_band,
+        minimum_band=_band(section, "diagnostics", Settings().minimum_band),
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
         use_git=_flag(_mapping(section.get("history")).get("useGit")),
         preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),
@@ -64,6 +69,11 @@ def read_settings(value: object) -> Settings:
 
 def _enabled(section: Mapping[str, Any], feature: str) -> bool:
     return _flag(_mapping(section.get(feature)).get("enable"))
+
+
+def _band(section: Mapping[str, Any], feature: str, default: _T) -> Band | _T:
+    band = _mapping(section.get(feature)).get("minimumBand")
+    return Band(band) if isinstance(band, str) and band in set(Band) else default
 
 
 def _flag(value: object, *, default: bool = True) -> bool:

@@ -15,6 +15,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
+from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
 
@@ -95,7 +96,10 @@ def _in_file(locator: ProjectLocator, path: str, scorer: Scorer) -> tuple[Text, 
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
     current = [each for each in placements if each.is_current_edit]
-    return text, [(each, report.placement(each)) for each in current]
+    return text, [
+        (each, {**report.placement(each), "displayName": display_name(each, text)})
+        for each in current
+    ]
 
 
 def _matches(placement: Placement, facts: Members, wanted: Filter) -> bool:

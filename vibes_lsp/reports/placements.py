@@ -23,6 +23,8 @@ from vibes_lsp.model.vocabulary import (
     ContextType,
     RecordType,
     ReviewerKind,
+    Signal,
+    Verdict,
 )
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 from vibes_lsp.risk.policy import Policy
@@ -155,6 +157,14 @@ class PlacementReport:
             result["prompt"] = prompt
         return result
 
+    def model(self, placement: Placement) -> str:
+        """Return the name of the model that made an edit, which is untrusted text."""
+        return self._authors.of(placement.current.text("environment_hash")).model
+
+    def band(self, placement: Placement) -> str | None:
+        """Return the band of the live score, else of the recorded one; None without a score."""
+        return _band(self.score(placement), stored_score(placement), self._scorer.thresholds)
+
     def score(self, placement: Placement) -> Score | None:
         """Compute the live score of an annotation; None where it has none (R27)."""
         return self._scorer.score(placement, self._content)
@@ -227,6 +237,15 @@ def is_reviewed(facts: Members) -> bool:
     )
 
 
+def is_settled(review: JsonValue) -> bool:
+    """Return whether a person approved the current lines; `review` is that of a placement."""
+    return (
+        isinstance(review, dict)
+        and is_reviewed({"review": review})
+        and review.get("verdict") != Verdict.REJECTED
+    )
+
+
 def stored_score(placement: Placement) -> float | None:
     """Return the recorded risk score; None if there is none between 0 and 1."""
     score = placement.current.members.get("risk_score")
@@ -250,25 +269,37 @@ def lsp_range(start: int | None, end: int | None) -> Members | None:
     return {"start": {"line": start - 1, "character": 0}, "end": {"line": end, "character": 0}}
 
 
-def describe_location(placement: Placement) -> str:
-    """Return where an annotation is, and how sure that is."""
+def describe_location(
+    placement: Placement, *, editors: str | None = None, origin: str = "another file"
+) -> str:
+    """Return where an annotation is, and how sure that is.
+
+    Args:
+        placement: The annotation.
+        editors: Who edited its lines since, as text that may be shown; None if not known.
+        origin: The file that it is recorded for, if that is another one, as text that may be shown.
+    """
     located = placement.located
     recorded = recorded_lines(placement.current)
-    before = f"{recorded[0]}-{recorded[1]}" if recorded else "?"
+    before = "other lines" if recorded is None else describe_lines(*recorded)
     if placement.shown.is_placeholder:
         times = 1 + len(placement.shown.duplicates)
         return f"somewhere in this file: {times} records name no real line"
     if placement.lineage.action == Action.DELETE:
-        return f"removed lines {before} of an earlier version"
+        return f"removed {before} of an earlier version"
     if placement.moved_from is not None:
-        before = f"{before} of another file"
-    sentence = (
-        f"{'may be here: ' if placement.is_guess else ''}{_describe_state(placement, before)}"
-    )
+        before = f"{before} of {origin}"
+    state = _describe_state(placement, before, editors)
+    sentence = f"{'may be here: ' if placement.is_guess else ''}{state}"
     return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence
 
 
-def _describe_state(placement: Placement, before: str) -> str:
+def describe_lines(first: int, last: int) -> str:
+    """Return lines as text: `line 4` or `lines 4-7`."""
+    return f"line {first}" if first == last else f"lines {first}-{last}"
+
+
+def _describe_state(placement: Placement, before: str, editors: str | None) -> str:
     """Return the state as text; `before` names the recorded lines."""
     why = why_unverified(placement)
     is_function = placement.current.type == RecordType.FUNCTION
@@ -279,23 +310,25 @@ def _describe_state(placement: Placement, before: str) -> str:
     located = placement.located
     match located.state:
         case State.EXACT:
-            return "exact" if placement.moved_from is None else f"moved from {before}"
+            return "unchanged since" if placement.moved_from is None else f"moved from {before}"
         case State.MOVED:
             return f"moved from {before}"
         case State.EDITED:
+            by = f" by {editors}" if editors else ""
             recorded = recorded_lines(placement.current)
             if recorded is None:
-                return "edited since"
+                return f"edited since{by}"
             if located.intact is None:
-                return f"edited since, changed lines unknown (recorded at {before})"
-            return f"edited since: {located.intact} of {recorded[1] - recorded[0] + 1} lines intact"
+                return f"edited since{by}, changed lines unknown (was {before})"
+            total = recorded[1] - recorded[0] + 1
+            return f"edited since{by}: {located.intact} of {total} lines unchanged"
         case _ if placement.replaced_by is not None:
             name = placement.replaced_by[:8]  # any text, in a log of another tool
-            by = name if name.isascii() and name.isalnum() else "a later edit"
-            return f"replaced by {by}, which wrote the whole file (recorded at {before})"
+            later = name if name.isascii() and name.isalnum() else "a later edit"
+            return f"replaced by {later}, which wrote the whole file (was {before})"
         case _:  # lost; unverified has returned above
             is_line = placement.current.type == RecordType.LINE
-            return f"could not be found (recorded at {before})" if is_line else "could not be found"
+            return f"could not be found (was {before})" if is_line else "could not be found"
 
 
 def describe_edit(placement: Placement) -> str:
@@ -311,17 +344,20 @@ def model_name(facts: Members) -> str:
     return str(model["name"]) if isinstance(model, dict) else UNKNOWN
 
 
-def main_reasons(facts: Members, count: int = 2) -> list[str]:
+def main_reasons(facts: Members, count: int = 2, *, with_review: bool = True) -> list[str]:
     """Return why the risk is what it is: the reasons that add most to the score, as text.
 
     Args:
         facts: The placement as JSON; its reasons may be untrusted text.
         count: The largest number of reasons.
+        with_review: Whether the missing review counts; False where it is shown anyway.
     """
     factors = facts.get("factors")
     weighed: list[tuple[float, str]] = []
     for factor in factors if isinstance(factors, list) else ():
         if isinstance(factor, dict):
+            if not with_review and factor.get("signal") == Signal.HUMAN_REVIEW_PRESENT:
+                continue
             value, weight = factor.get("value"), factor.get("weight")
             reason = text(factor, "reason") or (text(factor, "signal") or "").replace("_", " ")
             if isinstance(value, int | float) and isinstance(weight, int | float) and reason:

@@ -193,7 +193,7 @@ def _first_line(text: Text, placement: Placement) -> str:
 
 
 def _is_done(placement: Placement, facts: Members) -> bool:
-    return _is_reviewable(placement, facts) and is_reviewed(facts)
+    return is_reviewable(placement) and is_reviewed(facts)
 
 
 def review_queue(
@@ -219,7 +219,7 @@ def review_queue(
         facts
         for placement, facts in found
         if needs_review(placement, facts)
-        or (include_rejected and _is_reviewable(placement, facts) and is_rejected(facts))
+        or (include_rejected and is_reviewable(placement) and is_rejected(facts))
     )
     return sorted(queue, key=_sort_key)
 
@@ -268,7 +268,7 @@ def summarise_file(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSu
 
 def needs_review(placement: Placement, facts: Members) -> bool:
     """Return whether a placement has lines to review, and no review that counts."""
-    return _is_reviewable(placement, facts) and not is_reviewed(facts)
+    return is_reviewable(placement) and not is_reviewed(facts)
 
 
 def is_rejected(facts: Members) -> bool:
@@ -281,11 +281,11 @@ def is_rejected(facts: Members) -> bool:
     )
 
 
-def _is_reviewable(placement: Placement, facts: Members) -> bool:
+def is_reviewable(placement: Placement) -> bool:
     """Return whether a placement has certain lines that a person can review."""
     if not placement.is_claim or placement.is_guess or placement.is_pending:
         return False
-    return facts["lineStart"] is not None and placement.lineage.action != Action.DELETE
+    return placement.located.start is not None and placement.lineage.action != Action.DELETE
 
 
 def _sort_key(facts: Members) -> tuple[bool, float, str, int]:

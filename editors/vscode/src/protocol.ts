@@ -33,6 +33,10 @@ export interface Placement {
   prompt?: string;
   sessionId?: string;
   action: string | null;
+  displayName: string;
+  age: string | null;
+  stateText: string;
+  reasons: string[];
   label: string;
   lineText: string;
   waits: boolean;
@@ -72,7 +76,7 @@ export interface LookupResult {
 }
 
 /** A placement in the review queue, with its document. */
-export interface QueueEntry extends Omit<Placement, 'label' | 'lineText' | 'waits'> {
+export interface QueueEntry extends Omit<Placement, 'stateText' | 'label' | 'lineText' | 'waits'> {
   uri: string;
 }
 

@@ -36,5 +36,5 @@ def test_what_is_accepted_is_recorded(open_neovim: Open, tmp_path: Path) -> None
     editor.terminal.keys("Escape")
 
     hover = editor.hover(29, 6, "some-completer 3.2")
-    assert "exact" in hover or "as recorded" in hover, hover
+    assert "unchanged since" in hover or "as recorded" in hover, hover
     editor.until(lambda: editor.signs().get(28) is not None, "a sign on what was recorded")

@@ -51,13 +51,13 @@ def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) ->
         editor.lua("return require('vibes').provenance_at(0, 13).model.name") == "claude-opus-4-5"
     )
     editor.command("Vibes toggle text")
-    editor.until(lambda: "claude-opus-4-5 · edited" in editor.painted(23), "text at every range")
-    assert "claude-opus-4-5 · moved" in editor.painted(13)
+    editor.until(lambda: "· edited since ·" in editor.painted(23), "text at every range")
+    assert "AI: claude-opus-4-5, " in editor.painted(13)
     editor.command("Vibes toggle text")
     editor.until(lambda: "·" not in editor.painted(13) + editor.painted(23), "no text")
     editor.command("Vibes toggle lens")
-    editor.terminal.shows("claude-opus-4-5 · create · moved from 8-15")
+    editor.terminal.shows("critical risk · not reviewed")
     editor.command("Vibes toggle lens")
     editor.terminal.until(
-        lambda: "moved from 8-15" not in editor.terminal.screen(), "the lenses to go"
+        lambda: "critical risk" not in editor.terminal.screen(), "the lenses to go"
     )

@@ -28,7 +28,7 @@ def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Pat
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root, vibes__reviewer="Ada Example")
     code.open_file("src/auth.py")
-    code.lens("lines intact")
+    code.lens("critical risk")
     code.marks_on([*range(13, 21), 23, 24, 25, 27])
     _described(code, 23, re.compile(r"PRISM:\s0\.\d\d critical"))
     _described(code, 13, re.compile(r"PRISM:\s0\.\d\d low"))

@@ -46,7 +46,7 @@ def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(
         editor__quickSuggestions="off",
     )
     code.open_file("a.py")
-    code.lens("exact")
+    code.lens("AI edit")
     code.open_file("b.py")
     _complete(code, 1, "def tw")  # while it is off
 

@@ -15,7 +15,7 @@ def test_a_completion_of_another_extension_is_recorded_and_shows(
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/limits.py")
-    code.lens("gpt-5.2-codex")
+    code.lens("AI edit")
     code.go_to(2)
     code.command("Partner: Complete Here")
     said = code.message("Recorded ", "by partner-small")
@@ -23,7 +23,7 @@ def test_a_completion_of_another_extension_is_recorded_and_shows(
     hover = code.hover(3, 8, "Prompt:")
     assert "partner-small" in hover
     assert "Say goodbye politely." in hover
-    code.lens("partner-small", at=2)
+    code.lens("AI edit", at=2)
     code.save()
     records = [
         json.loads(line)

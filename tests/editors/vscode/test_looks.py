@@ -9,7 +9,7 @@ from tests.editors.vscode.conftest import Open
 
 MARKED = [*range(13, 21), 23, 24, 25, 27]
 """The lines of the demonstration's `src/auth.py` that an AI wrote."""
-BY_CLAUDE = "AI: claude-opus-4-5 · "
+BY_CLAUDE = "AI: claude-opus-4-5, "
 
 
 def test_marks_are_by_band_by_model_or_not_at_all(open_window: Open, tmp_path: Path) -> None:

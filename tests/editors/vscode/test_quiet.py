@@ -61,7 +61,7 @@ def test_nothing_runs_without_a_trail_and_one_that_appears_shows(
     file = appear(folder)
     if file != "a.py":
         code.open_file(file)
-    code.lens("exact")
+    code.lens("AI edit")
     assert started.exists()
 
 

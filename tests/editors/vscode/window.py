@@ -198,6 +198,13 @@ class Window:
 
         return self.until(shown, f"a hover at {line}:{column} that says {expected!r}")
 
+    def lenses(self) -> list[tuple[int, str]]:
+        """Return line and text of the visible lenses."""
+        return [
+            (each["line"], each["text"].replace("\xa0", " "))
+            for each in self.editor.evaluate(LENSES)
+        ]
+
     def lens(self, expected: str, at: int | None = None) -> tuple[int, str]:
         """Wait for a lens that contains a text, optionally above a line; return line and text.
 
@@ -206,14 +213,10 @@ class Window:
 
         def found() -> tuple[int, str] | None:
             self.editor.locator(".native-edit-context, .inputarea").first.focus()
-            lenses = [
-                (each["line"], each["text"].replace("\xa0", " "))
-                for each in self.editor.evaluate(LENSES)
-            ]
             return next(
                 (
                     each
-                    for each in lenses
+                    for each in self.lenses()
                     if expected in each[1] and (each[0] == at if at is not None else each[0])
                 ),
                 None,

@@ -47,6 +47,15 @@ def test_everything_at_once() -> None:
     assert read_settings(given) == read_settings({"vibes": given}) == wanted
 
 
+@pytest.mark.parametrize(
+    ("band", "wanted"),
+    [("all", None), ("low", Band.LOW), ("ALL", Band.HIGH), (None, Band.HIGH), (["all"], Band.HIGH)],
+)
+def test_which_annotations_have_a_lens(band: object, wanted: Band | None) -> None:
+    settings = read_settings({"codeLens": {"minimumBand": band, "enable": False}})
+    assert settings == Settings(code_lens=False, lens_band=wanted)
+
+
 @pytest.mark.parametrize("name", [None, 7, "", "  ", [], {}])
 def test_what_is_no_name_is_no_reviewer(name: object) -> None:
     assert read_settings({"reviewer": name}) == Settings()

@@ -58,11 +58,15 @@ def only(trail: TrailWriter, content: str, **members: Any) -> Placed:
 @pytest.mark.parametrize(
     ("content", "state", "words"),
     [
-        (BEFORE, "exact", "exact"),
-        ("# new\n" + BEFORE, "moved", "moved from 4-6"),
-        ("pass\n", "lost", "could not be found (recorded at 4-6)"),
-        (BEFORE + BEFORE, "exact", "exact, but other places may fit as well"),
-        ("# new\n" + BEFORE + BEFORE, "moved", "moved from 4-6, but other places may fit as well"),
+        (BEFORE, "exact", "unchanged since"),
+        ("# new\n" + BEFORE, "moved", "moved from lines 4-6"),
+        ("pass\n", "lost", "could not be found (was lines 4-6)"),
+        (BEFORE + BEFORE, "exact", "unchanged since, but other places may fit as well"),
+        (
+            "# new\n" + BEFORE + BEFORE,
+            "moved",
+            "moved from lines 4-6, but other places may fit as well",
+        ),
     ],
 )
 def test_location_of_lines(trail: TrailWriter, content: str, state: str, words: str) -> None:
@@ -77,8 +81,7 @@ def test_location_of_edited_lines(trail: TrailWriter) -> None:
     found = only(trail, BEFORE.replace("'byte'", "'bit'"))
     assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
     assert (
-        describe_location(found.placement)
-        == "edited since, changed lines unknown (recorded at 4-9)"
+        describe_location(found.placement) == "edited since, changed lines unknown (was lines 4-9)"
     )
 
 

@@ -26,6 +26,7 @@ from operator import attrgetter
 
 from vibes_lsp.anchors.syntax.definitions import Style, parameters_in
 from vibes_lsp.anchors.syntax.grammars import grammar_of
+from vibes_lsp.anchors.syntax.line_names import match_definition
 from vibes_lsp.anchors.text import BOM, Text, encode
 
 _MAX_BYTES: Final = 1 << 20
@@ -308,18 +309,8 @@ class _Reading:
         return self._source[start : min(end, start + LONGEST_HEAD)].decode("utf-8", "replace")
 
 
-_MAX_LINE: Final = 2000
 _MAX_BLOCK: Final = 5000
 """Lines searched for the end of a block."""
-
-_DEFINING_LINE: Final = re.compile(
-    r"""\s*+(?:[\w@<>\[\],&*().:]++\s++){0,12}?
-    (?:def|function|fn|func|fun|class|struct|interface|trait|enum|record|object|sub|method|module
-    |proc|defn|defp|defun)\s++
-    (?P<name>(?:\([^()]{1,200}\)\s*+)?[\w$~@][\w$.:\#?!-]*+)""",
-    re.VERBOSE,
-)
-"""A line that defines something, in languages with a keyword for it."""
 
 _CLOSES: Final = re.compile(r"\s*(?:[)\]}]|end\b|fi\b|done\b|esac\b)")
 
@@ -372,7 +363,7 @@ def _defined_by_pattern(
 ) -> Iterator[Definition]:
     """Yield the definitions on lines that match the pattern, outside comments and strings."""
     for number, line in enumerate(lines, 1):
-        found = _DEFINING_LINE.match(line) if len(line) <= _MAX_LINE else None
+        found = match_definition(line)
         names = segments(found["name"]) if found else ()
         if found and names and not parsed.is_quiet(numbers.start(number)):
             path = tuple(frozenset({name}) for name in names)

@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, own_capability
+from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
@@ -140,7 +140,7 @@ class _Actions:
             kind = _QUICK_FIX if risks else REVIEW
             yield _Action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
         if verdicts != {Verdict.REJECTED}:
-            if CLIENT_REJECT_WITH_NOTE in self._client_commands:
+            if has_client_command(self.ls.client_capabilities, CLIENT_REJECT_WITH_NOTE):
                 name = f"Reject with note…{count}"
                 yield _Action(name, REVIEW, CLIENT_REJECT_WITH_NOTE, rejected)
             else:
@@ -197,11 +197,6 @@ class _Actions:
 
     def _argument(self, placement: Placement) -> dict[str, Any]:
         return {"uri": self.snapshot.uri, "annotationId": placement.current.id}
-
-    @property
-    def _client_commands(self) -> Sequence[object]:
-        named = own_capability(self.ls.client_capabilities, "commands")
-        return named if isinstance(named, list | tuple) else ()
 
 
 def _overlaps(placement: Placement, first: int, last: int) -> bool:

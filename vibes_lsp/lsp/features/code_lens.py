@@ -1,20 +1,32 @@
-"""Code lenses: one above each annotated range.
+"""Code lenses: one above each line at which annotations begin that need attention.
 
-The text is computed on `codeLens/resolve`, or at once for clients that would flicker.
+That is where a review waits or rejects, or where a risk has at least the band of the settings. The
+text is computed on `codeLens/resolve`, or at once for clients that would flicker.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.extensions import own_capability
+from vibes_lsp.lsp.extensions import (
+    CLIENT_SHOW_ANNOTATIONS,
+    CommandName,
+    has_client_command,
+    own_capability,
+)
 from vibes_lsp.lsp.projects import StillReading
-from vibes_lsp.lsp.rendering import READING, label
+from vibes_lsp.lsp.rendering import READING, lens_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.reports.placement_texts import first_line
+from vibes_lsp.reports.placements import is_settled
+from vibes_lsp.reports.review_queue import is_reviewable
 
 _MAX_LENSES: Final = 1000
 _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
@@ -33,39 +45,85 @@ def register(server: Server) -> None:
             return [types.CodeLens(_FIRST_LINE, types.Command(READING, ""))]
         if snapshot is None:
             return []
-        placements = [
-            each for each in snapshot.placements if each.located.start is not None and each.is_claim
-        ][:_MAX_LENSES]
         is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-        return [_lens(snapshot, each, is_resolved=is_resolved) for each in placements]
+        return [
+            _lens(ls, snapshot, line, begun, is_resolved=is_resolved)
+            for line, begun in _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
+        ]
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
         if lens.command is None:
-            lens.command = types.Command(_title(ls, data.get("uri"), data.get("id")), "")
+            lens.command = _resolved(ls, data.get("uri"), data.get("ids"))
         return lens
 
 
-def _lens(snapshot: DocumentSnapshot, placement: Placement, *, is_resolved: bool) -> types.CodeLens:
-    start = types.Position((placement.located.start or 1) - 1, 0)
+def _by_line(
+    snapshot: DocumentSnapshot, lowest: Band | None
+) -> list[tuple[int, Sequence[Placement]]]:
+    """Return the annotations that have a lens, by the first line that is theirs, newest first."""
+    found: dict[int, list[Placement]] = {}
+    for placement in snapshot.placements:
+        line = first_line(placement) if placement.is_claim else None
+        if line is not None and _has_lens(snapshot, placement, lowest):
+            found.setdefault(line, []).append(placement)
+    return [
+        (line, sorted(begun, key=lambda each: each.lineage.rank, reverse=True))
+        for line, begun in sorted(found.items())
+    ]
+
+
+def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | None) -> bool:
+    """Return whether an annotation needs attention; always without a lowest band."""
+    if lowest is None or placement.is_pending:
+        return True
+    review = snapshot.report.review(placement) if is_reviewable(placement) else None
+    if is_reviewable(placement) and not is_settled(review):
+        return True
+    band = None if placement.is_guess else snapshot.report.band(placement)
+    bands = list(Band)
+    return band is not None and bands.index(Band(band)) >= bands.index(lowest)
+
+
+def _lens(
+    ls: Server,
+    snapshot: DocumentSnapshot,
+    line: int,
+    begun: Sequence[Placement],
+    *,
+    is_resolved: bool,
+) -> types.CodeLens:
+    start = types.Position(line - 1, 0)
     place = types.Range(start, start)
     if is_resolved:
-        return types.CodeLens(place, types.Command(_label(snapshot, placement), ""))
-    return types.CodeLens(place, data={"uri": snapshot.uri, "id": placement.current.id})
+        return types.CodeLens(place, _command(ls, snapshot, begun))
+    return types.CodeLens(
+        place, data={"uri": snapshot.uri, "ids": [each.current.id for each in begun]}
+    )
 
 
-def _title(ls: Server, uri: object, identifier: object) -> str:
+def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
     try:
         snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
     except StillReading:
-        return READING
+        return types.Command(READING, "")
+    names = identifiers if isinstance(identifiers, list) else []
+    wanted = {each for each in names if isinstance(each, str)}
     placements = () if snapshot is None else snapshot.placements
-    placement = next((each for each in placements if each.current.id == identifier), None)
-    if snapshot is None or placement is None:  # the trail or the text has changed since
-        return "AI"
-    return _label(snapshot, placement)
+    begun = [each for each in placements if not wanted.isdisjoint(each.lineage.ids)]
+    if snapshot is None or not begun:  # the trail or the text has changed since
+        return types.Command("AI", "")
+    return _command(ls, snapshot, begun)
 
 
-def _label(snapshot: DocumentSnapshot, placement: Placement) -> str:
-    return label(snapshot, placement, snapshot.report.placement(placement))
+def _command(ls: Server, snapshot: DocumentSnapshot, begun: Sequence[Placement]) -> types.Command:
+    """Return the text of a lens, with the command that shows its annotations."""
+    edits = [(each, snapshot.report.placement(each)) for each in begun]
+    arguments: dict[str, Any] = {
+        "uri": snapshot.uri,
+        "annotationIds": [each.current.id for each in begun],
+    }
+    is_shown_by_client = has_client_command(ls.client_capabilities, CLIENT_SHOW_ANNOTATIONS)
+    command = CLIENT_SHOW_ANNOTATIONS if is_shown_by_client else CommandName.SHOW_HISTORY
+    return types.Command(lens_text(edits, datetime.now(UTC)), str(command), arguments=[arguments])

@@ -32,7 +32,8 @@ from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Action, Band
-from vibes_lsp.reports.placements import describe_edit, describe_location, model_name
+from vibes_lsp.reports.placement_texts import code_token
+from vibes_lsp.reports.placements import describe_edit, describe_location, main_reasons
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
 
@@ -141,8 +142,9 @@ async def diagnostics_of(
         hint = types.DiagnosticSeverity.Hint
         return [types.Diagnostic(_FIRST_LINE, READING, hint, StillReading.code, source=SOURCE)]
     if snapshot is not None:
-        risks = _risks(snapshot, ls.settings)
-        return _with_related(ls, snapshot, risks) + _location_hints(snapshot)
+        encoding = ls.documents.encoding
+        risks = _risks(snapshot, ls.settings, encoding)
+        return _with_related(ls, snapshot, risks) + _location_hints(snapshot, encoding)
     owner = ls.projects.owner(uri)
     if owner is None:
         return []
@@ -158,7 +160,7 @@ async def diagnostics_of(
 
 
 def _risks(
-    snapshot: DocumentSnapshot, settings: Settings
+    snapshot: DocumentSnapshot, settings: Settings, encoding: Encoding
 ) -> list[tuple[Placement, types.Diagnostic]]:
     """Return risks from the chosen band up that no person approved for the current text (R6).
 
@@ -185,12 +187,14 @@ def _risks(
         review = _open_review(facts["review"])
         if review is None:
             continue
-        name, model = single_line(describe_edit(placement), 60), single_line(model_name(facts), 60)
-        message = f"risk {snapshot.report.describe_risk(facts)}: {name} by {model}, {review}"
+        reasons = [single_line(each, 120) for each in main_reasons(facts, with_review=False)]
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        message = f"risk {snapshot.report.describe_risk(facts)}, {review}{why}"
         severity = types.DiagnosticSeverity.Warning
-        found += [
-            (placement, each) for each in _diagnostic(placement, message, severity, f"risk-{band}")
-        ]
+        place = _place(snapshot, placement, encoding)
+        if place is not None:
+            diagnostic = types.Diagnostic(place, message, severity, f"risk-{band}", source=SOURCE)
+            found.append((placement, diagnostic))
     return found
 
 
@@ -233,14 +237,16 @@ def _open_review(review: JsonValue) -> str | None:
     return None if verdict == "approved" else verdict
 
 
-def _location_hints(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
+def _location_hints(snapshot: DocumentSnapshot, encoding: Encoding) -> list[types.Diagnostic]:
     """Return a hint at each ambiguous location, and one for all lost annotations."""
     severity = types.DiagnosticSeverity.Hint
     found = []
     for placement in snapshot.placements:
         if placement.located.ambiguous and placement.is_claim:
+            place = _place(snapshot, placement, encoding)
             message = f"{single_line(describe_edit(placement), 60)}: {describe_location(placement)}"
-            found += _diagnostic(placement, message, severity, "ambiguous")
+            if place is not None:
+                found.append(types.Diagnostic(place, message, severity, "ambiguous", source=SOURCE))
     lost = sum(
         each.located.state == State.LOST and each.is_claim and each.replaced_by is None
         for each in snapshot.placements
@@ -252,14 +258,20 @@ def _location_hints(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
     return found
 
 
-def _diagnostic(
-    placement: Placement, message: str, severity: types.DiagnosticSeverity, code: str
-) -> list[types.Diagnostic]:
-    """Return a diagnostic at a placement; none where it is lost."""
-    place = _range(placement)
-    if place is None:
-        return []
-    return [types.Diagnostic(place, message, severity, code, source=SOURCE)]
+def _place(
+    snapshot: DocumentSnapshot, placement: Placement, encoding: Encoding
+) -> types.Range | None:
+    """Return the name, or the first word of code, of an annotation; None where it is lost.
+
+    Only that is underlined: the extent of an annotation is in the marks of the editor.
+    """
+    token = code_token(placement, snapshot.text)
+    if token is None:
+        return None
+    lines = snapshot.text.lines
+    line = lines[token.line - 1] if token.line <= len(lines) else ""
+    start, end = (to_column(line, offset, encoding) for offset in (token.start, token.end))
+    return types.Range(types.Position(token.line - 1, start), types.Position(token.line - 1, end))
 
 
 def _range(placement: Placement) -> types.Range | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
@@ -17,11 +18,12 @@ from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
-from vibes_lsp.lsp.rendering import label, line_text
+from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members
-from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
+from vibes_lsp.reports.blame import line_kinds, line_owners, ranges_by_kind
+from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review
 
 _MAX_FILES: Final = 1000
@@ -122,9 +124,7 @@ def _answer(
     result: dict[str, Any] = {
         "uri": snapshot.uri,
         "version": snapshot.version,
-        "placements": [
-            _placement(snapshot, each, with_prompts=ls.settings.show_prompts) for each in chosen
-        ],
+        "placements": _placements(snapshot, chosen, with_prompts=ls.settings.show_prompts),
     }
     if snapshot.is_provisional:
         result["provisional"] = True
@@ -133,15 +133,26 @@ def _answer(
     return result
 
 
-def _placement(snapshot: DocumentSnapshot, placement: Placement, *, with_prompts: bool) -> Members:
-    """Return a placement with the members that only editors get."""
-    facts = snapshot.report.placement(placement, with_prompts=with_prompts)
-    return {
-        **facts,
-        "label": label(snapshot, placement, facts),
-        "lineText": line_text(snapshot, placement, facts),
-        "waits": needs_review(placement, facts),
-    }
+def _placements(
+    snapshot: DocumentSnapshot, chosen: Sequence[Placement], *, with_prompts: bool
+) -> list[Members]:
+    """Return placements with the members that only editors get."""
+    now, owners = datetime.now(UTC), line_owners(snapshot.placements)
+    found: list[Members] = []
+    for placement in chosen:
+        facts = snapshot.report.placement(placement, with_prompts=with_prompts)
+        found.append(
+            {
+                **facts,
+                **age_and_reasons(facts, now),
+                "displayName": display_name(placement, snapshot.text),
+                "stateText": state_text(snapshot, placement, owners),
+                "label": lens_text([(placement, facts)], now),
+                "lineText": line_text(placement, facts, now),
+                "waits": needs_review(placement, facts),
+            }
+        )
+    return found
 
 
 def _with_runs(

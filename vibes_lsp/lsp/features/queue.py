@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.model.members import Members
+from vibes_lsp.reports.placement_texts import age_and_reasons
 from vibes_lsp.reports.review_queue import ReviewProgress, review_progress
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
@@ -129,7 +131,11 @@ def _key(placement: Members) -> tuple[object, object]:
 
 
 def _with_uris(root: Path, placements: list[Members] | tuple[Members, ...]) -> list[Members]:
-    return [{**each, "uri": (root / str(each["filePath"])).as_uri()} for each in placements]
+    now = datetime.now(UTC)
+    return [
+        {**each, **age_and_reasons(each, now), "uri": (root / str(each["filePath"])).as_uri()}
+        for each in placements
+    ]
 
 
 def _search(directory: AuditDir, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:

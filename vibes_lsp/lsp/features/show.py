@@ -51,6 +51,7 @@ from vibes_lsp.store.config import LoadedConfig
 _MARKUP: Final = Markup(types.MarkupKind.Markdown)
 _MAX_PROMPT: Final = 300
 _MAX_NAME: Final = 200
+_MAX_HISTORIES: Final = 20
 _MAX_ID: Final = 80
 """Characters of an id or hash: it is shown whole."""
 
@@ -106,6 +107,32 @@ class AnnotationArguments:
         """The markup of the text; Markdown unless plain text is asked for."""
         is_plain = self.format == types.MarkupKind.PlainText
         return Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryArguments:
+    """The argument of `vibes.showHistory`: as of the others, but for one or more annotations."""
+
+    uri: str
+    annotationId: str | None = None  # noqa: N815  # its name on the wire
+    annotationIds: list[str] | None = None  # noqa: N815
+    show: bool = True
+    format: str = types.MarkupKind.Markdown
+
+    @property
+    def annotations(self) -> list[AnnotationArguments]:
+        """The annotations, each once.
+
+        Raises:
+            UnknownId: None is named.
+        """
+        first = [] if self.annotationId is None else [self.annotationId]
+        names = list(dict.fromkeys([*first, *(self.annotationIds or [])]))[:_MAX_HISTORIES]
+        if not names:
+            raise UnknownId(
+                "no annotation is named", hint="pass annotationId or annotationIds with the uri"
+            )
+        return [AnnotationArguments(self.uri, each, self.show, self.format) for each in names]
 
 
 def register(server: Server) -> ShownDocuments:
@@ -168,8 +195,8 @@ def register(server: Server) -> ShownDocuments:
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
-    async def show_history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
-        text = run_use_case(lambda: _render_history(ls, *_find(ls, arguments), arguments.markup))
+    async def show_history(ls: Server, arguments: HistoryArguments) -> dict[str, Any]:
+        text = run_use_case(lambda: _render_histories(ls, arguments.annotations))
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -269,6 +296,11 @@ def _render_prompt(
         description.describe(placement, owns_line=True),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _render_histories(ls: Server, annotations: Sequence[AnnotationArguments]) -> str:
+    found = [(_find(ls, each), each.markup) for each in annotations]
+    return "\n".join(_render_history(ls, *each, markup) for each, markup in found)
 
 
 def _render_history(
