@@ -125,6 +125,12 @@ class BadDisclosure(VibesError):
     code = "bad-disclosure"
 
 
+class BadBadge(VibesError):
+    """A file has no badge that `vibes badge` draws or shields.io shows."""
+
+    code = "bad-badge"
+
+
 class BadQuery(VibesError):
     """SQL is not a query, is invalid or takes too long."""
 

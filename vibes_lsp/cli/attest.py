@@ -36,7 +36,8 @@ from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME, load_private_key
 from vibes_lsp.verify.keys import PrivateKey
 from vibes_lsp.verify.publication import Publication, publication
 from vibes_lsp.verify.statement import parse_statement
-from vibes_lsp.verify.verification import ATTESTATION_NAMES, attestation_path, read_envelope
+from vibes_lsp.verify.tiers import ATTESTATION_NAMES, attestation_path
+from vibes_lsp.verify.verification import read_envelope
 
 _MAX_SHOWN = 5
 _MAX_TEXT = 200

@@ -15,13 +15,13 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.verify.attested_files import FileStatus
 from vibes_lsp.verify.key_files import load_public_key
-from vibes_lsp.verify.signature_checks import SignatureVerdict, TrustTier
+from vibes_lsp.verify.signature_checks import SignatureVerdict
+from vibes_lsp.verify.tiers import TrustTier, attestation_path
 from vibes_lsp.verify.trusted_keys import Role, TrustedKey
 from vibes_lsp.verify.verification import (
     NOT_PROVEN,
     Verification,
     VerificationResult,
-    attestation_path,
     read_envelope,
     verify,
 )

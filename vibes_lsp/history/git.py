@@ -73,15 +73,37 @@ def run_git(
     Raises:
         HistoryUnavailable: Git is missing, or the command fails.
     """
+    completed = _run(
+        folder,
+        arguments,
+        {
+            **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)}),
+            **(environment or {}),
+        },
+    )
+    if completed.returncode:
+        raise _failure(completed.stderr, arguments)
+    return completed.stdout
+
+
+def git_verdict(folder: Path, *arguments: str) -> tuple[bool, str]:
+    """Run a git command whose failure is an answer; return whether it succeeded, and its messages.
+
+    Raises:
+        HistoryUnavailable: Git is missing.
+    """
+    completed = _run(folder, arguments, {})
+    return completed.returncode == 0, completed.stderr.decode("utf-8", "replace")
+
+
+def _run(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
     try:
-        completed = subprocess.run(
+        return subprocess.run(
             ["git", *_SAFE_OPTIONS, *arguments],
             cwd=folder,
-            env={
-                **_environment(),
-                **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)}),
-                **(environment or {}),
-            },
+            env={**_environment(), **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -94,9 +116,6 @@ def run_git(
         subprocess.TimeoutExpired,
     ) as error:  # ValueError: an argument contains a NUL
         raise _not_started(error) from error
-    if completed.returncode:
-        raise _failure(completed.stderr, arguments)
-    return completed.stdout
 
 
 def user_name(folder: Path) -> str | None:

@@ -12,6 +12,7 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, SignedMessage
 from vibes_lsp.verify.keys import SIGNATURE_BYTES
 from vibes_lsp.verify.signing_time import signing_time
+from vibes_lsp.verify.tiers import TrustTier
 from vibes_lsp.verify.trusted_keys import KeyStatus, Role, TrustedKey, keys_for
 
 
@@ -21,22 +22,6 @@ class SignatureVerdict(StrEnum):
     GOOD = "good"
     BAD = "bad"
     UNCHECKED = "unchecked"
-
-
-class TrustTier(StrEnum):
-    """Who vouches for a trail (guide: cosigning).
-
-    Attributes:
-        TOOL_CORROBORATED: A user's signature is good, and a tool provider's.
-        SELF_ATTESTED: Only users' signatures are good.
-        TOOL_ONLY: Only tool providers' signatures are good.
-        NONE: No signature is good.
-    """
-
-    TOOL_CORROBORATED = "tool-corroborated"
-    SELF_ATTESTED = "self-attested"
-    TOOL_ONLY = "tool-only"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

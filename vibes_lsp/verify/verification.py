@@ -24,15 +24,12 @@ from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, parse_envelope
 from vibes_lsp.verify.signature_checks import (
     SignatureCheck,
     SignatureVerdict,
-    TrustTier,
     check_signatures,
     trust_tier,
 )
 from vibes_lsp.verify.statement import Statement, parse_statement
+from vibes_lsp.verify.tiers import TrustTier, attestation_path
 from vibes_lsp.verify.trusted_keys import TrustedKey
-
-ATTESTATION_NAMES: Final = ("attestation.json", "attestation.intoto.jsonl")
-"""The names of an envelope in an audit directory; the first is the one we write."""
 
 NOT_PROVEN: Final = (
     "Not proven: that the records are true, that the code is right, or that a signer is honest."
@@ -68,7 +65,9 @@ class Verification:
 
     @property
     def tier(self) -> TrustTier:
-        """Who vouches for what is covered."""
+        """Who vouches for what is covered; no one if anything is wrong."""
+        if self.result is VerificationResult.FAIL:
+            return TrustTier.NONE
         return trust_tier(self.signatures)
 
     @property
@@ -129,12 +128,6 @@ def read_envelope(path: Path) -> Envelope:
         raise BadEnvelope(f"{path.name}: {error.message}") from None
 
 
-def attestation_path(directory: AuditDir) -> Path | None:
-    """Return the envelope of a trail; None if it has none."""
-    candidates = (directory.path / name for name in ATTESTATION_NAMES)
-    return next((path for path in candidates if path.exists()), None)
-
-
 def verify(
     envelope: Envelope,
     directory: AuditDir,
@@ -170,3 +163,18 @@ def _problems(statement: Statement, directory: AuditDir) -> list[str]:
     if statement.validation_result != "PASS":
         found.append("the trail did not pass `vibes check` when it was attested")
     return found
+
+
+def trail_tier(
+    directory: AuditDir, keys: Sequence[TrustedKey], versions: AttestedVersions | None = None
+) -> TrustTier:
+    """Return the tier of a trail by its own attestation; NONE if it has none.
+
+    Raises:
+        BadEnvelope: The attestation cannot be read as one.
+        UnreadableFile: It cannot be read.
+    """
+    path = attestation_path(directory)
+    if path is None:
+        return TrustTier.NONE
+    return verify(read_envelope(path), directory, keys, versions).tier

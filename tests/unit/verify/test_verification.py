@@ -17,7 +17,8 @@ from tests.unit.verify.attested_trail import (
 )
 from vibes_lsp.verify.attested_files import FileStatus
 from vibes_lsp.verify.envelope import parse_envelope
-from vibes_lsp.verify.signature_checks import SignatureVerdict, TrustTier
+from vibes_lsp.verify.signature_checks import SignatureVerdict
+from vibes_lsp.verify.tiers import TrustTier
 from vibes_lsp.verify.trusted_keys import Role
 from vibes_lsp.verify.verification import Verification, VerificationResult, verify
 
