@@ -6,14 +6,16 @@ between them; a formatter changes bytes and no value. Each has its own status, w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.model.canonical_json import parse_raw_members
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import ManifestForm, conflicting_keys, parse_manifest
 from vibes_lsp.verify.file_digest import (
@@ -22,11 +24,14 @@ from vibes_lsp.verify.file_digest import (
     line_ends,
     size_of_lines,
 )
+from vibes_lsp.verify.merkle import attested_tree, entry_tree
 from vibes_lsp.verify.reformatting import is_reformatted, is_reformatted_log
 from vibes_lsp.verify.statement import SUBJECT_NAMES, FileFacts, Statement, Subject
 
 _MANIFEST_ENDING: Final = b"}}\n"
 """The end of a manifest as we write it; new entries come before it."""
+
+_ENTRY_LINE: Final = re.compile(rb',?"[0-9a-f]{64}":(\{.*\})')
 
 _MAX_SEARCHED: Final = 64 << 20
 """Largest log, in bytes, in which the attested beginning is searched for line by line."""
@@ -185,47 +190,74 @@ class _Comparison:
 
     def _prefix(self, digest: FileDigest, added: int, count: int | None) -> AttestedFile:
         if self.name == MANIFEST_NAME:
-            what = "entries"
             added -= 1  # the line that closes the manifest
-            # A second value for a key would replace the attested one when it is read.
-            if conflicting_keys(read_file(self.directory.manifest) or b""):
+            data = read_file(self.directory.manifest) or b""
+            if conflicting_keys(data):  # the second value would replace the attested one
                 return self._found(
-                    FileStatus.CHANGED, "changed: an entry was added with a key that it has", digest
+                    FileStatus.CHANGED,
+                    "changed: an entry was added under a key that it has",
+                    digest,
                 )
-        else:
-            what = "records"
-            if not digest.at_line_end:
-                return self._found(
-                    FileStatus.CHANGED, "the last attested record was continued", digest
-                )
+            if not _are_entry_lines(data[(self.facts.size or 0) - len(_MANIFEST_ENDING) :]):
+                return self._changed(digest)
+        elif not digest.at_line_end:
+            return self._found(
+                FileStatus.CHANGED, "changed: the last attested record was continued", digest
+            )
+        what = self._parts_name
         known = f"the first {count:,} {what}" if count is not None else f"its first {what}"
         reason = f"valid for {known}; {added:,} added since"
         return self._found(FileStatus.PREFIX, reason, digest, count, added)
 
     def _changed(self, digest: FileDigest) -> AttestedFile:
         """Return the result for a file that neither is the attested one nor begins with it."""
-        data = None
-        if digest.size <= _MAX_SEARCHED or self.name != LOG_NAME:
-            data = read_file(self.directory.path / self.name)
-        if data is not None and self._is_reformatted(data):
+        changed = self._found(FileStatus.CHANGED, "changed since it was attested", digest)
+        if self.name == LOG_NAME and digest.size > _MAX_SEARCHED:
+            return changed
+        data = read_file(self.directory.path / self.name) or b""
+        if self._is_reformatted(data):
             reason = "reformatted: another format, the same values as attested"
             return self._found(FileStatus.REFORMATTED, reason, digest, self.facts.count, 0)
+        if self.name == CONFIG_NAME:
+            return changed
+        if self.name == MANIFEST_NAME:
+            grown = self._grown_tree(data)
+            if grown is not None:
+                return self._subset(digest, *grown)
         attested = (
             self.versions.content(self.name, self.subject.sha256, self.facts.size)
             if self.versions is not None
             else None
         )
-        if data is None or attested is None or self.name not in {LOG_NAME, MANIFEST_NAME}:
-            return self._found(FileStatus.CHANGED, "changed since it was attested", digest)
+        if attested is None:
+            return changed
         before, now = _parts(self.name, attested), _parts(self.name, data)
-        what = "records" if self.name == LOG_NAME else "entries"
-        lost = sum(1 for key in before if key not in now)
-        if lost:
-            reason = f"changed: {lost:,} of {len(before):,} attested {what} are not in it any more"
-            return self._found(FileStatus.CHANGED, reason, digest)
-        added = len(now) - len(before)
-        reason = f"valid for {len(before):,} {what} among others; {added:,} added since"
-        return self._found(FileStatus.SUBSET, reason, digest, len(before), added)
+        lost = len(before - now)
+        if not lost:
+            return self._subset(digest, len(before), len(now) - len(before))
+        reason = f"changed: {lost:,} of {len(before):,} attested {self._parts_name} are not in it"
+        return self._found(FileStatus.CHANGED, reason, digest)
+
+    def _grown_tree(self, data: bytes) -> tuple[int, int] | None:
+        """Return the numbers of attested and of added entries, if the signed root proves them."""
+        root, size = self.facts.merkle_root, self.facts.count
+        if root is None or size is None or conflicting_keys(data):
+            return None
+        manifest = parse_manifest(data)
+        try:
+            tree = entry_tree(manifest)
+        except MalformedJson:
+            return None
+        found = attested_tree(manifest, tree, root, size)
+        return None if found is None else (size, tree.size - size)
+
+    def _subset(self, digest: FileDigest, attested: int, added: int) -> AttestedFile:
+        reason = f"all {attested:,} attested {self._parts_name} are in it; {added:,} added since"
+        return self._found(FileStatus.SUBSET, reason, digest, attested, added)
+
+    @property
+    def _parts_name(self) -> str:
+        return "entries" if self.name == MANIFEST_NAME else "records"
 
     def _is_reformatted(self, data: bytes) -> bool:
         if self.name == LOG_NAME:
@@ -249,6 +281,17 @@ class _Comparison:
             attested,
             added,
         )
+
+
+def _are_entry_lines(tail: bytes) -> bool:
+    """Whether the end of a manifest has entries only, one on each line, and then closes it."""
+    if not tail.endswith(b"\n" + _MANIFEST_ENDING):
+        return False
+    for line in tail.removesuffix(b"\n" + _MANIFEST_ENDING).split(b"\n"):
+        match = _ENTRY_LINE.fullmatch(line)
+        if match is None or parse_raw_members(match[1]) is None:
+            return False
+    return True
 
 
 def _parts(name: str, data: bytes) -> frozenset[bytes]:

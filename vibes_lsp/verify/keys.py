@@ -229,6 +229,8 @@ def _looks_encrypted(data: bytes) -> bool:
 
 
 def _algorithm(key: object) -> str:
-    """Return the name of a key's algorithm, such as `RSA`."""
-    name = type(key).__name__.lstrip("_").removesuffix("Key")
-    return f"a key for {name.removesuffix('Public').removesuffix('Private')}"
+    """Return what a key is, such as `a key for RSA`."""
+    name = type(key).__name__.lstrip("_")
+    for part in ("Key", "Public", "Private", "OpenSSL"):
+        name = name.replace(part, "")
+    return f"a key for {name}"

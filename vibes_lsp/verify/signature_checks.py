@@ -92,6 +92,8 @@ def _check(
     if len(signature.signature) != SIGNATURE_BYTES:
         reason = f"{len(signature.signature)} bytes, expected the {SIGNATURE_BYTES} of Ed25519"
         return SignatureCheck(key_id, SignatureVerdict.BAD, reason)
+    if not key_id:
+        return SignatureCheck(key_id, SignatureVerdict.UNCHECKED, "it names no key (RFC 11.1)")
     candidates = keys_for(keys, key_id)
     if not candidates:
         reason = "no public key with this id is known" if keys else "no public key is known"
@@ -107,10 +109,6 @@ def _check(
                     else None
                 )
                 return _by(key, key_id, message, attested_at, signed_at)
-    if not key_id:
-        return SignatureCheck(
-            key_id, SignatureVerdict.UNCHECKED, "no known key made it, and it names none"
-        )
     return SignatureCheck(
         key_id, SignatureVerdict.BAD, f"not made over this payload by {_who(candidates)}"
     )

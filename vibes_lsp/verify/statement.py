@@ -46,11 +46,13 @@ class FileFacts:
         size: Its length in bytes.
         count: The number of records or entries in it.
         canonical_sha256: The digest of its canonical JSON, which formatters do not change.
+        merkle_root: The root of the tree over its entries, which their order does not change.
     """
 
     size: int | None = None
     count: int | None = None
     canonical_sha256: str | None = None
+    merkle_root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,16 @@ class Statement:
                 about, count = mapping(self.predicate, "config"), None
             case _:
                 return FileFacts()
-        return FileFacts(integer(about, "bytes"), count, text(about, "canonical_sha256"))
+        return FileFacts(
+            _natural(integer(about, "bytes")),
+            _natural(count),
+            text(about, "canonical_sha256"),
+            text(mapping(about, "merkle"), "root"),
+        )
+
+
+def _natural(number: int | None) -> int | None:
+    return number if number is not None and number >= 0 else None
 
 
 def parse_statement(envelope: Envelope) -> Statement:

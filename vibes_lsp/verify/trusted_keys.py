@@ -183,8 +183,8 @@ def with_trusted_key(known: Sequence[TrustedKey], added: TrustedKey) -> tuple[Tr
 
 
 def keys_for(known: Iterable[TrustedKey], key_id: str) -> list[TrustedKey]:
-    """Return the keys that a signature may be by: those of its identifier, or all if it has none.
+    """Return the keys that a signature may be by.
 
     Several keys may declare one identifier; a signature is good if one of them verifies it.
     """
-    return [each for each in known if not key_id or key_id in {each.declared_id, each.key.key_id}]
+    return [each for each in known if key_id in {each.declared_id, each.key.key_id}]
