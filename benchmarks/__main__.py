@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import (
+    attestation,
     editor,
     gate,
     hook,
@@ -28,4 +29,5 @@ gate.main()
 hook.main()
 listing.main()
 secrets.main()
+attestation.main()
 editor.main()

@@ -7,6 +7,7 @@ from pathlib import Path
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.store.audit_dir import find_audit_dir
 from vibes_lsp.store.files import create_file, read_file
+from vibes_lsp.verify.tiers import attestation_path
 
 
 def attestation_file(file: Path | None) -> Path:
@@ -18,8 +19,6 @@ def attestation_file(file: Path | None) -> Path:
     """
     if file is not None:
         return file
-    from vibes_lsp.verify.verification import attestation_path  # noqa: PLC0415  # optional packages
-
     directory = find_audit_dir(Path.cwd())
     path = attestation_path(directory)
     if path is None:

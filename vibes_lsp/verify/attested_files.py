@@ -244,6 +244,8 @@ class _Comparison:
         if root is None or size is None or conflicting_keys(data):
             return None
         manifest = parse_manifest(data)
+        if manifest.form is not ManifestForm.OBJECT:
+            return None
         try:
             tree = entry_tree(manifest)
         except MalformedJson:
