@@ -131,6 +131,12 @@ class BadBadge(VibesError):
     code = "bad-badge"
 
 
+class BadPolicy(VibesError):
+    """A policy for attestations is no TOML, or has an unknown or invalid member."""
+
+    code = "bad-policy"
+
+
 class BadQuery(VibesError):
     """SQL is not a query, is invalid or takes too long."""
 

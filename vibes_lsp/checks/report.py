@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.base_comparison import check_base, read_audit_file
@@ -98,6 +98,11 @@ class Report:
     context_hashes: dict[str, int]
     annotation_ids: dict[str, int]
     findings: tuple[Finding, ...]
+
+    def with_findings(self, more: Sequence[Finding]) -> Report:
+        """Return the report with further findings."""
+        findings = sorted((*self.findings, *more), key=lambda each: each.sort_key)
+        return replace(self, findings=tuple(findings))
 
     @property
     def passed(self) -> bool:

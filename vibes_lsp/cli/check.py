@@ -33,6 +33,14 @@ _MAX_PER_CHECK = 10
 @click.option(
     "--base", metavar="REV", help="Revision whose records must all be present and unchanged."
 )
+@click.option(
+    "--badge",
+    "badges",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="File with a badge whose claim is checked as well; repeatable.",
+)
 @sarif_option
 @click.option(
     "--all",
@@ -42,7 +50,13 @@ _MAX_PER_CHECK = 10
 )
 @json_option
 def command(
-    audit_dir: Path | None, base: str | None, sarif: bool, show_all: bool, as_json: bool
+    *,
+    audit_dir: Path | None,
+    base: str | None,
+    badges: tuple[Path, ...],
+    sarif: bool,
+    show_all: bool,
+    as_json: bool,
 ) -> int:
     """Check the audit trail for compliance.
 
@@ -54,6 +68,11 @@ def command(
         fold_waiting_events(directory)
     with progress() as step:
         report = check_trail(open_context(directory, now(), step), base)
+    if badges:
+        # Imported late: a check without badges locates no annotation.
+        from vibes_lsp.cli.badge import check_badges  # noqa: PLC0415
+
+        report = report.with_findings(check_badges(badges, audit_dir))
     if sarif:
         print_json(findings_sarif(report.findings, __version__))
     elif as_json:

@@ -59,6 +59,9 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "timestamp": "Prove when an attestation existed, by OpenTimestamps.",
         "registry": "Submit attestations to a registry, or find them there.",
         "cosign-server": "Cosign attestations as the provider of a tool.",
+        "disclose": "Print one context entry with a proof of attestation.",
+        "tag": "Create a signed git tag with the manifest's root.",
+        "badge": "Print a badge with AI share, assurance level and tier.",
     },
     "Automate": {
         "check": "Check the audit trail for compliance.",
@@ -77,10 +80,12 @@ COMMANDS: Final[Mapping[str, str]] = {
 _SHARED_MODULES: Final = {
     "cosign-server": "cosign_server:command",
     "db": "query:db_command",
+    "disclose": "proofs:disclose_command",
     "import": "exchange:command",
     "models": "stats:models_command",
     "remap": "backfill:remap_command",
     "sessions": "stats:sessions_command",
+    "tag": "proofs:tag_command",
 }
 """Where a command is that shares a module; the others are `vibes_lsp.cli.NAME:command`."""
 

@@ -9,12 +9,15 @@ import click
 from vibes_lsp.cli.keys import key_folder, keys_dir_option, known_keys
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
-from vibes_lsp.cli.project import audit_directory
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.cli.project import absolute, audit_directory, now
+from vibes_lsp.cli.proofs import show_disclosure, show_tag
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import open_repository
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.verify.attested_files import FileStatus
 from vibes_lsp.verify.key_files import load_public_key
+from vibes_lsp.verify.policy import apply_policy, parse_policy, read_policy
 from vibes_lsp.verify.signature_checks import SignatureVerdict
 from vibes_lsp.verify.tiers import TrustTier, attestation_path
 from vibes_lsp.verify.trusted_keys import Role, TrustedKey
@@ -54,7 +57,12 @@ _RESULTS = {
 
 @click.command(
     "verify",
-    epilog=examples("vibes verify", "vibes verify attestation.json --public-key ada.pub"),
+    epilog=examples(
+        "vibes verify",
+        "vibes verify attestation.json --public-key ada.pub",
+        "vibes verify --policy attestation-policy.toml --base origin/main",
+        "vibes verify --disclosure entry.json",
+    ),
 )
 @click.argument("envelope", required=False, type=click.Path(path_type=Path))
 @click.option(
@@ -65,12 +73,41 @@ _RESULTS = {
     metavar="FILE",
     help="Public key of a user to trust for this run; repeatable.",
 )
+@click.option(
+    "--policy",
+    "policy_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Policy to fulfil; only the keys that it names count.",
+)
+@click.option("--base", metavar="REV", help="Revision to read the policy from.")
+@click.option(
+    "--disclosure",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Disclosure of one entry to verify instead.",
+)
+@click.option("--root", metavar="HEX", help="Merkle root that a disclosure must lead to.")
+@click.option("--tag", metavar="NAME", help="Signed git tag to verify instead.")
+@click.option(
+    "--allowed-signers",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="SSH keys that count for a tag.  [default: git's own setting]",
+)
 @keys_dir_option
 @audit_dir_option
 @json_option
 def command(
+    *,
     envelope: Path | None,
     key_files: tuple[Path, ...],
+    policy_file: Path | None,
+    base: str | None,
+    disclosure: Path | None,
+    root: str | None,
+    tag: str | None,
+    allowed_signers: Path | None,
     keys_dir: Path | None,
     audit_dir: Path | None,
     as_json: bool,
@@ -78,24 +115,101 @@ def command(
     """Verify an attestation and what it still covers.
 
     Reads attestation.json of the audit trail unless ENVELOPE is given. Exits 1 if a signature is
-    bad or an attested file changed, 3 if nothing is wrong but not all could be checked.
+    bad, an attested file changed or a policy is not fulfilled, 3 if nothing is wrong but not all
+    could be checked.
     """
-    directory = audit_directory(audit_dir)
+    subjects = {
+        "ENVELOPE": envelope is not None,
+        "--disclosure": disclosure is not None,
+        "--tag": tag is not None,
+    }
+    _require_one_subject(subjects)
+    _require_with(base is not None, "--base", "--policy", policy_file is not None)
+    _require_with(root is not None, "--root", "--disclosure", disclosure is not None)
+    _require_with(allowed_signers is not None, "--allowed-signers", "--tag", tag is not None)
+    _require_with(
+        policy_file is not None, "--policy", "an attestation", disclosure is None and tag is None
+    )
     named = tuple(
         TrustedKey(load_public_key(path), Role.USER, f"the key {path.name}") for path in key_files
     )
-    repository = open_repository(directory.project)
-    result = verify(
-        read_envelope(envelope or _own_envelope(directory)),
-        directory,
-        (*named, *known_keys(key_folder(keys_dir))),
-        None if repository is None else VersionsInGit(repository, directory),
-    )
+    if disclosure is not None:
+        keys = (*named, *known_keys(key_folder(keys_dir)))
+        return EXIT_CODES[show_disclosure(disclosure, keys, root, as_json=as_json)]
+    directory = audit_directory(audit_dir)
+    if tag is not None:
+        return show_tag(directory, tag, allowed_signers, as_json=as_json)
+    if policy_file is not None:
+        return _verify_by_policy(directory, envelope, policy_file, base, as_json=as_json)
+    result = _verify(directory, envelope, (*named, *known_keys(key_folder(keys_dir))))
     if as_json:
         print_json(result.as_json())
     else:
         _print(result)
     return EXIT_CODES[result.result]
+
+
+def _require_one_subject(given: dict[str, bool]) -> None:
+    names = [name for name, is_given in given.items() if is_given]
+    if len(names) > 1:
+        raise click.UsageError(f"{names[0]} and {names[1]} exclude each other")
+
+
+def _require_with(is_given: bool, name: str, other: str, has_other: bool) -> None:
+    if is_given and not has_other:
+        raise click.UsageError(f"{name} is only for use with {other}")
+
+
+def _verify(
+    directory: AuditDir, envelope: Path | None, keys: tuple[TrustedKey, ...]
+) -> Verification:
+    repository = open_repository(directory.project)
+    return verify(
+        read_envelope(envelope or _own_envelope(directory)),
+        directory,
+        keys,
+        None if repository is None else VersionsInGit(repository, directory),
+    )
+
+
+def own_verification(directory: AuditDir) -> Verification:
+    """Verify a trail's own attestation as `vibes verify` does without options."""
+    return _verify(directory, None, known_keys(key_folder(None)))
+
+
+def _verify_by_policy(
+    directory: AuditDir, envelope: Path | None, file: Path, base: str | None, *, as_json: bool
+) -> int:
+    repository = open_repository(directory.project)
+    if base is not None and repository is None:
+        raise HistoryUnavailable(
+            f"{directory.project} is in no git repository", hint="leave --base out"
+        )
+    policy = parse_policy(read_policy(absolute(file), repository, base or ""))
+    result = _verify(directory, envelope, policy.keys)
+    verdict = apply_policy(policy, result, now())
+    if as_json:
+        by_policy: Members = {
+            "result": verdict.result.value,
+            "file": file.as_posix(),
+            "base": base,
+            "requirements": [each.as_json() for each in verdict.requirements],
+        }
+        print_json({**result.as_json(), "policy": by_policy})
+    else:
+        _print(result)
+        print_line(f"Policy {escape(file, 200)}{f' at {escape(base, 100)}' if base else ''}")
+        for each in verdict.requirements:
+            style = _RESULTS[each.result]
+            print_styled(
+                [
+                    (f"  {each.rule:<13} ", ""),
+                    (each.result.value, style),
+                    (f": {escape(each.reason, 400)}", ""),
+                ]
+            )
+        print_styled([("Policy: ", ""), (verdict.result.value, _RESULTS[verdict.result])])
+    return EXIT_CODES[verdict.result]
 
 
 def _own_envelope(directory: AuditDir) -> Path:

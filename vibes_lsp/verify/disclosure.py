@@ -7,15 +7,22 @@ but nothing of their content.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.errors import BadDisclosure, MalformedJson, UnknownId
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.errors import BadDisclosure, BadEnvelope, MalformedJson, UnknownId
+from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text, texts
+from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.manifest import Manifest
+from vibes_lsp.verify.envelope import parse_envelope
 from vibes_lsp.verify.merkle import ALGORITHM, EntryTree, entry_leaf, root_from_path
+from vibes_lsp.verify.signature_checks import SignatureCheck, SignatureVerdict, check_signatures
+from vibes_lsp.verify.statement import Statement, parse_statement
+from vibes_lsp.verify.trusted_keys import TrustedKey
+from vibes_lsp.verify.verification import VerificationResult
 
 VERSION: Final = "1.0"
 MAX_DISCLOSURE: Final = 16 << 20
@@ -133,3 +140,87 @@ def parse_disclosure(data: bytes) -> Disclosure:
             raise BadDisclosure(f"member '{name}' is missing or invalid")
     envelope = mapping(members, "envelope") if "envelope" in members else None
     return Disclosure(key, mapping(members, "entry"), index or 0, size or 0, path, envelope)
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureVerification:
+    """What a disclosure proves.
+
+    Attributes:
+        disclosure: The disclosure.
+        signed_root: The root that is signed, or was given; None if there is none.
+        signatures: The result for each signature of its attestation.
+        statement: The statement of its attestation.
+    """
+
+    disclosure: Disclosure
+    signed_root: str | None
+    signatures: tuple[SignatureCheck, ...] = ()
+    statement: Statement | None = None
+
+    @property
+    def is_included(self) -> bool:
+        """Whether the entry is one of those that the root covers."""
+        return self.signed_root is not None and self.disclosure.root == self.signed_root
+
+    @property
+    def result(self) -> VerificationResult:
+        """FAIL if anything is wrong, UNKNOWN if no signature could be checked, else PASS."""
+        is_wrong = self.disclosure.variants == (ContextVariant.MISMATCH,) or (
+            self.signed_root is not None and not self.is_included
+        )
+        verdicts = {each.verdict for each in self.signatures}
+        if is_wrong or SignatureVerdict.BAD in verdicts:
+            return VerificationResult.FAIL
+        if self.signed_root is None or SignatureVerdict.UNCHECKED in verdicts:
+            return VerificationResult.UNKNOWN
+        return VerificationResult.PASS
+
+    def as_json(self) -> Members:
+        """Return the shape of `vibes verify --disclosure FILE --json`."""
+        at = self.statement.attested_at if self.statement else None
+        return {
+            "result": self.result.value,
+            "contextHash": self.disclosure.key,
+            "entry": self.disclosure.entry,
+            "hashVariants": [each.value for each in self.disclosure.variants],
+            "included": self.is_included,
+            "root": self.signed_root,
+            "entries": self.disclosure.size,
+            "signatures": [each.as_json() for each in self.signatures],
+            "project": self.statement.project if self.statement else None,
+            "attestedAt": format_timestamp(at) if at is not None else None,
+        }
+
+
+def verify_disclosure(
+    disclosure: Disclosure, keys: Sequence[TrustedKey], root: str | None = None
+) -> DisclosureVerification:
+    """Verify a disclosure against its own attestation, or against a root from elsewhere.
+
+    Args:
+        disclosure: The disclosure; untrusted.
+        keys: The known keys.
+        root: A root that the caller trusts, such as that of a signed tag; replaces the attestation.
+
+    Raises:
+        BadEnvelope: Its attestation cannot be read, or has no root of this size.
+    """
+    if root is not None or disclosure.envelope is None:
+        return DisclosureVerification(disclosure, root)
+    envelope = parse_envelope(canonical_json(disclosure.envelope))
+    statement = parse_statement(envelope)
+    signed = signed_root(statement)
+    if signed is None or signed[1] != disclosure.size:
+        raise BadEnvelope("the attestation has no Merkle root of this number of entries")
+    signatures = check_signatures(envelope, keys, statement.attested_at)
+    return DisclosureVerification(disclosure, signed[0], signatures, statement)
+
+
+def signed_root(statement: Statement) -> tuple[str, int] | None:
+    """Return the Merkle root in a statement, and its number of entries; None without one."""
+    about = mapping(mapping(statement.predicate, "manifest"), "merkle")
+    root, size = text(about, "root") or "", integer(about, "entries")
+    if about.get("algorithm") != ALGORITHM or size is None or not _HASH.fullmatch(root):
+        return None
+    return root, size

@@ -1,0 +1,71 @@
+"""A project with an attestation by a key of its own user."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tests.cli.run_vibes import CommandResult, vibes
+from tests.demo.workspace import build
+from tests.trails.repository import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class AttestedProject:
+    """A committed trail with an attestation, and the home folder of who signed it."""
+
+    root: Path
+    home: Path
+
+    @classmethod
+    def create(cls, folder: Path) -> AttestedProject:
+        project = cls(build(folder / "project").root, folder / "home")
+        project.home.mkdir()
+        project.run("keys", "generate")
+        project.run("attest")
+        project.repository.git("add", "--all")
+        project.repository.commit("Attest")
+        return project
+
+    @property
+    def audit(self) -> Path:
+        return self.root / ".ai-audit"
+
+    @property
+    def repository(self) -> Repository:
+        return Repository(self.root)
+
+    @property
+    def public_key(self) -> str:
+        return (self.home / ".vibescheck/keys/vibescheck.pub").read_text()
+
+    def run(self, *arguments: str | Path, code: int = 0, cwd: Path | None = None) -> CommandResult:
+        """Run `vibes` with the user's home folder, and expect this exit code."""
+        home = {"HOME": str(self.home), "USERPROFILE": str(self.home)}
+        done = vibes(*arguments, cwd=cwd or self.root, **home)
+        assert done.code == code, (done.out, done.err)
+        return done
+
+    def entry(self, kind: str) -> tuple[str, dict[str, Any]]:
+        """Return key and value of the first manifest entry of a type."""
+        entries = json.loads((self.audit / "manifest.json").read_bytes())["entries"]
+        return next((key, entry) for key, entry in entries.items() if entry["type"] == kind)
+
+    def append_record(self) -> None:
+        with (self.audit / "annotations.jsonl").open("ab") as log:
+            log.write(
+                b'{"type":"session","event":"end","session_id":"grown",'
+                b'"timestamp":"2026-02-09T10:00:00.000Z"}\n'
+            )
+
+    def policy(self, folder: Path, text: str = "", signer: str = "required = true") -> Path:
+        """Write a policy by which this project's user must have signed."""
+        file = folder / "attestation-policy.toml"
+        file.write_text(
+            f'{text}\n[[signer]]\nname = "Ada"\npublic-key = """\n{self.public_key}"""\n{signer}\n'
+        )
+        return file

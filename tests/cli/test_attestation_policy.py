@@ -1,0 +1,96 @@
+"""`vibes verify --policy`: who must have signed, how long ago, which tier; and from which revision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.attested_project import AttestedProject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> AttestedProject:
+    return AttestedProject.create(tmp_path)
+
+
+def _requirements(project: AttestedProject, policy: Path, code: int, *more: str) -> dict[str, Any]:
+    done = project.run("verify", "--policy", policy, "--json", *more, code=code)
+    return {
+        each["rule"]: (each["result"], each["reason"])
+        for each in done.json["policy"]["requirements"]
+    }
+
+
+def test_a_policy_that_is_fulfilled(own: AttestedProject, tmp_path: Path) -> None:
+    file = own.policy(tmp_path, 'tier = "self-attested"\nmax-age-days = 30\nproject = "shop"')
+    found = _requirements(own, file, 0)
+    assert {rule: result for rule, (result, _) in found.items()} == dict.fromkeys(
+        ("integrity", "required", "signatures", "tier", "max-age-days", "growth", "project"),
+        "PASS",
+    )
+    assert "Policy: PASS" in own.run("verify", "--policy", file).lines
+
+
+def test_only_the_keys_of_the_policy_count(own: AttestedProject, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    own.run("keys", "generate", "--keys-dir", other)
+    file = tmp_path / "policy.toml"
+    key = (other / "vibescheck.pub").read_text()
+    file.write_text(f'[[signer]]\nname = "Bo"\nrequired = true\npublic-key = """\n{key}"""\n')
+    found = _requirements(own, file, 1)
+    assert found["required"] == ("FAIL", "Bo did not sign it")
+    assert found["tier"] == ("FAIL", "the tier is none, expected self-attested or higher")
+    own.run("attest", "--countersign", "--key", other / "vibescheck.key")
+    assert _requirements(own, file, 0)["required"] == ("PASS", "Bo signed it")
+
+
+def test_growth_is_refused_unless_allowed(own: AttestedProject, tmp_path: Path) -> None:
+    own.append_record()
+    found = _requirements(own, own.policy(tmp_path), 1)
+    assert found["growth"][0] == "FAIL"
+    assert "1 added since" in found["growth"][1]
+    assert found["integrity"][0] == "PASS"
+    assert "growth" not in _requirements(own, own.policy(tmp_path, 'growth = "allowed"'), 0)
+
+
+def test_a_changed_file_fails_whatever_the_policy_allows(
+    own: AttestedProject, tmp_path: Path
+) -> None:
+    log = own.audit / "annotations.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"create"', b'"modify"', 1))
+    found = _requirements(own, own.policy(tmp_path, 'growth = "allowed"'), 1)
+    assert found["integrity"][0] == "FAIL"
+    assert "annotations.jsonl" in found["integrity"][1]
+
+
+def test_a_change_cannot_weaken_its_own_policy(own: AttestedProject) -> None:
+    policy = own.policy(own.root, 'tier = "tool-corroborated"')
+    own.repository.git("add", policy.name)
+    base = own.repository.commit("Require cosigning")
+    own.policy(own.root, 'tier = "self-attested"')
+    own.repository.git("add", policy.name)
+    own.repository.commit("Weaken")
+    assert _requirements(own, policy, 0)["tier"][0] == "PASS"
+    assert _requirements(own, policy, 1, "--base", base)["tier"][0] == "FAIL"
+
+
+def test_a_change_cannot_bring_its_own_policy(own: AttestedProject, tmp_path: Path) -> None:
+    policy = own.policy(own.root)
+    done = own.run("verify", "--policy", policy, "--base", "HEAD", code=2)
+    assert "there is no policy attestation-policy.toml at HEAD" in done.err
+    outside = own.policy(tmp_path)
+    done = own.run("verify", "--policy", outside, "--base", "HEAD", code=2)
+    assert "is outside the repository" in done.err
+
+
+def test_a_policy_that_is_broken_stops_with_its_reason(
+    own: AttestedProject, tmp_path: Path
+) -> None:
+    done = own.run("verify", "--policy", own.policy(tmp_path, 'teir = "none"'), code=2)
+    assert "unknown member 'teir'" in done.err

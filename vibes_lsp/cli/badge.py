@@ -1,0 +1,103 @@
+"""`vibes badge`, and the claims of badges for `vibes check --badge`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vibes_lsp.checks.finding import Finding
+from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
+from vibes_lsp.cli.output import print_json, print_line
+from vibes_lsp.cli.project import absolute, open_project
+from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.reports.coverage import owned_files
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
+from vibes_lsp.verify.badge import (
+    MAX_FILE,
+    BadgeNumbers,
+    badge_findings,
+    find_badges,
+    markdown,
+    measure,
+    shields_endpoint,
+    svg,
+)
+from vibes_lsp.verify.tiers import TrustTier, attestation_path
+
+
+@click.command("badge", epilog=examples("vibes badge", "vibes badge --shields"))
+@click.option("--shields", is_flag=True, help="JSON for an endpoint badge of shields.io.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown of a static badge.")
+@git_option
+@audit_dir_option
+@json_option
+def command(
+    shields: bool, as_markdown: bool, git: bool, audit_dir: Path | None, as_json: bool
+) -> None:
+    """Print a badge with AI share, assurance level and tier.
+
+    Prints an SVG image. Only verified lines count. `vibes check --badge FILE` checks what a badge
+    claims.
+    """
+    numbers = _measure(audit_dir, use_git=git)
+    if as_json:
+        print_json(numbers.as_json())
+    elif shields:
+        print_json(shields_endpoint(numbers.claim))
+    elif as_markdown:
+        print_line(markdown(numbers.claim))
+    else:
+        print_line(svg(numbers.claim).removesuffix("\n"))
+
+
+def check_badges(files: tuple[Path, ...], audit_dir: Path | None) -> list[Finding]:
+    """Return what badges in files claim and the data does not show.
+
+    Raises:
+        BadBadge: A file has no badge.
+        UnreadableFile: A file cannot be read.
+    """
+    found = []
+    for file in files:
+        data = read_file(file, limit=MAX_FILE)
+        if data is None:
+            raise UnreadableFile(f"{file} does not exist", hint="draw one with `vibes badge`")
+        try:
+            found.append((_shown_path(file), find_badges(data)))
+        except VibesError as error:
+            raise type(error)(f"{file}: {error.message}", hint=error.hint) from None
+    actual = _measure(audit_dir, use_git=True).claim
+    return [each for path, badges in found for each in badge_findings(badges, actual, path)]
+
+
+def _shown_path(file: Path) -> str:
+    """Return a path relative to the current folder where it is below that."""
+    path, folder = absolute(file), absolute(Path.cwd())
+    return (path.relative_to(folder) if path.is_relative_to(folder) else path).as_posix()
+
+
+def _measure(audit_dir: Path | None, *, use_git: bool) -> BadgeNumbers:
+    project = open_project(audit_dir)
+    directory = project.trail.directory
+    tier = _tier(directory)
+    with project.locator(use_git=use_git, use_cache=True) as locator:
+        files = owned_files(locator, project.config.tracking, open_repository(directory.project))
+        return measure(files, project.trail, tier)
+
+
+def _tier(directory: AuditDir) -> TrustTier:
+    """Return the tier of a trail, as `vibes verify` finds it."""
+    if attestation_path(directory) is None:
+        return TrustTier.NONE
+    try:
+        # Imported late: cryptography is optional.
+        from vibes_lsp.cli.verify import own_verification  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise VibesError(
+            f"the trail has an attestation, and to verify it the package {error.name} is needed",
+            hint="pip install 'vibes-lsp[attest]'",
+        ) from None
+    return own_verification(directory).tier

@@ -1,0 +1,183 @@
+"""`vibes disclose` and `vibes tag`: roots over manifest entries, and proofs of single entries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line, print_styled, print_warning
+from vibes_lsp.cli.project import audit_directory, open_trail
+from vibes_lsp.errors import HistoryUnavailable, UnknownId, UnreadableFile
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.history.signed_tags import TagVerdict
+from vibes_lsp.index.lookup import look_up
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.hashing import ContextVariant
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
+from vibes_lsp.verify.disclosure import (
+    MAX_DISCLOSURE,
+    DisclosureVerification,
+    disclose,
+    parse_disclosure,
+    signed_root,
+    verify_disclosure,
+)
+from vibes_lsp.verify.envelope import Envelope
+from vibes_lsp.verify.merkle import EntryTree, attested_tree, entry_tree
+from vibes_lsp.verify.root_tag import RootTag, tag_root, verify_root_tag
+from vibes_lsp.verify.statement import parse_statement
+from vibes_lsp.verify.tiers import attestation_path
+from vibes_lsp.verify.trusted_keys import TrustedKey
+from vibes_lsp.verify.verification import VerificationResult, read_envelope
+
+_VERDICTS = {
+    TagVerdict.GOOD: ("good", "green"),
+    TagVerdict.BAD: ("BAD", "bold red"),
+    TagVerdict.UNCHECKED: ("could not check", "yellow"),
+}
+
+
+@click.command("disclose", epilog=examples("vibes disclose 3f2a9c1b"))
+@click.argument("identifier", metavar="ID", help="Key of a context entry, or its beginning.")
+@audit_dir_option
+def disclose_command(identifier: str, audit_dir: Path | None) -> None:
+    """Print one context entry with a proof of attestation.
+
+    The proof has hashes of other entries, but not their content. `vibes verify --disclosure FILE`
+    checks it without the audit trail.
+    """
+    trail = open_trail(audit_dir)
+    found = look_up(trail, identifier)
+    if found.kind != "entry":
+        raise UnknownId(
+            f"{found.id[:16]} is a {found.kind}, expected a context entry",
+            hint="`vibes show` lists the entries of an annotation",
+        )
+    if found.id in trail.manifest.pending:
+        raise UnknownId(f"entry {found.id[:16]} is still in the journal", hint="run `vibes attest`")
+    envelope, tree = _attested(trail)
+    print_json(
+        disclose(trail.manifest, tree, found.id, envelope.as_json() if envelope else None).as_json()
+    )
+
+
+def _attested(trail: Trail) -> tuple[Envelope | None, EntryTree]:
+    """Return the attestation that covers entries of a manifest, and the tree that it signs."""
+    tree = entry_tree(trail.manifest)
+    path = attestation_path(trail.directory)
+    if path is None:
+        print_warning(
+            "the trail has no attestation: who checks the proof needs the root from elsewhere, "
+            f"such as a signed tag: {tree.root}"
+        )
+        return None, tree
+    envelope = read_envelope(path)
+    signed = signed_root(parse_statement(envelope))
+    covered = None if signed is None else attested_tree(trail.manifest, tree, *signed)
+    if covered is None:
+        what = "has no Merkle root" if signed is None else "is about other entries"
+        raise UnreadableFile(
+            f"the attestation {what}", hint="attest the trail again with `vibes attest`"
+        )
+    return envelope, covered
+
+
+@click.command("tag", epilog=examples("vibes tag audit-2026-11"))
+@click.argument("name")
+@click.argument("revision", metavar="REV", default="HEAD", required=False)
+@audit_dir_option
+@json_option
+def tag_command(name: str, revision: str, audit_dir: Path | None, as_json: bool) -> None:
+    """Create a signed git tag with the manifest's root.
+
+    Git signs, with GPG or SSH as the user's git configuration says. `vibes verify --tag NAME`
+    checks it.
+    """
+    directory = audit_directory(audit_dir)
+    found = tag_root(_repository(directory), directory, name, revision)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print_line(f"Tagged {found.tag.commit[:8]} as {escape(name, 100)}: {found.size:,} entries")
+        print_line(f"  root {found.root}")
+
+
+def _repository(directory: AuditDir) -> Repository:
+    repository = open_repository(directory.project)
+    if repository is None:
+        raise HistoryUnavailable(
+            f"{directory.project} is in no git repository", hint="create one with `git init`"
+        )
+    return repository
+
+
+def show_tag(directory: AuditDir, name: str, allowed: Path | None, *, as_json: bool) -> int:
+    """Verify a tag and print the result; return the exit code."""
+    found = verify_root_tag(_repository(directory), directory, name, allowed)
+    if as_json:
+        print_json(found.as_json())
+        return _tag_code(found)
+    word, style = _VERDICTS[found.tag.verdict]
+    print_line(f"Tag {escape(name, 100)} of {found.tag.commit[:8]}")
+    print_styled([("  signature  ", ""), (word, style), (f": {escape(found.tag.reason, 200)}", "")])
+    if found.root is None:
+        print_styled([("  root       ", ""), ("it has none", "bold red")])
+    else:
+        fits, wrong = ("that of the tagged manifest", "green"), ("not that of it", "bold red")
+        print_styled([("  root       ", ""), fits if found.of_commit else wrong])
+        present = (
+            (f"all {found.size:,} are unchanged; {found.added:,} added since", "green")
+            if found.added is not None
+            else ("not all are there as they were", "bold red")
+        )
+        print_styled([("  entries    ", ""), present])
+    return _tag_code(found)
+
+
+def _tag_code(found: RootTag) -> int:
+    if found.passed:
+        return 0
+    is_wrong = found.tag.verdict is TagVerdict.BAD or not found.of_commit or found.added is None
+    return 1 if is_wrong else 3
+
+
+def show_disclosure(
+    file: Path, keys: tuple[TrustedKey, ...], root: str | None, *, as_json: bool
+) -> VerificationResult:
+    """Verify a disclosure and print the result; return it."""
+    data = read_file(file, limit=MAX_DISCLOSURE)
+    if data is None:
+        raise UnreadableFile(f"{file} does not exist", hint="make one with `vibes disclose ID`")
+    found = verify_disclosure(parse_disclosure(data), keys, root)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _print_disclosure(found)
+    return found.result
+
+
+def _print_disclosure(found: DisclosureVerification) -> None:
+    disclosure = found.disclosure
+    is_own = disclosure.variants != (ContextVariant.MISMATCH,)
+    print_line(f"Entry {disclosure.key[:16]}")
+    for name, value in disclosure.entry.items():
+        printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        print_styled([(f"  {escape(name, 40)}  ", "dim"), (escape(printed, 2000), "")])
+    key = ("the hash of the entry", "green") if is_own else ("NOT the hash of it", "bold red")
+    print_styled([("  key        ", ""), key])
+    proof = (f"the entry is one of the {disclosure.size:,} that the root covers", "green")
+    if found.signed_root is None:
+        proof = ("could not check: there is no root; give it with --root", "yellow")
+    elif not found.is_included:
+        proof = ("BAD: it does not lead to the root", "bold red")
+    print_styled([("  proof      ", ""), proof])
+    for signature in found.signatures:
+        print_line(
+            f"  signature  {escape(signature.key_id or 'no key id', 40)}  "
+            f"{signature.verdict.value}: {escape(signature.reason, 300)}"
+        )
+    print_line(f"Result: {found.result.value}")
