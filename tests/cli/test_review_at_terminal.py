@@ -79,6 +79,29 @@ def test_each_annotation_is_shown_with_its_code_first(story: ReviewProject) -> N
         assert part not in text
 
 
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_the_lines_that_the_edit_replaced_are_shown(tmp_path: Path, *, is_committed: bool) -> None:
+    root = tmp_path / "story"
+    repository = Repository(root, start="2026-02-01T09:00:00+00:00")
+    before = STORY.replace("hashlib.sha256(payload)\n", "0\n    seen = hashlib.md5(payload)\n")
+    (root / "a.py").write_text(before.replace("left == right", "True"), encoding="utf-8")
+    repository.commit("Before")
+    story = ReviewProject(root)
+    if is_committed:
+        repository.commit("All")
+        story.file("a.py", STORY.replace("import hashlib\n", "import hashlib  # standard\n"))
+    with terminal("review", "--file", "a.py", cwd=story.root) as shown:
+        text = shown.wait_for(QUESTION)
+        shown.press("q")
+        assert shown.wait_for_exit() == 0
+    replaced = (
+        "\n   -     seen = 0\n   -     seen = hashlib.md5(payload)\n"
+        " 6 +     seen = hashlib.sha256(payload)\n"
+    )
+    assert replaced in text
+    assert "return True" not in text, "another annotation replaced it"
+
+
 @pytest.mark.parametrize("program", ["vim", "other"])
 def test_a_key_opens_the_editor(story: ReviewProject, tmp_path: Path, program: str) -> None:
     editor = tmp_path / program

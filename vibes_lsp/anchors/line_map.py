@@ -292,6 +292,22 @@ def differing(old: Sequence[str], new: Sequence[str]) -> Stretch:
     return first, len(old) - last, first, len(new) - last
 
 
+def changed_lines(
+    old: Sequence[str], new: Sequence[str]
+) -> tuple[list[int], dict[int, tuple[str, ...]]]:
+    """Return the numbers of new lines, and removed lines by the number of the line that follows."""
+    pairs = align(old, new)
+    unchanged = set(pairs)
+    removed: dict[int, tuple[str, ...]] = {}
+    following = 1
+    for line, index in zip(old, pairs, strict=True):
+        if index >= 0:
+            following = index + 2
+        else:
+            removed[following] = (*removed.get(following, ()), line)
+    return [number + 1 for number in range(len(new)) if number not in unchanged], removed
+
+
 def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> list[int]:
     """Return the same as `align`, given where the texts differ."""
     begun, ended, _, until = stretch

@@ -14,10 +14,12 @@ from vibes_lsp.cli.output import (
     BAND_STYLES,
     KIND_MARKS,
     escape,
+    escape_code,
     print_line,
     print_question,
     print_styled,
     print_text,
+    terminal_width,
 )
 from vibes_lsp.cli.project import finish_recording, now
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
@@ -46,6 +48,9 @@ _PAGE_CHARACTERS: Final = 60_000
 _MAX_LONG_TEXT: Final = 1_000
 _MAX_SHORT_TEXT: Final = 300
 _MAX_NAME: Final = 60
+_MAX_LINE: Final = 500
+_MAX_REMOVED: Final = 40
+"""Removed lines that are shown in one place."""
 _MAX_LISTED: Final = 8
 
 
@@ -78,6 +83,7 @@ def print_annotation(item: Inspection, position: str) -> bool:
             ]
         )
     else:
+        _print_removed(item, item.start + len(item.lines))
         _print_context(item, item.start + len(item.lines), after)
     print_line()
     _print_summary(item)
@@ -153,7 +159,20 @@ def _page_length(item: Inspection) -> int:
 def _print_lines(item: Inspection, first: int, stop: int) -> None:
     code = code_lines(str(item.facts["filePath"]), [line for line, _ in item.lines[first:stop]])
     for number, line in zip(range(first, stop), code, strict=True):
+        _print_removed(item, item.start + number)
         _print_code(item, item.start + number, KIND_MARKS[item.lines[number][1]], line)
+
+
+def _print_removed(item: Inspection, place: int) -> None:
+    """Print the lines that were before a line and are gone."""
+    from rich.text import Text  # noqa: PLC0415
+
+    removed = item.removed.get(place, ())
+    for line in removed[:_MAX_REMOVED]:
+        text = Text(f"{'':{_digits(item)}} - {escape_code(line, _MAX_LINE)}", "red")
+        print_text(text, width=terminal_width())
+    if len(removed) > _MAX_REMOVED:
+        print_styled([(f"… {len(removed) - _MAX_REMOVED:,} more removed lines", "red")])
 
 
 def _print_context(item: Inspection, start: int, lines: Sequence[str]) -> None:
@@ -165,9 +184,12 @@ def _print_context(item: Inspection, start: int, lines: Sequence[str]) -> None:
 def _print_code(item: Inspection, number: int, marked: tuple[str, str], code: Text) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    digits = len(str(item.start + len(item.lines) + len(item.context[1])))
     mark, style = marked
-    print_text(Text.assemble((f"{number:>{digits}} ", "dim"), (f"{mark} ", style), code))
+    print_text(Text.assemble((f"{number:>{_digits(item)}} ", "dim"), (f"{mark} ", style), code))
+
+
+def _digits(item: Inspection) -> int:
+    return len(str(item.start + len(item.lines) + len(item.context[1])))
 
 
 def _named(author: JsonValue) -> str:

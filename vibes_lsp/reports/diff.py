@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.line_map import align
+from vibes_lsp.anchors.line_map import changed_lines
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
@@ -254,7 +254,7 @@ class _Comparison:
         if old is None or new is None:
             return None
         is_text = not _is_binary(old) and not _is_binary(new)
-        changed, removed = _compare_lines(old, new) if is_text else ([], {})
+        changed, removed = changed_lines(old.lines, new.lines) if is_text else ([], {})
         old_path = (
             self.path_of(entry.old_name) if entry.old_name not in {None, entry.name} else None
         )
@@ -298,21 +298,6 @@ class _Comparison:
             if self.moment is None
             else _placements_at(self.locator.trail, placements, self.moment, len(text.lines))
         )
-
-
-def _compare_lines(old: Text, new: Text) -> tuple[list[int], dict[int, tuple[str, ...]]]:
-    """Return the numbers of new lines, and `ChangedFile.removed`."""
-    pairs = align(old.lines, new.lines)
-    unchanged = set(pairs)
-    removed: dict[int, tuple[str, ...]] = {}
-    following = 1
-    for line, index in zip(old.lines, pairs, strict=True):
-        if index >= 0:
-            following = index + 2
-        else:
-            removed[following] = (*removed.get(following, ()), line)
-    changed = [number + 1 for number in range(len(new.lines)) if number not in unchanged]
-    return changed, removed
 
 
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:

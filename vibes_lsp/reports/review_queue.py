@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import range_hash
+from vibes_lsp.anchors.line_map import changed_lines
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import BrokenBlob, UnreadableFile
+from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content, read_source
@@ -38,6 +39,8 @@ class Inspection:
         risk: Score and band as text; None without a score.
         start: Its first line, 1-based.
         lines: Its lines, each with its kind.
+        removed: Lines of the version before its commit that are gone, by the line of the file
+            before which they were.
         context: The lines of the file before and after them, a few each.
         digest: Anchor hash of the lines, which a verdict names (R6).
         decision: The decision entry behind it; empty if there is none.
@@ -52,6 +55,7 @@ class Inspection:
     risk: str | None
     start: int
     lines: tuple[tuple[str, LineKind], ...]
+    removed: Mapping[int, tuple[str, ...]]
     context: tuple[tuple[str, ...], tuple[str, ...]]
     digest: str
     decision: Members
@@ -101,6 +105,7 @@ def inspect_annotation(
         report.describe_risk(facts),
         start,
         tuple(zip(lines, kinds, strict=False)),
+        _removed(locator, text, facts, range(start, end + 2)),
         (
             tuple(text.lines[max(start - 1 - _CONTEXT, 0) : start - 1]),
             tuple(text.lines[end : end + _CONTEXT]),
@@ -111,6 +116,30 @@ def inspect_annotation(
         tuple(reviews),
         tuple(_earlier(placements, placement)),
     )
+
+
+def _removed(
+    locator: ProjectLocator, text: Text, facts: Members, places: range
+) -> Mapping[int, tuple[str, ...]]:
+    """Return `Inspection.removed` for places in a file; empty where git does not know them."""
+    repository, commit = locator.repository, facts.get("commitHash")
+    if repository is None:
+        return {}
+    path = str(facts.get("movedFrom") or facts["filePath"])
+    try:
+        if isinstance(commit, str):
+            before = repository.parent(repository.resolve(commit))
+        else:
+            before = repository.head()
+        if before is None:
+            return {}
+        data = repository.read_file_below(before, locator.trail.directory.project, path)
+    except HistoryUnavailable:
+        return {}
+    if data is None or b"\0" in data:
+        return {}
+    _, removed = changed_lines(Text.from_bytes(data).lines, text.lines)
+    return {place: removed[place] for place in places if place in removed}
 
 
 def _entry(locator: ProjectLocator, key: str | None, kind: ContextType) -> Members:
