@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,17 +28,14 @@ def records(trail: CompleteTrail) -> list[dict[str, Any]]:
 def test_log_lists_annotations_the_newest_last(valid_trail: CompleteTrail) -> None:
     done = vibes("log", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
-    assert done.lines[0].split() == ["line", "id", "when", "what"]
-    assert done.lines[2].split()[:7] == [
-        "2",
+    assert done.lines[0].split() == ["id", "age", "action", "what", "model"]
+    identifier, age, *rest = done.lines[2].split()
+    assert (identifier, rest) == (
         valid_trail.created[:8],
-        "2026-02-03",
-        "10:00",
-        "create",
-        "src/auth.py:1-8",
-        "claude-opus-4-5",
-    ]
-    shown = [line.split()[1] for line in done.lines[2:] if line.split()[0].isdigit()]
+        ["create", "src/auth.py:1-8", "claude-opus-4-5"],
+    )
+    assert re.fullmatch(r"\d+(d|mo|y)", age)
+    shown = [line.split()[0] for line in done.lines[2:]]
     assert shown == [
         record["annotation_id"][:8]
         for record in records(valid_trail)
@@ -103,6 +101,32 @@ def test_log_of_one_session(valid_trail: CompleteTrail, run_vibes: RunVibes) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "template", "first"),
+    [
+        (
+            ["log"],
+            "{action} {file}:{start}-{end} {model}",
+            "create src/auth.py:1-8 claude-opus-4-5",
+        ),
+        (["log", "--type", "session"], "{type} {action} {file}", "session session start "),
+        (["sessions"], "{edits} {description}", "3 Sign-up"),
+        (["models"], "{model} {tool}", "claude-opus-4-5 Maestro"),
+    ],
+)
+def test_scripts_get_one_line_each(
+    valid_trail: CompleteTrail,
+    run_vibes: RunVibes,
+    arguments: list[str],
+    template: str,
+    first: str,
+) -> None:
+    (elements,) = run_vibes(*arguments, "--json", cwd=valid_trail.root).json.values()
+    done = run_vibes(*arguments, "--format", template, cwd=valid_trail.root)
+    assert (done.code, done.err, len(done.lines)) == (0, "", len(elements))
+    assert done.lines[0] == first
+
+
 def test_an_empty_listing_says_so(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
     done = run_vibes("log", "--model", "nobody", cwd=valid_trail.root)
     assert (done.code, done.lines[-1]) == (0, "no records")
@@ -113,10 +137,8 @@ def test_sessions_are_listed_with_what_happened_in_them(valid_trail: CompleteTra
     done = vibes("sessions", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.lines[2:] if line[:1].strip()]
-    assert rows[0][:8] == [
+    assert [rows[0][0], *rows[0][2:]] == [
         valid_trail.session[:8],
-        "2026-02-03",
-        "10:00",
         "17",
         "s",
         "3",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,11 +23,14 @@ def on_disk(trail: CompleteTrail, identifier: str) -> dict[str, Any]:
 def test_a_record_is_shown_with_its_context(valid_trail: CompleteTrail) -> None:
     done = vibes("show", valid_trail.created[:12], cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
-    assert done.lines[0] == f"record {valid_trail.created}"
-    assert "  file_path          src/auth.py" in done.lines
+    assert done.lines[0] == f"line {valid_trail.created[:8]}  src/auth.py:1-8"
+    assert any(
+        re.fullmatch(r"  timestamp +\d+ \w+ ago \(2026-02-03T.*Z\)", line) for line in done.lines
+    )
     assert "  prompt_text           Create a sign-up check for email and password." in done.lines
     assert '  model_parameters  {"temperature": 0.2}' in done.lines
-    assert f"-> caused_by context {(valid_trail.prompt or '')[:36]}" in done.lines
+    prompt = "Create a sign-up check for email and password."
+    assert f"-> caused_by context {(valid_trail.prompt or '')[:8]}  {prompt}" in done.lines
     assert any(line.startswith("-> reviewed_by session ") for line in done.lines)
 
 
@@ -121,4 +125,4 @@ def test_without_a_manifest_the_context_is_not_published(
     project.writer.files.manifest.unlink()
     done = run_vibes("show", project.trail.created, cwd=project.root)
     assert done.code == 0
-    assert f"prompt {(project.trail.prompt or '')[:16]}: context not published" in done.lines
+    assert f"prompt {(project.trail.prompt or '')[:8]}: context not published" in done.lines

@@ -303,7 +303,7 @@ def test_the_first_line_of_a_long_log(project: Project) -> None:
     )
     assert (done.returncode, done.stdout.split(), done.stderr) == (
         0,
-        [b"line", b"id", b"when", b"what"],
+        [b"id", b"age", b"action", b"what", b"model"],
         b"",
     )
 

@@ -9,26 +9,47 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.cli.line_format import LineFormat
 from vibes_lsp.cli.options import (
     audit_dir_option,
+    color_option,
     examples,
+    format_option,
     json_option,
     limit_option,
     model_option,
     session_option,
     tool_option,
 )
-from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line, print_table
-from vibes_lsp.cli.project import open_trail
+from vibes_lsp.cli.output import escape, is_terminal, paged, print_json, print_line, print_table
+from vibes_lsp.cli.project import now, open_trail
+from vibes_lsp.cli.record_text import action_of, subject_of
 from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import integer
+from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.paths import MAX_PATH, normal_path
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.reports.authors import Authors
 
 _MAX_WHAT = 300
+_MAX_ACTION = 20
+_MAX_AUTHOR = 30
+_NAMES = (
+    "id",
+    "type",
+    "action",
+    "file",
+    "start",
+    "end",
+    "function",
+    "tool",
+    "model",
+    "session",
+    "commit",
+    "time",
+    "what",
+)
 _MAX_LINE = 2 * MAX_PATH
 """Limit where output is no terminal: no path is cut."""
 
@@ -39,6 +60,7 @@ _MAX_LINE = 2 * MAX_PATH
         "vibes log --limit 5",
         "vibes log --file src/auth.py --model opus",
         "vibes log --type edge --json",
+        "vibes log --format '{time} {id} {file}'",
     ),
 )
 @audit_dir_option
@@ -55,6 +77,8 @@ _MAX_LINE = 2 * MAX_PATH
 @tool_option
 @session_option
 @limit_option("records", default=50)
+@format_option(_NAMES)
+@color_option
 @json_option
 def command(  # noqa: PLR0917
     audit_dir: Path | None,
@@ -64,6 +88,7 @@ def command(  # noqa: PLR0917
     tool: str | None,
     session: str | None,
     limit: int,
+    line_format: LineFormat | None,
     as_json: bool,
 ) -> None:
     """List log records, newest last."""
@@ -91,12 +116,23 @@ def command(  # noqa: PLR0917
             }
         )
         return
+    if line_format is not None:
+        for record in newest:
+            print_line(line_format.line(_values(record, authors)))
+        return
     rows = [_row(record, authors) for record in newest]
-    print_table(("line", "id", "when", "what"), rows, right=("line",))
-    if not rows:
-        print_line("no records")
-    elif found > len(rows):
-        print_line(f"newest {len(rows):,} of {found:,} records; use --limit for more")
+    with paged():
+        print_table(
+            ("id", "age", "action", "what", "model"),
+            rows,
+            right=("age",),
+            wrap="what",
+            styles={"id": "dim", "age": "dim", "what": "bold"},
+        )
+        if not rows:
+            print_line("no records")
+        elif found > len(rows):
+            print_line(f"newest {len(rows):,} of {found:,} records; use --limit for more")
 
 
 def _of_type(trail: Trail, kind: str | None) -> Iterator[LogRecord]:
@@ -114,36 +150,31 @@ def _contains(name: str, part: str | None) -> bool:
 
 
 def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
-    when = (record.text("timestamp") or "")[:16].replace("T", " ")
     environment = record.text("environment_hash")
-    author = f"  {escape(authors.of(environment).label, 60)}" if environment else ""
     return (
-        record.line,
         record.id[:8],
-        when,
-        escape(_describe(record), _MAX_WHAT if is_terminal() else _MAX_LINE) + author,
+        short_age(record.moment, now()),
+        escape(action_of(record), _MAX_ACTION),
+        escape(subject_of(record), _MAX_WHAT if is_terminal() else _MAX_LINE),
+        escape(authors.of(environment).short_label, _MAX_AUTHOR) if environment else "",
     )
 
 
-def _describe(record: LogRecord) -> str:
-    """Return a record as one line of text."""
-    match record.type:
-        case RecordType.LINE:
-            lines = f"{integer(record.members, 'line_start')}-{integer(record.members, 'line_end')}"
-            return f"{record.text('action')} {record.text('file_path')}:{lines}"
-        case RecordType.FUNCTION:
-            return (
-                f"{record.text('action')} {record.text('file_path')} {record.text('function_name')}"
-            )
-        case RecordType.SESSION:
-            session = (record.text("session_id") or "")[:8]
-            return f"session {record.text('event')} {session} {record.text('description') or ''}"
-        case RecordType.EDGE:
-            edge = read_edge(record)
-            return f"{edge.source[:8]} {edge.type} {edge.target[:8]}"
-        case RecordType.DELEGATION:
-            parent = (record.text("parent_session_id") or "")[:8]
-            child = (record.text("child_session_id") or "")[:8]
-            return f"delegation {parent} to {child} {record.text('task_description') or ''}"
-        case _:
-            return escape(record.type, 20)
+def _values(record: LogRecord, authors: Authors) -> dict[str, object]:
+    environment = record.text("environment_hash")
+    author = authors.of(environment) if environment else None
+    return {
+        "id": record.id,
+        "type": record.type,
+        "action": action_of(record),
+        "file": record.text("file_path"),
+        "start": record.members.get("line_start"),
+        "end": record.members.get("line_end"),
+        "function": record.text("function_name"),
+        "tool": None if author is None else author.tool,
+        "model": None if author is None else author.model,
+        "session": record.text("session_id"),
+        "commit": record.text("commit_hash"),
+        "time": record.text("timestamp"),
+        "what": subject_of(record),
+    }

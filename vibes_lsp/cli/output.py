@@ -187,6 +187,7 @@ def print_table(
     *,
     right: Sequence[str] = (),
     wrap: str | None = None,
+    styles: Mapping[str, str] | None = None,
 ) -> None:
     """Print rows under headings, fitted to the terminal; in a pipe or file, each on one line.
 
@@ -195,6 +196,7 @@ def print_table(
         rows: Cells, which are escaped here.
         right: Headings of the right-aligned columns.
         wrap: Heading of the column that wraps when space is short; by default the last one.
+        styles: Styles of columns, by heading.
     """
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -208,6 +210,7 @@ def print_table(
             justify="right" if column in right else "left",
             no_wrap=column != flexible,
             overflow="fold" if column == flexible else "ellipsis",
+            style=(styles or {}).get(column, ""),
         )
     for row in rows:
         table.add_row(*(Text(escape(cell)) for cell in row))

@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Final
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
-from vibes_lsp.cli.project import open_trail
-from vibes_lsp.errors import BrokenBlob
-from vibes_lsp.index.lookup import look_up
+from vibes_lsp.cli.options import audit_dir_option, color_option, examples, json_option
+from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_styled
+from vibes_lsp.cli.project import now, open_trail
+from vibes_lsp.cli.record_text import entry_text, subject_of
+from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId
+from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.ages import describe_age
+from vibes_lsp.model.members import JsonValue, Members, mapping, text
+from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
 from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
 
-_MAX_TEXT = 2000
-_MAX_NAME = 40
+_MAX_TEXT: Final = 2000
+_MAX_SHORT_TEXT: Final = 100
+_MAX_NAME: Final = 40
+_MAX_LISTED: Final = 50
+_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LEFT_OUT: Final = frozenset(
+    {
+        "anchor_context",
+        "anchor_hash",
+        "annotation_id",
+        "file_content_hash",
+        "file_path",
+        "function_name",
+        "line_end",
+        "line_start",
+        "reasoning_text_compressed",
+        "type",
+        *CONTEXT_MEMBERS,
+    }
+)
+"""Members that the heading or another part shows, and hashes of text."""
+_TIMES: Final = ("timestamp", "created_at")
 
 
 @click.command("show", epilog=examples("vibes show 3f2a9c1b", "vibes show 3f2a9c1b --json"))
@@ -28,12 +53,14 @@ _MAX_NAME = 40
     metavar="ID",
     help="Id of an annotation, edge, context or session, or its beginning.",
 )
+@color_option
 @audit_dir_option
 @json_option
 def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
     """Show a record, context entry or session.
 
-    Prints its context and its edges as well. Any unique beginning of an id will do.
+    Prints its context and its edges as well. Any unique beginning of an id will do; --json has all
+    members, and ids in full.
     """
     trail = open_trail(audit_dir)
     found = look_up(trail, identifier)
@@ -41,30 +68,72 @@ def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(result)
         return
-    print_styled([(f"{found.kind} ", "bold"), (escape(found.id, 100), "")])
+    with paged():
+        _print(trail, found, result)
+
+
+def _print(trail: Trail, found: LookupResult, result: Members) -> None:
     members = result.get("entry", result.get("record"))
+    kind = text(members, "type") if isinstance(members, dict) else None
+    subject = subject_of(found.record) if found.record is not None else ""
+    print_styled(
+        [
+            (f"{escape(kind or found.kind, _MAX_NAME)} ", ""),
+            (f"{escape(found.id)[:8]}", "bold"),
+            (f"  {escape(subject, _MAX_TEXT)}" if subject else "", "bold"),
+        ]
+    )
     if isinstance(members, dict):
-        _print_members(members, "  ")
-        _print_reasoning(trail, members, "  ")
+        _print_members(members)
+        _print_reasoning(trail, members)
         for name in CONTEXT_MEMBERS:
             _print_context(trail, name, members)
     edges = result["edges"]
     if isinstance(edges, dict):
-        _print_edges(edges["out"], arrow="->", end="target")
-        _print_edges(edges["in"], arrow="<-", end="source")
+        if edges["out"] or edges["in"]:
+            print_line()
+        _print_edges(trail, edges["out"], arrow="->", end="target")
+        _print_edges(trail, edges["in"], arrow="<-", end="source")
 
 
-def _print_members(members: Members, indent: str) -> None:
-    width = min(max(map(len, members), default=0), _MAX_NAME)
-    for name, value in members.items():
-        if value is not None and name != "reasoning_text_compressed":
-            printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _print_members(members: Members) -> None:
+    """Print members as a person reads them: ages, short ids, and one element a line."""
+    shown = {name: value for name, value in members.items() if name not in _LEFT_OUT}
+    width = min(max(map(len, shown), default=0), _MAX_NAME)
+    for name, value in shown.items():
+        if value is None:
+            continue
+        elements = value if isinstance(value, list) and value else [value]
+        for number, element in enumerate(elements[:_MAX_LISTED]):
+            label = escape(name, _MAX_NAME) if number == 0 else ""
             print_styled(
-                [
-                    (f"{indent}{escape(name, _MAX_NAME):<{width}}  ", "dim"),
-                    (escape(printed, _MAX_TEXT), ""),
-                ]
+                [(f"  {label:<{width}}  ", "dim"), (escape(_value(name, element), _MAX_TEXT), "")]
             )
+        if len(elements) > _MAX_LISTED:
+            print_styled([(f"  {'':<{width}}  … {len(elements) - _MAX_LISTED:,} more", "dim")])
+
+
+def _value(name: str, value: JsonValue) -> str:
+    if isinstance(value, dict):
+        return _element(value)
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    moment = parse_timestamp(value) if name in _TIMES else None
+    if moment is not None:
+        return f"{describe_age(moment, now())} ({value})"
+    return value[:8] if _ID.fullmatch(value) else value
+
+
+def _element(element: Members) -> str:
+    """Return a risk factor, an option of a decision, or another object on one line."""
+    signal, option = text(element, "signal"), text(element, "description")
+    if signal:
+        reason = text(element, "reason")
+        of_score = f"{element.get('value')} x {element.get('weight')}"
+        return f"{signal} {of_score}{f': {reason}' if reason else ''}"
+    if option:
+        return f"{text(element, 'id') or '?'}: {option}"
+    return json.dumps(element, ensure_ascii=False)
 
 
 def _print_context(trail: Trail, member: str, members: Members) -> None:
@@ -77,14 +146,14 @@ def _print_context(trail: Trail, member: str, members: Members) -> None:
     print_line()
     if entry is None:
         absent = "context not published" if not len(trail.manifest) else "no such entry"
-        print_styled([(f"{name} ", "bold"), (f"{escape(key[:16])}: {absent}", "")])
+        print_styled([(f"{name} ", ""), (escape(key)[:8], "bold"), (f": {absent}", "")])
         return
-    print_styled([(f"{name} ", "bold"), (escape(key[:16]), "")])
-    _print_members(entry, "  ")
-    _print_reasoning(trail, entry, "  ")
+    print_styled([(f"{name} ", ""), (escape(key)[:8], "bold")])
+    _print_members(entry)
+    _print_reasoning(trail, entry)
 
 
-def _print_reasoning(trail: Trail, entry: Members, indent: str) -> None:
+def _print_reasoning(trail: Trail, entry: Members) -> None:
     """Print reasoning that is compressed or in a blob; `_print_members` prints inline text."""
     if entry.get("type") != ContextType.REASONING or text(entry, "reasoning_text") is not None:
         return
@@ -92,15 +161,38 @@ def _print_reasoning(trail: Trail, entry: Members, indent: str) -> None:
         body = reasoning_text(entry, trail.directory)
     except BrokenBlob as error:
         body = f"({error.message})"
-    print_styled([(f"{indent}reasoning_text  ", "dim"), (escape(body, _MAX_TEXT), "")])
+    print_styled([("  reasoning_text  ", "dim"), (escape(body, _MAX_TEXT), "")])
 
 
-def _print_edges(edges: JsonValue, *, arrow: str, end: str) -> None:
+def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> None:
     """Print the edges of one direction with what is at their other end."""
     for edge in edges if isinstance(edges, list) else []:
         if isinstance(edge, dict):
             other = text(edge, f"{end}_ref") or text(edge, f"{end}_id") or ""
             kind = text(edge, f"{end}_type") or "annotation"
-            edge_type = escape(edge.get("edge_type"), _MAX_NAME)
-            described = f"{edge_type} {escape(kind, _MAX_NAME)} {escape(other[:36])}"
-            print_styled([(f"{arrow} ", "bold"), (described, "")])
+            note = text(mapping(edge, "metadata"), "note")
+            print_styled(
+                [
+                    (f"{arrow} ", "dim"),
+                    (f"{escape(edge.get('edge_type'), _MAX_NAME)} ", ""),
+                    (f"{escape(kind, _MAX_NAME)} ", "dim"),
+                    (escape(other)[:8], "bold"),
+                    (f"  {escape(_end_text(trail, other), _MAX_SHORT_TEXT)}", ""),
+                    (f"  {escape(note, _MAX_SHORT_TEXT)}" if note else "", "italic"),
+                ]
+            )
+
+
+def _end_text(trail: Trail, identifier: str) -> str:
+    """Return what is at an end of an edge, in a few words; empty if it is not in the trail."""
+    try:
+        found = look_up_exact(trail, identifier)
+    except (UnknownId, AmbiguousId):
+        return ""
+    if found is None:
+        return ""
+    if found.record is not None:
+        return subject_of(found.record)
+    if found.session is not None:
+        return found.session.text("description") or found.session.text("agent_name") or ""
+    return entry_text(found.entry or {})

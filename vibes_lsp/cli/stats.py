@@ -6,9 +6,18 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table
-from vibes_lsp.cli.project import open_project, open_trail
+from vibes_lsp.cli.line_format import LineFormat
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    color_option,
+    examples,
+    format_option,
+    git_option,
+    json_option,
+)
+from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_table
+from vibes_lsp.cli.project import now, open_project, open_trail
+from vibes_lsp.model.ages import short_age
 from vibes_lsp.reports.statistics import (
     SessionSummary,
     SurvivalReport,
@@ -17,6 +26,8 @@ from vibes_lsp.reports.statistics import (
     model_shares,
     session_summaries,
 )
+
+_SESSION_NAMES = ("id", "start", "end", "edits", "description", "agent", "tool", "model")
 
 
 @click.command("stats", epilog=examples("vibes stats", "vibes stats --survival"))
@@ -85,10 +96,11 @@ def _list_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {escape(name, 30)}" for name, count in counts.items()) or "none"
 
 
-@click.command("models", epilog=examples("vibes models", "vibes models --json"))
+@click.command("models", epilog=examples("vibes models", "vibes models --format '{model} {share}'"))
+@format_option(("share", "annotations", "files", "model", "tool", "version"))
 @audit_dir_option
 @json_option
-def models_command(audit_dir: Path | None, as_json: bool) -> None:
+def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_json: bool) -> None:
     """Show the share of each tool and model.
 
     Counts current annotations.
@@ -97,6 +109,13 @@ def models_command(audit_dir: Path | None, as_json: bool) -> None:
     shares = model_shares(trail, trail.lineages())
     if as_json:
         print_json({"models": [share.as_json() for share in shares]})
+        return
+    if line_format is not None:
+        for each in shares:
+            counted = {"share": each.share, "annotations": each.annotations, "files": each.files}
+            author = each.author
+            named = {"model": author.model, "tool": author.tool, "version": author.tool_version}
+            print_line(line_format.line({**counted, **named}))
         return
     rows = [
         (
@@ -120,8 +139,12 @@ def models_command(audit_dir: Path | None, as_json: bool) -> None:
 @click.command("sessions", epilog=examples("vibes sessions", "vibes sessions --open"))
 @audit_dir_option
 @click.option("--open", "only_open", is_flag=True, help="Open sessions only.")
+@format_option(_SESSION_NAMES)
+@color_option
 @json_option
-def sessions_command(audit_dir: Path | None, only_open: bool, as_json: bool) -> None:
+def sessions_command(
+    audit_dir: Path | None, only_open: bool, line_format: LineFormat | None, as_json: bool
+) -> None:
     """List sessions, oldest first."""
     summaries = [
         each
@@ -131,26 +154,47 @@ def sessions_command(audit_dir: Path | None, only_open: bool, as_json: bool) -> 
     if as_json:
         print_json({"sessions": [each.as_json() for each in summaries]})
         return
+    if line_format is not None:
+        for each in summaries:
+            print_line(line_format.line(_session_values(each)))
+        return
     rows = [_session_row(each) for each in summaries]
-    print_table(
-        ("session", "started", "duration", "edits", "description"),
-        rows,
-        right=("duration", "edits"),
-    )
-    if not rows:
-        print_line("no sessions")
+    with paged():
+        print_table(
+            ("session", "age", "lasted", "edits", "description", "model"),
+            rows,
+            right=("age", "lasted", "edits"),
+            wrap="description",
+            styles={"session": "dim", "age": "dim", "description": "bold"},
+        )
+        if not rows:
+            print_line("no sessions")
+
+
+def _session_values(summary: SessionSummary) -> dict[str, object]:
+    members = summary.as_json()
+    return {
+        "id": members["session_id"],
+        "start": members["start"],
+        "end": members["end"],
+        "edits": summary.annotations,
+        "description": members["description"],
+        "agent": members["agent_name"],
+        "tool": summary.author.tool,
+        "model": summary.author.model,
+    }
 
 
 def _session_row(summary: SessionSummary) -> tuple[object, ...]:
     session = summary.session
-    start = session.start.text("timestamp") if session.start else None
     name = session.text("description") or session.text("agent_name") or ""
     return (
         session.id[:8],
-        (start or "never")[:16].replace("T", " "),
+        "?" if session.start is None else short_age(session.start.moment, now()),
         "open" if session.is_open else _format_duration(summary.seconds),
         summary.annotations,
-        f"{escape(name, 60)}  {escape(summary.author.label, 60)}".strip(),
+        escape(name, 60),
+        escape(summary.author.short_label, 30),
     )
 
 

@@ -46,6 +46,11 @@ class Author:
         return "a person" if self.is_human else f"{self.model} ({self.tool})"
 
     @property
+    def short_label(self) -> str:
+        """The name in a narrow column."""
+        return "a person" if self.is_human else self.model
+
+    @property
     def is_human(self) -> bool:
         """Whether this is a person who reviews (R6)."""
         return self.model == NO_MODEL

@@ -1,0 +1,58 @@
+"""A record or context entry in a few words, for `vibes log` and `vibes show`; not escaped."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.model.members import Members, integer, text
+from vibes_lsp.model.vocabulary import RecordType
+
+_TEXT_MEMBERS: Final = (
+    "prompt_text",
+    "command_text",
+    "decision_point",
+    "reasoning_text",
+    "tool_name",
+    "description",
+)
+"""The member that says what an entry is about; the first that it has."""
+
+
+def action_of(record: LogRecord) -> str:
+    """Return what a record says was done, in one or two words."""
+    match record.type:
+        case RecordType.LINE | RecordType.FUNCTION:
+            return record.text("action") or "?"
+        case RecordType.SESSION:
+            return f"session {record.text('event')}"
+        case RecordType.EDGE:
+            return read_edge(record).type or "edge"
+        case _:
+            return str(record.type)
+
+
+def subject_of(record: LogRecord) -> str:
+    """Return what a record is about: lines, a function, a description or the ends of an edge."""
+    match record.type:
+        case RecordType.LINE:
+            lines = f"{integer(record.members, 'line_start')}-{integer(record.members, 'line_end')}"
+            return f"{record.text('file_path')}:{lines}"
+        case RecordType.FUNCTION:
+            return f"{record.text('file_path')} {record.text('function_name')}"
+        case RecordType.SESSION:
+            return f"{(record.text('session_id') or '')[:8]} {record.text('description') or ''}"
+        case RecordType.EDGE:
+            edge = read_edge(record)
+            return f"{edge.source[:8]} -> {edge.target[:8]}"
+        case RecordType.DELEGATION:
+            parent = (record.text("parent_session_id") or "")[:8]
+            child = (record.text("child_session_id") or "")[:8]
+            return f"{parent} -> {child} {record.text('task_description') or ''}"
+        case _:
+            return ""
+
+
+def entry_text(entry: Members) -> str:
+    """Return what a context entry is about; empty if it does not say."""
+    return next((found for name in _TEXT_MEMBERS if (found := text(entry, name))), "")
