@@ -163,10 +163,9 @@ async def _ask(
 ) -> HttpAnswer:
     import httpx2  # noqa: PLC0415  # slow to import
 
-    parts = urlsplit(url)
-    # Loopback is asked directly: a proxy would be another machine.
+    # Plain HTTP goes to this machine, never through a proxy, which would be another one.
     client = httpx2.AsyncClient(
-        follow_redirects=False, timeout=seconds, trust_env=not is_loopback(parts.hostname or "")
+        follow_redirects=False, timeout=seconds, trust_env=urlsplit(url).scheme == "https"
     )
     request = client.build_request(
         "GET" if body is None else "POST",
