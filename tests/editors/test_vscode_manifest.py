@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from typing import Any, Final
 
 import pytest
@@ -70,6 +71,13 @@ def test_everything_has_a_name_and_whatever_the_mouse_can_do_the_keyboard_can() 
     buttons = {each["command"] for each in in_rows if each["group"].startswith("inline")}
     in_menu = {each["command"] for each in in_rows if not each["group"].startswith("inline")}
     assert buttons == in_menu, "a key opens a row's menu, but reaches none of its buttons"
+
+
+def test_the_extension_has_an_icon_of_its_own() -> None:
+    picture = (CLIENT / MANIFEST["icon"]).read_bytes()
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", picture[16:24]) == (128, 128)
+    assert (CLIENT / MANIFEST["icon"]).with_suffix(".svg").is_file(), "what it is made from"
 
 
 def test_every_row_of_a_tree_says_in_words_what_its_icon_says() -> None:

@@ -4,21 +4,28 @@ import * as vscode from 'vscode';
 import type { VibesApi } from '../vibes-lsp';
 import { createApi } from './api';
 import { Capture } from './capture/capture';
+import { BlameColumn } from './blame/blameColumn';
 import { Authors } from './commands/authors';
 import { registerRecordingCommands } from './commands/recording';
 import { registerRelationCommands } from './commands/relations';
 import { registerReviewCommands } from './commands/review';
 import { register } from './commands/register';
+import { registerShowCommands } from './commands/show';
 import { LineTexts } from './lineText';
 import { Marks } from './marks/marks';
+import { chooseBadge, showMenu } from './menu';
+import { goToChange } from './navigation';
 import { ProvenanceCache } from './provenance';
 import { Server } from './server/server';
 import { Installer, watchServer } from './server/status';
 import { StatusBar } from './statusBar';
 import { findTrails, nearestTrail, watchForTrails } from './trails';
+import { CommitTree } from './views/commitTree';
+import { FileBadges } from './views/fileBadges';
 import { ProvenanceTree } from './views/provenanceTree';
 import { ReviewTree } from './views/reviewTree';
 import { Visibility } from './visibility';
+import { openDemo, startTrail } from './welcome';
 
 export function activate(context: vscode.ExtensionContext): VibesApi {
   const log = vscode.window.createOutputChannel('VIBES', { log: true });
@@ -37,10 +44,14 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     visibility,
     new Marks(cache, visibility),
     new LineTexts(cache, visibility),
+    new BlameColumn(cache, visibility),
     new StatusBar(cache, visibility),
+    new FileBadges(server),
+    new CommitTree(server),
     review,
     provenance,
     capture,
+    registerShowCommands(server, cache),
     registerReviewCommands(server, () => review.refresh()),
     registerRecordingCommands(server, authors),
     registerRelationCommands(server, authors),
@@ -53,6 +64,14 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     register('vibes.ui.refreshReview', server, () => review.refresh()),
     vscode.commands.registerCommand('vibes.ui.toggleMarks', () => visibility.toggle()),
     vscode.commands.registerCommand('vibes.ui.cycleLineText', () => visibility.cycleLineText()),
+    vscode.commands.registerCommand('vibes.ui.toggleBlame', () => visibility.toggleBlame()),
+    vscode.commands.registerCommand('vibes.ui.cycleHeat', () => visibility.cycleHeat()),
+    vscode.commands.registerCommand('vibes.ui.chooseBadge', () => chooseBadge()),
+    vscode.commands.registerCommand('vibes.ui.menu', () => showMenu(visibility)),
+    register('vibes.ui.nextChange', server, () => goToChange(cache, 1)),
+    register('vibes.ui.previousChange', server, () => goToChange(cache, -1)),
+    vscode.commands.registerCommand('vibes.ui.startTrail', () => startTrail(server, installer)),
+    vscode.commands.registerCommand('vibes.ui.openDemo', () => openDemo(server, installer)),
     vscode.commands.registerCommand('vibes.ui.restart', () => server.restart()),
     vscode.commands.registerCommand('vibes.ui.showLog', () => log.show()),
     vscode.commands.registerCommand('vibes.ui.installServer', () => installer.install()),

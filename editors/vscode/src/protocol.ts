@@ -37,6 +37,7 @@ export interface Placement {
   age: string | null;
   stateText: string;
   reasons: string[];
+  timestamp?: string | null | undefined;
   label: string;
   lineText: string;
   waits: boolean;
@@ -83,6 +84,45 @@ export interface QueueEntry extends Omit<Placement, 'stateText' | 'label' | 'lin
 export interface Queue {
   placements: QueueEntry[];
   total: number;
+}
+
+/** An entry of the result of `vibes.files`: a file that has annotations. */
+export interface FileSummary {
+  uri: string;
+  lines: number;
+  verifiedLines: number;
+  claimedLines: number;
+  editedLines: number;
+  /** Verified AI lines, 0 to 1. */
+  share: number;
+  /** Annotations in the review queue. */
+  waiting: number;
+  /** Their highest band. */
+  band: Band | null;
+}
+
+/** AI lines of one annotation in a change, 1-based and inclusive. */
+export interface ChangedRange {
+  annotationId: string;
+  lineStart: number;
+  lineEnd: number;
+  unreviewed: boolean;
+}
+
+export interface ChangedFile {
+  uri: string;
+  filePath: string;
+  changedLines: number;
+  verifiedLines: number;
+  claimedLines: number;
+  editedLines: number;
+  unreviewedLines: number;
+  ranges: ChangedRange[];
+}
+
+/** Result of `vibes.changes`. */
+export interface Changes {
+  files: ChangedFile[];
 }
 
 /** `data` of an error response: the code of the error. */

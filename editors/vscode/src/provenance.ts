@@ -44,6 +44,12 @@ export class ProvenanceCache implements vscode.Disposable {
     return found?.version === document.version ? found : undefined;
   }
 
+  /** Returns the response for the current version, and requests it if necessary; undefined if there is none. */
+  async latest(document: vscode.TextDocument): Promise<Provenance | undefined> {
+    if (this.get(document) === undefined) await this.request(document);
+    return this.get(document);
+  }
+
   /** Whether only a response for an earlier version exists. A response for the current one will follow. */
   isPending(document: vscode.TextDocument): boolean {
     return this.answers.has(document.uri.toString()) && this.get(document) === undefined;

@@ -1,10 +1,13 @@
-// The status bar item: verified and claimed AI share of the file, and the number of unreviewed ranges of high or critical risk.
-// A click hides or shows the marks.
+// The status bar item: verified and claimed AI share of the file, and the number of annotations to review in it.
+// The tooltip counts lines by model; a click opens the menu.
 
 import * as vscode from 'vscode';
 import type { Kind, Provenance } from './protocol';
 import type { ProvenanceCache } from './provenance';
+import { plain } from './text';
 import type { Visibility } from './visibility';
+
+const MAX_MODELS = 8;
 
 export class StatusBar implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('vibes.share', vscode.StatusBarAlignment.Right, 90);
@@ -15,7 +18,7 @@ export class StatusBar implements vscode.Disposable {
     private readonly visibility: Visibility,
   ) {
     this.item.name = 'VIBES';
-    this.item.command = 'vibes.ui.toggleMarks';
+    this.item.command = 'vibes.ui.menu';
     this.disposables = [
       this.item,
       cache.onDidChange((document) => {
@@ -40,29 +43,48 @@ export class StatusBar implements vscode.Disposable {
       this.item.hide();
       return;
     }
-    const { text, sentence } = summaryOf(provenance, linesOf(document));
-    this.item.text = `$(${this.visibility.isHidden ? 'eye-closed' : 'sparkle'}) ${text}`;
-    this.item.tooltip = `${sentence}.\nClick to ${this.visibility.isHidden ? 'show' : 'hide'} the marks.`;
-    this.item.accessibilityInformation = { label: sentence };
+    const summary = summaryOf(provenance, linesOf(document));
+    this.item.text = `$(${this.visibility.isHidden ? 'eye-closed' : 'sparkle'}) ${summary.text}`;
+    this.item.tooltip = tooltipOf(summary);
+    this.item.accessibilityInformation = { label: `${summary.sentence}. Opens a menu.` };
     this.item.show();
   }
 }
 
-/** Returns the short text and the tooltip sentence. Only verified lines count towards the AI share. */
+/** Returns the short text, the sentence of the tooltip, and the AI lines of each model, most first. Only verified lines count as the share. */
 export function summaryOf({ placements }: Pick<Provenance, 'placements'>, total: number) {
   const counts: Record<Kind, number> = { ai: 0, claimed: 0, edited: 0, human: 0 };
-  for (const { runs } of placements) {
-    for (const { lineStart, lineEnd, kind } of runs) counts[kind] += lineEnd - lineStart + 1;
+  const byModel = new Map<string, number>();
+  for (const { runs, model } of placements) {
+    for (const { lineStart, lineEnd, kind } of runs) {
+      const lines = lineEnd - lineStart + 1;
+      counts[kind] += lines;
+      const name = plain(model.name ?? 'unknown model', 60);
+      if (kind !== 'human') byModel.set(name, (byModel.get(name) ?? 0) + lines);
+    }
   }
   const percent = (count: number) => Math.round((100 * count) / Math.max(1, total));
-  const risky = placements.filter(({ waits, band }) => waits && (band === 'high' || band === 'critical')).length;
+  const waiting = placements.filter(({ waits }) => waits).length;
   const claimed = counts.claimed === 0 ? '' : ` · ${percent(counts.claimed)}% claimed`;
-  const waiting = risky === 0 ? '' : ` · ${risky} to review`;
+  const review = waiting === 0 ? '' : ` · ${waiting} to review`;
   const lines = `${counts.ai} of ${total} lines are verified as an AI's, ${counts.claimed} only claimed, ${counts.edited} edited since`;
   return {
-    text: `AI ${percent(counts.ai)}%${claimed}${waiting}`,
-    sentence: `${lines}; unreviewed ranges of high or critical risk: ${risky}`,
+    text: `AI ${percent(counts.ai)}%${claimed}${review}`,
+    sentence: `${lines}; edits to review: ${waiting}`,
+    models: [...byModel].sort((one, other) => other[1] - one[1]),
   };
+}
+
+function tooltipOf({ sentence, models }: ReturnType<typeof summaryOf>): vscode.MarkdownString {
+  const tooltip = new vscode.MarkdownString(`${sentence}.\n\n`);
+  for (const [name, lines] of models.slice(0, MAX_MODELS)) {
+    tooltip
+      .appendMarkdown('- ')
+      .appendText(`${name}: ${lines} ${lines === 1 ? 'line' : 'lines'}`)
+      .appendMarkdown('\n');
+  }
+  if (models.length > MAX_MODELS) tooltip.appendMarkdown(`- ${models.length - MAX_MODELS} more\n`);
+  return tooltip.appendMarkdown('\nClick for a menu.');
 }
 
 /** Returns the number of lines, without the empty one after a final line end. */

@@ -1,6 +1,7 @@
-// What is shown: the user's settings, and the command that hides all marks temporarily.
+// What is shown: the user's settings, and the commands that show or hide something in this window.
 
 import * as vscode from 'vscode';
+import type { Heat } from './blame/blocks';
 
 export type LineText = 'off' | 'line' | 'all';
 
@@ -9,14 +10,19 @@ interface VisibilitySettings {
   byModel: boolean;
   lineText: LineText;
   statusBar: boolean;
+  blame: boolean;
+  heat: Heat;
 }
 
 export class Visibility implements vscode.Disposable {
   private hidden = false;
+  /** The user's last choice in this window; undefined if the setting applies. */
+  private blameChoice: boolean | undefined;
   private settings = readSettings();
   private readonly changes = new vscode.EventEmitter<void>();
   private readonly settingsListener = vscode.workspace.onDidChangeConfiguration((event) => {
     if (!event.affectsConfiguration('vibes')) return;
+    if (event.affectsConfiguration('vibes.blame.enable')) this.blameChoice = undefined;
     this.settings = readSettings();
     this.changes.fire();
   });
@@ -43,10 +49,31 @@ export class Visibility implements vscode.Disposable {
     return this.settings.statusBar;
   }
 
-  /** Hides or shows marks and line-end text. */
+  /** Whether the blame column is shown. */
+  get blame(): boolean {
+    return !this.hidden && (this.blameChoice ?? this.settings.blame);
+  }
+
+  get heat(): Heat {
+    return this.settings.heat;
+  }
+
+  /** Hides or shows marks, line-end text and the blame column. */
   toggle(): void {
     this.hidden = !this.hidden;
     this.changes.fire();
+  }
+
+  /** Shows or hides the blame column in this window. */
+  toggleBlame(): void {
+    this.blameChoice = !this.blame;
+    this.hidden = false;
+    this.changes.fire();
+  }
+
+  async cycleHeat(): Promise<void> {
+    const next: Heat = this.heat === 'age' ? 'risk' : 'age';
+    await vscode.workspace.getConfiguration('vibes').update('blame.heat', next, vscode.ConfigurationTarget.Global);
   }
 
   async cycleLineText(): Promise<void> {
@@ -69,5 +96,7 @@ function readSettings(): VisibilitySettings {
     byModel: settings.get<string>('marks.by', 'band') === 'model',
     lineText: settings.get<LineText>('lineText', 'line'),
     statusBar: settings.get('statusBar.enable', true),
+    blame: settings.get('blame.enable', false),
+    heat: settings.get<Heat>('blame.heat', 'age'),
   };
 }

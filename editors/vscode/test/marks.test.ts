@@ -2,11 +2,11 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { partsOf } from '../src/marks/marks.ts';
 import { BANDS, drawingOf, MODELS, type Part } from '../src/marks/shapes.ts';
-import type { Band, PlacementWithRuns, Run } from '../src/protocol.ts';
+import type { PlacementWithRuns, Run } from '../src/protocol.ts';
 import { summaryOf } from '../src/statusBar.ts';
 
 const run = (lineStart: number, lineEnd: number, kind: Run['kind']): Run => ({ lineStart, lineEnd, kind });
-const placement = (runs: Run[], waits = false, band: Band | null = null) => ({ runs, waits, band }) as PlacementWithRuns;
+const placement = (runs: Run[], waits = false, name = 'claude') => ({ runs, waits, model: { name, version: null } }) as PlacementWithRuns;
 
 test('each kind of line has its own part, and human lines have none', () => {
   const runs = [run(1, 1, 'human'), run(2, 4, 'ai'), run(5, 5, 'edited'), run(6, 6, 'human'), run(7, 8, 'claimed')];
@@ -39,13 +39,17 @@ test('claimed marks differ from verified ones and are not filled', () => {
 
 test('only verified lines count towards the AI share', () => {
   const known = {
-    placements: [placement([run(1, 4, 'ai'), run(5, 5, 'human'), run(6, 6, 'edited')], true, 'high'), placement([run(8, 9, 'claimed')])],
+    placements: [
+      placement([run(1, 4, 'ai'), run(5, 5, 'human'), run(6, 6, 'edited')], true),
+      placement([run(8, 9, 'claimed')], false, 'gpt'),
+    ],
   };
-  const { text: short, sentence } = summaryOf(known, 10);
+  const { text: short, sentence, models } = summaryOf(known, 10);
   strictEqual(short, 'AI 40% · 20% claimed · 1 to review');
-  strictEqual(
-    sentence,
-    "4 of 10 lines are verified as an AI's, 2 only claimed, 1 edited since; unreviewed ranges of high or critical risk: 1",
-  );
+  strictEqual(sentence, "4 of 10 lines are verified as an AI's, 2 only claimed, 1 edited since; edits to review: 1");
+  deepStrictEqual(models, [
+    ['claude', 5],
+    ['gpt', 2],
+  ]);
   strictEqual(summaryOf({ placements: [placement([run(1, 10, 'ai')])] }, 10).text, 'AI 100%');
 });

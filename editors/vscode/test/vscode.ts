@@ -60,7 +60,15 @@ class StubObject {
     this.parts = parts;
   }
 }
-export { StubObject as Range, StubObject as ThemeColor, StubObject as ThemeIcon, StubObject as TreeItem };
+export {
+  StubObject as FileDecoration,
+  StubObject as Position,
+  StubObject as Range,
+  StubObject as Selection,
+  StubObject as ThemeColor,
+  StubObject as ThemeIcon,
+  StubObject as TreeItem,
+};
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const FileType = { Directory: 2 };
 

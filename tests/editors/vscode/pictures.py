@@ -7,16 +7,24 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.demo.workspace import build
 from tests.editors.vscode.program import Program
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require_editor
+from tests.trails import Repository
 
 PICTURES: Final = REPOSITORY / "docs/pictures"
 EXTENSION: Final = REPOSITORY / "dist/vibes-lsp.vsix"
+MEDIA: Final = REPOSITORY / "editors/vscode/media"
 _SIZE: Final[ViewportSize] = {"width": 1240, "height": 720}
+_ICON_SIZE: Final[ViewportSize] = {"width": 128, "height": 128}
+_THEMES: Final = {
+    "light": "Default Light Modern",
+    "dark": "Default Dark Modern",
+    "high-contrast": "Default High Contrast",
+}
 
 
 def main() -> None:
@@ -36,9 +44,21 @@ def main() -> None:
                 args=["--no-sandbox", "--disable-gpu"],
             )
             window = Window(browser.new_page(viewport=_SIZE), program, shop)
+            _icon(browser)
             _line(window)
             _views(window)
+            _commit(window, shop)
+            _blame(window)
             browser.close()
+
+
+def _icon(browser: Browser) -> None:
+    """Draw the extension's icon from its source."""
+    page = browser.new_page(viewport=_ICON_SIZE)
+    source = (MEDIA / "icon.svg").read_text(encoding="utf-8")
+    page.set_content(f"<style>body {{ margin: 0 }} svg {{ display: block }}</style>{source}")
+    page.screenshot(path=MEDIA / "icon.png", omit_background=True)
+    page.close()
 
 
 def _line(window: Window) -> None:
@@ -61,6 +81,30 @@ def _views(window: Window) -> None:
     window.page.mouse.move(700, 640)
     window.until(lambda: "Store passwords" in window.painted(25), "text at the line's end")
     window.picture(PICTURES / "vscode-views.png")
+
+
+def _commit(window: Window, shop: Path) -> None:
+    """Show the AI lines of the next commit, and badges in the Explorer."""
+    Repository(shop).git("add", "--all")
+    window.program.choose({"git.enabled": True, "vibes.explorer.badge": "waiting"})
+    window.command("View: Show Source Control")
+    window.wait_for(".pane", "AI lines in this commit:")
+    window.page.mouse.move(700, 640)
+    window.picture(PICTURES / "vscode-commit.png")
+
+
+def _blame(window: Window) -> None:
+    """Show the blame column in each kind of theme."""
+    window.command("View: Show Explorer")
+    window.open_file("src/auth.py")
+    window.command("VIBES: Toggle Blame Column")
+    window.program.choose({"vibes.blame.heat": "risk", "vibes.lineText": "off"})
+    for name, theme in _THEMES.items():
+        window.program.choose({"workbench.colorTheme": theme})
+        kind = {"light": "vs", "dark": "vs-dark", "high-contrast": "hc-black"}[name]
+        window.wait_for(f".monaco-workbench.{kind}")
+        window.until(window.blame, "the blame column")
+        window.picture(PICTURES / f"vscode-blame-{name}.png")
 
 
 if __name__ == "__main__":

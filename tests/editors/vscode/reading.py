@@ -39,3 +39,26 @@ PAINTED: Final = """(root, line) => {
     return text.textContent + ' ' + after;
 }"""
 """The rendered text of a line, with line-end text."""
+BLAME: Final = """root => {
+    const rows = [...root.querySelectorAll('.margin-view-overlays > div')]
+        .map(row => ({ y: row.getBoundingClientRect().top, n: row.querySelector('.line-numbers')?.textContent }));
+    const found = {};
+    for (const line of root.querySelectorAll('.view-line')) {
+        const row = rows.find(each => Math.abs(each.y - line.getBoundingClientRect().top) < 3);
+        const cell = [...line.querySelectorAll('[class*=ced-]')]
+            .map(each => ({ each, style: getComputedStyle(each, '::before') }))
+            .find(({ style }) => style.content !== 'none' && style.borderRightWidth == '3px');
+        if (!row?.n || !cell) continue;
+        const code = [...line.querySelectorAll('span > span')].find(each => each !== cell.each && /\\S/.test(each.textContent));
+        found[parseInt(row.n)] = {
+            text: JSON.parse(cell.style.content).replaceAll('\\u00a0', ' ').trimEnd(),
+            colour: cell.style.borderRightColor,
+            edge: cell.style.borderRightStyle,
+            width: Math.round(parseFloat(cell.style.width)),
+            height: Math.round(parseFloat(cell.style.height)),
+            code: code ? Math.round(code.getBoundingClientRect().left) : null,
+        };
+    }
+    return found;
+}"""
+"""The blame column beside each visible line: its text, its edge, and where the code begins."""

@@ -35,7 +35,7 @@ def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Pat
     share = code.page.locator(
         ".statusbar-item[id='vibes-lsp.vibes-lsp.vibes.share'], .statusbar-item[aria-label*='verified as an AI']"
     ).first
-    sentence = "unreviewed ranges of high or critical risk: 1"
+    sentence = "edits to review: 1. Opens a menu."
     code.until(lambda: sentence in (share.get_attribute("aria-label") or ""), "the share in words")
 
     code.command("VIBES: Focus on Review View")

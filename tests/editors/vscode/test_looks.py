@@ -33,9 +33,9 @@ def test_marks_are_by_band_by_model_or_not_at_all(open_window: Open, tmp_path: P
     code.program.choose({"vibes.marks.enable": True, "vibes.marks.by": "band"})
     code.until(lambda: code.marks() == by_band, "marks by band again")
 
-    code.press_in_status_bar("AI 44%")
+    code.command("VIBES: Toggle Marks")
     code.until(lambda: not code.marks(), "no marks")
-    code.press_in_status_bar("AI 44%")
+    code.command("VIBES: Toggle Marks")
     code.until(lambda: code.marks() == by_band, "the marks again")
 
 

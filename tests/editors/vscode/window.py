@@ -7,13 +7,13 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from playwright.sync_api import Error, Locator, Page, Route
 
 from tests.editors.vscode.program import Program
-from tests.editors.vscode.reading import LENSES, MARKS, PAINTED
+from tests.editors.vscode.reading import BLAME, LENSES, MARKS, PAINTED
 
 TIMEOUT: Final = 180
 """Seconds before a wait fails."""
@@ -241,6 +241,10 @@ class Window:
     def painted(self, line: int) -> str:
         """Return the rendered text of a visible line, with line-end text."""
         return str(self.editor.evaluate(PAINTED, line)).replace("\xa0", " ")
+
+    def blame(self) -> dict[int, dict[str, Any]]:
+        """Return the blame column's cell beside each visible line; see `reading.BLAME`."""
+        return {int(line): cell for line, cell in self.editor.evaluate(BLAME).items()}
 
     def problems(self) -> list[str]:
         """Return the labels of the visible entries of the Problems panel."""
