@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Visibility } from './visibility';
 
 interface Entry extends vscode.QuickPickItem {
+  icon?: string;
   command?: string;
   args?: unknown[];
 }
@@ -13,23 +14,24 @@ export async function showMenu(visibility: Visibility): Promise<void> {
   const { isHidden, blame, heat } = visibility;
   const entries: Entry[] = [
     group('Show'),
-    { label: isHidden ? '$(eye) Show Marks' : '$(eye-closed) Hide Marks', command: 'vibes.ui.toggleMarks' },
-    { label: blame ? '$(list-flat) Hide Blame Column' : '$(list-flat) Show Blame Column', command: 'vibes.ui.toggleBlame' },
-    { label: `$(flame) Heat of the Blame Column by ${heat === 'age' ? 'Risk' : 'Age'}`, command: 'vibes.ui.cycleHeat' },
-    { label: '$(list-selection) Text at Line Ends: Off, Line, All', command: 'vibes.ui.cycleLineText' },
-    { label: '$(files) Badges in the Explorer…', command: 'vibes.ui.chooseBadge' },
+    { label: isHidden ? 'Show Marks' : 'Hide Marks', icon: isHidden ? 'eye' : 'eye-closed', command: 'vibes.ui.toggleMarks' },
+    { label: blame ? 'Hide Blame Column' : 'Show Blame Column', icon: 'list-flat', command: 'vibes.ui.toggleBlame' },
+    { label: `Heat of the Blame Column by ${heat === 'age' ? 'Risk' : 'Age'}`, icon: 'flame', command: 'vibes.ui.cycleHeat' },
+    { label: 'Text at Line Ends: Off, Line, All', icon: 'list-selection', command: 'vibes.ui.cycleLineText' },
+    { label: 'Badges in the Explorer…', icon: 'files', command: 'vibes.ui.chooseBadge' },
     group('This file'),
-    { label: '$(arrow-down) Next AI Change', command: 'vibes.ui.nextChange' },
-    { label: '$(comment) Show Prompt', command: 'vibes.ui.showPrompt' },
-    { label: '$(history) Show History', command: 'vibes.ui.showHistory' },
-    { label: '$(type-hierarchy) Show Provenance', command: 'vibes.ui.showProvenance' },
+    { label: 'Next AI Change', icon: 'arrow-down', command: 'vibes.ui.nextChange' },
+    { label: 'Show Prompt', icon: 'comment', command: 'vibes.ui.showPrompt' },
+    { label: 'Show History', icon: 'history', command: 'vibes.ui.showHistory' },
+    { label: 'Show Provenance', icon: 'type-hierarchy', command: 'vibes.ui.showProvenance' },
     group('Project'),
-    { label: '$(checklist) Review Queue', command: 'vibes.review.focus' },
-    { label: '$(diff) AI Changes since HEAD', command: 'vibes.ui.showChanges' },
-    { label: '$(gear) Settings', command: 'workbench.action.openSettings', args: ['@ext:vibes-lsp.vibes-lsp'] },
-    { label: '$(output) Log', command: 'vibes.ui.showLog' },
+    { label: 'Review Queue', icon: 'checklist', command: 'vibes.review.focus' },
+    { label: 'AI Changes since HEAD', icon: 'diff', command: 'vibes.ui.showChanges' },
+    { label: 'Settings', icon: 'gear', command: 'workbench.action.openSettings', args: ['@ext:vibes-lsp.vibes-lsp'] },
+    { label: 'Log', icon: 'output', command: 'vibes.ui.showLog' },
   ];
-  const chosen = await vscode.window.showQuickPick(entries, { title: 'VIBES' });
+  const items = entries.map(({ icon, ...entry }) => (icon === undefined ? entry : { ...entry, iconPath: new vscode.ThemeIcon(icon) })); // an icon in the label would be read out
+  const chosen = await vscode.window.showQuickPick<Entry>(items, { title: 'VIBES' });
   if (chosen?.command !== undefined) await vscode.commands.executeCommand(chosen.command, ...(chosen.args ?? []));
 }
 

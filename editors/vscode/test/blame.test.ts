@@ -114,8 +114,8 @@ test('a badge has two characters, and says more in words', () => {
   };
   const shown = (members: object, badge: 'waiting' | 'share' | 'off') =>
     (decorationOf({ ...file, ...members }, badge) as unknown as { parts: unknown[] } | undefined)?.parts.slice(0, 2);
-  deepStrictEqual(shown({}, 'waiting'), ['2', '2 AI edits to review, risk up to critical']);
-  deepStrictEqual(shown({ waiting: 12, band: null }, 'waiting'), ['9+', '12 AI edits to review']);
+  deepStrictEqual(shown({}, 'waiting'), ['✦2', '2 AI edits to review, risk up to critical']);
+  deepStrictEqual(shown({ waiting: 12, band: null }, 'waiting'), ['✦+', '12 AI edits to review']);
   strictEqual(shown({ waiting: 0 }, 'waiting'), undefined);
   deepStrictEqual(shown({}, 'share'), ['44', '44% AI: 12 of 27 lines verified']);
   deepStrictEqual(shown({ share: 1, claimedLines: 3 }, 'share'), ['AI', '100% AI: 12 of 27 lines verified, 3 only claimed']);

@@ -87,7 +87,7 @@ def _commit(window: Window, shop: Path) -> None:
     """Show the AI lines of the next commit, and badges in the Explorer."""
     Repository(shop).git("add", "--all")
     window.program.choose({"git.enabled": True, "vibes.explorer.badge": "waiting"})
-    window.command("View: Show Source Control")
+    window.command("Source Control: Focus on AI Lines in This Commit View")
     window.wait_for(".pane", "AI lines in this commit:")
     window.page.mouse.move(700, 640)
     window.picture(PICTURES / "vscode-commit.png")
@@ -95,7 +95,7 @@ def _commit(window: Window, shop: Path) -> None:
 
 def _blame(window: Window) -> None:
     """Show the blame column in each kind of theme."""
-    window.command("View: Show Explorer")
+    window.command("File: Focus on Files Explorer")
     window.open_file("src/auth.py")
     window.command("VIBES: Toggle Blame Column")
     window.program.choose({"vibes.blame.heat": "risk", "vibes.lineText": "off"})

@@ -23,7 +23,9 @@ def _badges(code: Window) -> dict[str, str]:
 
 def test_badges_show_what_waits_or_the_share(open_window: Open, tmp_path: Path) -> None:
     workspace = build(tmp_path / "shop")
-    code = open_window(workspace.root, vibes__reviewer="Ada Example")
+    code = open_window(
+        workspace.root, vibes__reviewer="Ada Example", problems__decorations__enabled=False
+    )
     code.open_file("src/limits.py")
     code.open_file("src/auth.py")
     code.marks_on([*range(13, 21), 23, 24, 25, 27])
@@ -35,7 +37,7 @@ def test_badges_show_what_waits_or_the_share(open_window: Open, tmp_path: Path) 
         lambda: found if {"auth.py", "limits.py"} <= (found := _badges(code)).keys() else None,
         "badges",
     )
-    assert (waiting["auth.py"], waiting["limits.py"]) == ("1", "3")
+    assert (waiting["auth.py"], waiting["limits.py"]) == ("✦1", "✦3")
     label = code.page.locator(".explorer-folders-view .monaco-list-row", has_text="auth.py").first
     assert "1 AI edit to review, risk up to critical" in (
         label.get_attribute("aria-label") or label.inner_html()

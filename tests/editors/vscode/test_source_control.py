@@ -29,7 +29,7 @@ def test_the_view_counts_the_ai_lines_of_the_next_commit(open_window: Open, tmp_
     code = open_window(project.root, git__enabled=True, vibes__reviewer="Ada Example")
     code.open_file("a.py")
     code.marks_on([4, 5, 6, 7, 10, 11, 12, 13])
-    code.command("View: Show Source Control")
+    code.command("Source Control: Focus on AI Lines in This Commit View")
     code.until(
         lambda: "AI lines in your changes, none staged: 8, 4 unreviewed" in _view(code),
         "the lines of the work tree",

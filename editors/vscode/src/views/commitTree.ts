@@ -111,16 +111,14 @@ export class CommitTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
       this.server.log.debug(`the AI lines of the next commit: ${String(error)}`);
       this.files = [];
       this.view.message = plain(error instanceof Error ? error.message : String(error), 300);
-      this.view.description = '';
       return false;
     }
   }
 
   private show(files: ChangedFile[], staged: boolean | undefined): void {
     this.files = files;
-    const counts = countsOf(files);
-    this.view.message = staged === undefined ? '' : `AI lines in ${staged ? 'this commit' : 'your changes, none staged'}: ${counts}`;
-    this.view.description = staged === undefined ? '' : counts;
+    const where = staged ? 'this commit' : 'your changes, none staged';
+    this.view.message = staged === undefined ? '' : `AI lines in ${where}: ${countsOf(files)}`;
   }
 
   /** Whether any repository has staged changes. Without the git extension, whatever is staged counts. */

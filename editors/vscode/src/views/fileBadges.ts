@@ -83,7 +83,7 @@ export class FileBadges implements vscode.FileDecorationProvider, vscode.Disposa
   }
 }
 
-/** Returns the decoration of a file; undefined if it has nothing to say. A badge has room for two characters. */
+/** Returns the decoration of a file; undefined if it has nothing to say. A badge has room for two characters; a number alone is one of problems. */
 export function decorationOf({ waiting, band, share, verifiedLines, claimedLines, lines }: FileSummary, badge: Badge) {
   const percent = Math.round(100 * share);
   if (badge === 'share') {
@@ -95,7 +95,7 @@ export function decorationOf({ waiting, band, share, verifiedLines, claimedLines
   const risk = band === null ? '' : `, risk up to ${band}`;
   const colour = band === 'high' || band === 'critical' ? new vscode.ThemeColor(`vibes.band.${band}`) : undefined;
   return new vscode.FileDecoration(
-    waiting > 9 ? '9+' : String(waiting),
+    `✦${waiting > 9 ? '+' : waiting}`,
     `${waiting} AI ${waiting === 1 ? 'edit' : 'edits'} to review${risk}`,
     colour,
   );
