@@ -1,12 +1,11 @@
 // The buttons of a folder without an audit trail: start one, or open a demo.
 
-import { execFile } from 'node:child_process';
 import * as path from 'node:path';
 import * as os from 'node:os';
-import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { Cancelled } from './commands/register';
 import { findProgram } from './server/location';
+import { run } from './server/programs';
 import type { Server } from './server/server';
 import type { Installer } from './server/status';
 import { plain } from './text';
@@ -28,7 +27,7 @@ export async function startTrail(server: Server, installer: Installer): Promise<
     const chosen = await vscode.window.showQuickPick(options, { title, canPickMany: true });
     if (chosen === undefined) throw new Cancelled();
     const agents = chosen.some(({ args }) => args.includes('--agents')) ? [] : ['--agents', 'none'];
-    const said = await run(server, vibes, ['init', folder.uri.fsPath, ...chosen.flatMap(({ args }) => args), ...agents]);
+    const said = await runVibes(server, vibes, ['init', folder.uri.fsPath, ...chosen.flatMap(({ args }) => args), ...agents]);
     const last = plain(said.trim().split('\n').at(-1), 200);
     const answer = await vscode.window.showInformationMessage(`VIBES: ${plain(folder.name, 60)} has an audit trail. ${last}`, 'Show Log');
     if (answer) server.log.show();
@@ -46,7 +45,7 @@ export async function openDemo(server: Server, installer: Installer): Promise<vo
       validateInput: (value) => (path.isAbsolute(value.trim()) ? undefined : 'Enter the full path of a folder.'),
     });
     if (folder === undefined) throw new Cancelled();
-    await run(server, vibes, ['demo', folder.trim()]);
+    await runVibes(server, vibes, ['demo', folder.trim()]);
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder.trim()), { forceNewWindow: hasFolders() });
   });
 }
@@ -76,19 +75,10 @@ function hasFolders(): boolean {
 }
 
 /** Runs a command of `vibes` and returns what it printed. Rejects with its error. */
-async function run(server: Server, vibes: string, args: string[]): Promise<string> {
-  server.log.info(`running ${vibes} ${args.join(' ')}`);
+async function runVibes(server: Server, vibes: string, args: string[]): Promise<string> {
   const location = vscode.ProgressLocation.Notification;
-  return await vscode.window.withProgress({ location, title: `VIBES: vibes ${args[0] ?? ''}` }, async () => {
-    try {
-      const { stdout } = await promisify(execFile)(vibes, args, { timeout: TIMEOUT, windowsHide: true });
-      server.log.info(stdout.trim());
-      return stdout;
-    } catch (error) {
-      const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-      throw new Error(said === '' ? String(error) : said, { cause: error });
-    }
-  });
+  const title = `VIBES: vibes ${args[0] ?? ''}`;
+  return await vscode.window.withProgress({ location, title }, () => run(vibes, args, { log: server.log, timeout: TIMEOUT }));
 }
 
 async function reportErrors(server: Server, action: () => Promise<void>): Promise<void> {
