@@ -33,6 +33,7 @@ editors: node lua ## fetch the editors that tests drive, into .tools
 	@tests/tools/from-suite.sh trixie neovim nvim VIMRUNTIME=usr/share/nvim/runtime
 	@tests/tools/from-suite.sh forky neovim nvim VIMRUNTIME=usr/share/nvim/runtime
 	@tests/tools/from-suite.sh forky hx hx HELIX_RUNTIME=usr/lib/hx/runtime
+	@tests/tools/neovim-plugins.sh
 	@tests/tools/emacs.sh bookworm
 	@tests/tools/emacs.sh trixie
 	@tests/tools/vscode.sh
@@ -122,6 +123,7 @@ dist: package vsixes plugin ## build all that is released, into dist
 
 screenshots: editors vsix ## retake the documentation's pictures in the real editors
 	@$(PY) -m tests.editors.vscode.pictures
+	@$(PY) -m tests.editors.neovim.pictures
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .tools .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov editors/vscode/dist editors/vscode/node_modules

@@ -112,6 +112,10 @@ class Terminal:
         """Return the text of the screen."""
         return self._run("capture-pane", "-p", "-t", "editor")
 
+    def coloured_screen(self) -> str:
+        """Return the text of the screen with its colours, as escape sequences."""
+        return self._run("capture-pane", "-p", "-e", "-N", "-t", "editor")
+
     def keys(self, *keys: str) -> None:
         """Press keys, by tmux's names for them, or type text."""
         self._run("send-keys", "-t", "editor", *keys)

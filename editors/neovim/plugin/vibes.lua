@@ -13,7 +13,12 @@ end, {
   complete = function(_, line, position)
     return require('vibes.command').complete(line:sub(1, position))
   end,
-  desc = 'AI provenance: blame, changes, history, prompt, record, remap, review, session, toggle',
+  desc = 'AI provenance: prompt, blame, changes, reviews',
 })
 
-require('vibes.attach').start()
+-- A plugin manager that loads this later calls `setup` after it: the server must not start before.
+if vim.v.vim_did_enter == 1 then
+  vim.schedule(require('vibes.attach').start)
+else
+  require('vibes.attach').start()
+end

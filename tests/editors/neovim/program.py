@@ -35,8 +35,10 @@ class Neovim:
         init: The user's `init.lua`.
         has_plugin: Whether our plugin is installed as a native package.
         modules: Files to copy to the user's `lua` folder.
+        plugins: Folders of other plugins to install.
         data: An existing data folder to use.
         scripts: Folder of the server.
+        size: Columns and lines of the terminal.
     """
 
     def __init__(
@@ -48,8 +50,10 @@ class Neovim:
         *,
         has_plugin: bool = True,
         modules: Sequence[Path] = (),
+        plugins: Sequence[Path] = (),
         data: Path | None = None,
         scripts: Path = SCRIPTS,
+        size: tuple[int, int] = (240, 45),
     ) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="vibes-nvim-"))
         variables = environment(scripts)
@@ -70,9 +74,15 @@ class Neovim:
         elif has_plugin:
             package = self._home / "data/nvim/site/pack/tests/start/vibes"
             shutil.copytree(PLUGIN, package)
+        for plugin in plugins:
+            shutil.copytree(plugin, self._home / "data/nvim/site/pack/tests/start" / plugin.name)
         self._address = self._home / "socket"
         self.terminal = Terminal(
-            [str(program), "--listen", str(self._address), file], folder, variables
+            [str(program), "--listen", str(self._address), file],
+            folder,
+            variables,
+            columns=size[0],
+            lines=size[1],
         )
 
     def __enter__(self) -> Self:

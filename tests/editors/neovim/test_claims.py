@@ -23,6 +23,8 @@ def test_what_is_only_claimed_looks_different_and_does_not_count_in_the_share(
     editor = open_neovim(suite, project.root, "a.py")
     signs = {4: "AI", 5: "│", 6: "│", 7: "│", 10: "A?", 11: "¦", 12: "¦"}
     editor.until(lambda: editor.signs() == signs, "the signs")
-    assert editor.lua("return require('vibes').statusline()") == "AI 31% · 23% claimed"
+    assert (
+        editor.lua("return require('vibes').statusline()") == "AI 31% · 23% claimed · 2 to review"
+    )
     editor.go_to(10)
     editor.until(lambda: "AI (claimed): " in editor.painted(10), "text at the end of the line")

@@ -54,7 +54,7 @@ def test_hostile_prompts_are_inert(open_neovim: Open, tmp_path: Path, suite: str
             "a.py", number, number, environment=environment, prompt=trail.prompt(hostile), text=text
         )
     status = (
-        block("neovim.md", "The plugin", "lua")
+        block("neovim.md", "Status line", "lua")
         + "vim.o.laststatus, vim.o.statusline = 2, '[%{%v:lua.vibes_status()%}]'\n"
     )
     editor = open_neovim(
@@ -81,7 +81,7 @@ def test_hostile_prompts_are_inert(open_neovim: Open, tmp_path: Path, suite: str
     assert_inert([*texts, *beside], 300)
     assert (
         editor.lua("return vim.trim(vim.api.nvim_eval_statusline(vim.o.statusline, {}).str)")
-        == "[AI 100%]"
+        == f"[AI 100% · {len(HOSTILE)} to review]"
     )
 
     for number, name in enumerate(HOSTILE, 1):

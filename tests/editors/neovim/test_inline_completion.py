@@ -21,7 +21,7 @@ def test_what_is_accepted_is_recorded(open_neovim: Open, tmp_path: Path) -> None
         init,
         modules=[PLUGIN / "examples/inline_completion.lua"],
     )
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.until(lambda: editor.signs().get(23) == "■", "signs")
 
     editor.terminal.text("Godef ")
     editor.terminal.shows("def twice(x):")  # offered

@@ -32,9 +32,9 @@ def test_no_server_starts_where_there_is_no_trail(
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) -> None:
     workspace = build(tmp_path / "shop")
-    status = f"vim.cmd([[{block('neovim.md', 'The plugin', 'vim').strip()}]])\n"
+    status = f"vim.cmd([[{block('neovim.md', 'Status line', 'vim').strip()}]])\n"
     editor = open_neovim(suite, workspace.root, "src/auth.py", status)
-    editor.terminal.shows("AI 44% · 1 to review", "L✓ 13")
+    editor.terminal.shows("AI 44% · 1 to review", "○✓ 13")
     editor.go_to(13)
     editor.until(
         lambda: "claude-opus-4-5 · moved" in editor.painted(13),
@@ -44,7 +44,7 @@ def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) ->
     editor.command("Vibes toggle")
     editor.until(lambda: editor.signs() == {} and "·" not in editor.painted(13), "all marks to go")
     editor.command("Vibes toggle")
-    editor.until(lambda: editor.signs().get(23) == "C", "the marks to come back")
+    editor.until(lambda: editor.signs().get(23) == "■", "the marks to come back")
     editor.command("Vibes toggle signs")
     editor.until(lambda: editor.signs() == {}, "the signs to go")
     assert (

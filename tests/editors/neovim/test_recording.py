@@ -41,7 +41,7 @@ def build_edited(root: Path) -> Workspace:
 def test_lines_are_recorded_as_an_ais(open_neovim: Open, tmp_path: Path, suite: str) -> None:
     workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.until(lambda: editor.signs().get(23) == "■", "signs")
     editor.command(
         "8,10Vibes record create Which modules does this take? api_key=AKIAIOSFODNN7EXAMPLE"
     )
@@ -59,7 +59,7 @@ def test_who_wrote_it_and_what_was_done_is_asked(
 ) -> None:
     workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py")
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.until(lambda: editor.signs().get(23) == "■", "signs")
     editor.begin("Vibes record function hash_password Use scrypt.")
     editor.answer("Name and version of the tool:", "nothing-but-a-name")
     editor.answer('Both are needed, as in "some-tool 1.0":', "Some Tool 1.0")
@@ -90,7 +90,7 @@ def test_a_session_holds_what_is_recorded_until_it_ends(
 ) -> None:
     workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.until(lambda: editor.signs().get(23) == "■", "signs")
     editor.command("Vibes record command make test")
     editor.terminal.shows("start a session first: :Vibes session start")
     editor.command("Vibes session start Tidy the module up")
@@ -155,7 +155,7 @@ def test_a_session_holds_what_is_recorded_until_it_ends(
 def test_a_session_ends_with_neovim(open_neovim: Open, tmp_path: Path, suite: str) -> None:
     workspace = build_edited(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.until(lambda: editor.signs().get(23) == "■", "signs")
     editor.command("Vibes session start")
     editor.terminal.shows("vibes: session started")
     session = sessions(workspace.audit, "start")[-1]["session_id"]

@@ -67,7 +67,7 @@ def test_the_archive_unpacked_as_documented_works_with_the_wheel(
     editor = open_neovim(
         suite, tmp_path / "shop", "src/auth.py", data=tmp_path / ".local/share", scripts=server
     )
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.until(lambda: editor.signs().get(23) == "■", "signs")
     editor.hover(24, 8, "Store passwords safely")
     editor.command("checkhealth vibes")
     editor.terminal.shows(

@@ -22,9 +22,9 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", REVIEWER)
 
-    marks = {13: "L✓", **dict.fromkeys(range(14, 21), "│"), 23: "C", 24: "│", 25: "│", 27: "│"}
+    marks = {13: "○✓", **dict.fromkeys(range(14, 21), "│"), 23: "■", 24: "│", 25: "│", 27: "│"}
     editor.until(lambda: editor.signs() == marks, f"the signs {marks}")
-    editor.terminal.shows("L✓ 13 def valid_email", "C  23 def hash_password")
+    editor.terminal.shows("○✓ 13 def valid_email", "■  23 def hash_password")
     editor.go_to(24, 8)
     editor.until(
         lambda: re.search(
@@ -57,7 +57,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
 
     editor.choose_action("Mark reviewed")
     editor.until(lambda: editor.problems() == [], "the problem to go")
-    editor.until(lambda: editor.signs().get(25) == "C✓", "the sign to say so")
+    editor.until(lambda: editor.signs().get(25) == "■✓", "the sign to say so")
     editor.until(lambda: " · approved · “" in editor.painted(26), "the line's end to say so")
     edge = newest(workspace.audit, "reviewed_by")
     assert edge["source_ref"] == workspace.hashing
@@ -89,6 +89,6 @@ def test_another_plugin_records_an_inline_completion(
 SIGN_OF_CRITICAL = """
     local out = {}
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('vibes'), 0, -1, { details = true })) do
-      if vim.trim(mark[4].sign_text or '') == 'C' then table.insert(out, mark[2] + 1) end
+      if vim.trim(mark[4].sign_text or '') == '■' then table.insert(out, mark[2] + 1) end
     end
     return out"""

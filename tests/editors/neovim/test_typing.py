@@ -59,7 +59,7 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(
     ((before),) = editor.lua("return SEEN()")
     signs, _, text = before.partition("\n\n")
     assert signs.splitlines()[8:] == [
-        "C def hash_password",
+        "■ def hash_password",
         '│     """Return wha',
         "│     salt = secret",
         '│     return f"{sal',
@@ -69,7 +69,7 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(
 
     editor.command("normal! 2G")  # lines above: everything moves down
     editor.terminal.text("o# One more line,\n# and another one.")
-    editor.until(lambda: editor.signs().get(25) == "C", "the sign two lines further down")
+    editor.until(lambda: editor.signs().get(25) == "■", "the sign two lines further down")
     editor.terminal.keys("Escape")
     away = {seen.partition("\n\n")[0] for seen in editor.lua("return SEEN()")}
     assert away == {signs}, "a sign was gone, or stood beside another line"

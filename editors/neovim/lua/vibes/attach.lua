@@ -6,7 +6,17 @@ local function attached(bufnr)
   require('vibes.highlights').define()
   require('vibes.provenance').attach(bufnr)
   require('vibes.marks').attach(bufnr)
+  require('vibes.statusline')
   require('vibes.lens').refresh(bufnr)
+  local on_attach = require('vibes.config').options.on_attach
+  if on_attach then
+    local ok, err = pcall(on_attach, bufnr)
+    if not ok then
+      vim.schedule(function() -- not as an error of this autocommand
+        vim.notify('vibes: the option on_attach failed: ' .. tostring(err), vim.log.levels.ERROR)
+      end)
+    end
+  end
 end
 
 local function is_ours(client_id)

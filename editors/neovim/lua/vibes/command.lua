@@ -2,19 +2,42 @@
 
 local M = {}
 
+-- Name, summary, and whether arguments are required.
+local commands = {
+  { 'blame', 'Show who wrote each line, in a window beside it' },
+  { 'changes', "Show the AI's lines since HEAD" },
+  { 'history', 'Show records and reviews of the line' },
+  { 'next', 'Go to the next lines of an AI' },
+  { 'previous', 'Go to the previous lines of an AI' },
+  { 'prompt', 'Show the prompt of the line' },
+  { 'record', 'Record that an AI wrote the lines', true },
+  { 'remap', 'Record where annotations are after a rewrite of history' },
+  { 'review', 'List what waits for a review' },
+  { 'select', 'Select the lines of the annotation' },
+  { 'session', 'Show the current session' },
+  { 'show', 'Show prompt and history; approve, reject, open the commit' },
+  { 'toggle', 'Hide or show all marks' },
+}
+
 --- Returns the names of the subcommands.
 ---@return string[]
 function M.names()
-  return { 'blame', 'changes', 'history', 'prompt', 'record', 'remap', 'review', 'session', 'toggle' }
+  return vim.tbl_map(function(command)
+    return command[1]
+  end, commands)
 end
 
 --- Runs the command.
 ---@param opts table arguments of an `nvim_create_user_command` callback
 function M.run(opts)
   local name = table.remove(opts.fargs, 1)
+  if name == nil then
+    require('vibes.menu').open(commands)
+    return
+  end
   if not vim.tbl_contains(M.names(), name) then
-    local wrong = name and ('unknown command :Vibes %s'):format(name) or 'a command is missing'
-    vim.notify(('vibes: %s; expected %s'):format(wrong, table.concat(M.names(), ', ')), vim.log.levels.ERROR)
+    local message = 'vibes: unknown command :Vibes %s; expected %s'
+    vim.notify(message:format(name, table.concat(M.names(), ', ')), vim.log.levels.ERROR)
     return
   end
   require('vibes.commands.' .. name).run(opts.fargs, {

@@ -9,6 +9,7 @@ local M = {}
 ---@field sign_text table<string, string> Texts of one or two cells; see `:help vibes-option-sign_text`.
 ---@field line_text 'off'|'line'|'all' Text at line ends: none, the cursor's line, or the first line of every range.
 ---@field code_lens boolean Whether to show lenses.
+---@field on_attach? fun(bufnr: integer) Called when the server is attached to a buffer, to set mappings.
 ---@field tool? { name: string, version: string } Tool for `:Vibes record`; default: ask.
 ---@field model? { name: string, version: string } Model for `:Vibes record`; default: ask.
 local defaults = {
@@ -16,10 +17,10 @@ local defaults = {
   settings = {},
   signs = true,
   sign_text = {
-    low = 'L',
-    medium = 'M',
-    high = 'H',
-    critical = 'C',
+    low = '○',
+    medium = '△',
+    high = '◆',
+    critical = '■',
     none = 'AI',
     more = '│',
     claimed = '¦',
@@ -37,6 +38,7 @@ M.types = {
   sign_text = 'table',
   line_text = 'string',
   code_lens = 'boolean',
+  on_attach = 'function',
   tool = 'table',
   model = 'table',
 }
@@ -44,9 +46,12 @@ M.types = {
 local line_texts = { 'off', 'line', 'all' }
 
 --- Returns the errors in options, one message each.
----@param given table
+---@param given unknown
 ---@return string[]
 function M.problems(given)
+  if type(given) ~= 'table' then
+    return { ('options must be a table, not a %s'):format(type(given)) }
+  end
   local found = {}
   for name, value in pairs(given) do
     local expected = M.types[name]
@@ -64,16 +69,18 @@ function M.problems(given)
 end
 
 --- Sets options. Invalid ones are ignored with a warning.
----@param given? table
+---@param given? unknown
 function M.set(given)
-  given = given or {}
+  if given == nil then
+    given = {}
+  end
   M.given = given
   local problems = M.problems(given)
   if #problems > 0 then
     vim.notify('vibes: ' .. table.concat(problems, '; '), vim.log.levels.WARN)
   end
   local valid = {}
-  for name, value in pairs(given) do
+  for name, value in pairs(type(given) == 'table' and given or {}) do
     if #M.problems({ [name] = value }) == 0 then
       valid[name] = value
     end
@@ -83,7 +90,7 @@ end
 
 M.options = vim.deepcopy(defaults)
 M.given = vim.g.vibes
-if type(M.given) == 'table' then
+if M.given ~= nil then
   M.set(M.given)
 end
 

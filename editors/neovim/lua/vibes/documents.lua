@@ -1,4 +1,4 @@
--- Shows `vibes:` documents of the server (prompt, history, changes) in scratch buffers. They are untrusted: modelines are off.
+-- Shows documents of the server (prompt, history, changes) in scratch buffers. They are untrusted: modelines are off.
 
 local M = {}
 
@@ -7,22 +7,25 @@ local function scratch(lines)
   vim.bo[bufnr].bufhidden = 'wipe'
   vim.bo[bufnr].modeline = false
   vim.bo[bufnr].swapfile = false
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].modifiable = false
+  M.set_lines(bufnr, lines)
   return bufnr
 end
 
--- Highlights Markdown, if its parser is available. The server puts untrusted text into code spans and blocks.
-local function render(window)
+--- Replaces the lines of a buffer that the user cannot modify.
+---@param bufnr integer
+---@param lines string[]
+function M.set_lines(bufnr, lines)
+  vim.bo[bufnr].modifiable = true
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+end
+
+--- Highlights Markdown, if its parser is available. The server puts untrusted text into code spans and blocks.
+---@param window integer
+function M.render(window)
   if pcall(vim.treesitter.start, vim.api.nvim_win_get_buf(window), 'markdown') then
     vim.wo[window][0].conceallevel = 2
     vim.wo[window][0].concealcursor = 'n'
-  end
-end
-
-local function close_on(bufnr, ...)
-  for _, key in ipairs({ ... }) do
-    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true, desc = 'Close' })
   end
 end
 
@@ -34,16 +37,15 @@ local function row_count(lines, width)
   return count
 end
 
--- Shows lines in a floating window; `q` and Escape close it.
-local function float(title, lines)
-  local bufnr = scratch(lines)
-  local widest = #title
+-- Returns the size and position of a floating window for lines.
+local function float_config(title, lines, footer)
+  local widest = math.max(#title, vim.fn.strdisplaywidth(footer or '')) + 2
   for _, line in ipairs(lines) do
     widest = math.max(widest, vim.fn.strdisplaywidth(line))
   end
   local width = math.max(1, math.min(widest, 100, vim.o.columns - 4))
   local height = math.max(1, math.min(row_count(lines, width), vim.o.lines - 6))
-  local window = vim.api.nvim_open_win(bufnr, true, {
+  return {
     relative = 'editor',
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
     col = math.max(0, math.floor((vim.o.columns - width) / 2)),
@@ -52,22 +54,67 @@ local function float(title, lines)
     style = 'minimal',
     border = 'rounded',
     title = (' %s '):format(title),
-  })
+    footer = footer and (' %s '):format(footer) or nil,
+  }
+end
+
+---@class vibes.Key
+---@field [1] string Key.
+---@field [2] string What it does.
+---@field [3] fun()|string Function or keys to run.
+
+--- Maps keys of a buffer, and `?` to a list of them.
+---@param bufnr integer
+---@param keys vibes.Key[]
+function M.map_keys(bufnr, keys)
+  local lines = {}
+  for _, key in ipairs(keys) do
+    vim.keymap.set('n', key[1], key[3], { buffer = bufnr, nowait = true, desc = key[2] })
+    table.insert(lines, (' %-6s %s'):format(key[1], key[2]))
+  end
+  vim.keymap.set('n', '?', function()
+    M.float('keys', lines)
+  end, { buffer = bufnr, nowait = true, desc = 'Show these keys' })
+end
+
+--- Opens lines in a floating window; `q` and Escape close it.
+---@param title string
+---@param lines string[]
+---@param footer? string
+---@return integer bufnr
+---@return integer window
+function M.float(title, lines, footer)
+  local bufnr = scratch(lines)
+  local window = vim.api.nvim_open_win(bufnr, true, float_config('VIBES ' .. title, lines, footer))
   vim.wo[window].wrap = true
-  render(window)
-  close_on(bufnr, 'q', '<Esc>')
+  vim.wo[window].linebreak = true
+  for _, key in ipairs({ 'q', '<Esc>' }) do
+    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true, desc = 'Close' })
+  end
+  return bufnr, window
+end
+
+--- Replaces the lines of a floating window and adapts its size.
+---@param window integer
+---@param title string
+---@param lines string[]
+---@param footer? string
+function M.refill_float(window, title, lines, footer)
+  M.set_lines(vim.api.nvim_win_get_buf(window), lines)
+  vim.api.nvim_win_set_config(window, float_config('VIBES ' .. title, lines, footer))
 end
 
 --- Opens lines in a window beside the current one and enters it; `q` closes it.
 ---@param title string
 ---@param lines string[]
+---@param keys? vibes.Key[]
 ---@return integer bufnr
-function M.open_beside(title, lines)
+function M.open_beside(title, lines, keys)
   local bufnr = scratch(lines)
   vim.cmd('leftabove vertical split')
   vim.api.nvim_win_set_buf(0, bufnr)
-  vim.wo[0][0].statusline = title
-  close_on(bufnr, 'q')
+  vim.wo[0][0].statusline = title .. '%=? shows the keys '
+  M.map_keys(bufnr, vim.list_extend(keys or {}, { { 'q', 'Close', '<Cmd>close<CR>' } }))
   return bufnr
 end
 
@@ -87,10 +134,10 @@ function M.open(client_id, uri)
     local name = uri:match('([%w-]+)%.md$') or 'text'
     local lines = vim.split(vim.trim(result.text), '\n', { plain = true })
     if name == 'changes' then
-      M.open_beside('VIBES changes', lines)
-      render(0)
+      require('vibes.commands.changes').open(client.root_dir, lines)
     else
-      float('VIBES ' .. name, lines)
+      local _, window = M.float(name, lines)
+      M.render(window)
     end
   end
   if vim.fn.has('nvim-0.11') == 1 then

@@ -16,10 +16,7 @@ end
 
 local function check_options()
   local config = require('vibes.config')
-  local problems = type(config.given) == 'table' and config.problems(config.given) or {}
-  if config.given ~= nil and type(config.given) ~= 'table' then
-    table.insert(problems, 'vim.g.vibes must be a table')
-  end
+  local problems = config.given ~= nil and config.problems(config.given) or {}
   for _, problem in ipairs(problems) do
     vim.health.warn(problem, ':help vibes-options')
   end
@@ -43,6 +40,28 @@ local function check_server()
   end
 end
 
+-- Warns of annotations whose lines could not be found: they have no place for a mark.
+local function check_lost(bufnr)
+  local provenance = require('vibes.provenance')
+  local text = require('vibes.text')
+  for _, placement in ipairs(provenance.lost(bufnr)) do
+    local function line_of(member)
+      return provenance.is_present(placement[member]) and ('%d'):format(placement[member]) or '?'
+    end
+    local parts = {
+      ('%s, %s'):format(text.plain(placement.model.name, 40), text.age(placement.timestamp)),
+      ('recorded at lines %s-%s'):format(line_of('recordedLineStart'), line_of('recordedLineEnd')),
+    }
+    if provenance.is_present(placement.prompt) then
+      table.insert(parts, ('“%s”'):format(text.plain(placement.prompt, 60)))
+    end
+    vim.health.warn(
+      ('annotation %s was not found: %s'):format(placement.annotationId:sub(1, 8), table.concat(parts, ', ')),
+      'if its lines are still there, select them and choose the code action "Re-anchor here"'
+    )
+  end
+end
+
 local function check_buffer()
   local server = require('vibes.server')
   local before = vim.fn.bufnr('#') -- the current buffer is the report
@@ -55,6 +74,7 @@ local function check_buffer()
     )
   elseif server.client(bufnr) then
     vim.health.ok(('%s: attached, trail in %s'):format(name, root))
+    check_lost(bufnr)
   else
     vim.health.warn(
       ('%s: not attached, though there is a trail in %s'):format(name, root),

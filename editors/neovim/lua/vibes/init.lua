@@ -1,8 +1,27 @@
 -- The public Lua API; see `:help vibes-lua`.
 
-local M = {}
+local M = {
+  version = 2, -- of this API: it grows when something is added; what is there stays
+}
 
---- Sets options, as `vim.g.vibes` does.
+-- Returns a valid buffer number for 0 or a number; nil, with a message to the user, for anything else.
+local function checked_buffer(bufnr, api)
+  if type(bufnr) == 'number' and vim.api.nvim_buf_is_valid(bufnr) then
+    return bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
+  end
+  local message = 'vibes: bufnr must be a valid buffer, not %s (:help vibes.%s())'
+  vim.notify(message:format(vim.inspect(bufnr), api), vim.log.levels.ERROR)
+end
+
+local function checked_line(line, api)
+  if type(line) == 'number' then
+    return line
+  end
+  local message = 'vibes: line must be a number, not %s (:help vibes.%s())'
+  vim.notify(message:format(vim.inspect(line), api), vim.log.levels.ERROR)
+end
+
+--- Sets options, as `vim.g.vibes` does. Invalid ones are ignored with a warning.
 ---@param options? table
 function M.setup(options)
   require('vibes.config').set(options)
@@ -25,8 +44,17 @@ end
 ---@param line integer 1-based
 ---@return table?
 function M.provenance_at(bufnr, line)
-  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
-  return require('vibes.marks').placement_at(bufnr, line - 1)
+  bufnr, line = checked_buffer(bufnr, 'provenance_at'), checked_line(line, 'provenance_at')
+  return bufnr and line and require('vibes.marks').placement_at(bufnr, line - 1) or nil
+end
+
+--- Returns all placements on a line: the one that owns it first, then its history.
+---@param bufnr integer 0 for the current one
+---@param line integer 1-based
+---@return table[]
+function M.annotations_at(bufnr, line)
+  bufnr, line = checked_buffer(bufnr, 'annotations_at'), checked_line(line, 'annotations_at')
+  return bufnr and line and require('vibes.marks').placements_at(bufnr, line - 1) or {}
 end
 
 --- Records an accepted inline completion. Call it from the accept handler, before or after the text is inserted.

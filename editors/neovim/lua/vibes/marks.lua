@@ -10,15 +10,23 @@ local M = { namespace = vim.api.nvim_create_namespace('vibes') }
 ---@type table<integer, { owners: table<integer, string>, firsts: table<string, integer>, text: integer[] }>
 local drawn = {}
 
+--- Returns the sign of a placement's band.
+---@param placement table
+---@return string
+function M.sign(placement)
+  local texts = config.options.sign_text
+  return provenance.is_present(placement.band) and texts[placement.band] or texts.none
+end
+
 local function sign_of(placement, kind, is_first)
   local texts = config.options.sign_text
-  local band = provenance.is_present(placement.band) and placement.band or 'none'
   if not is_first then
     return kind == 'ai' and texts.more or texts[kind] or texts.more
   end
-  local text = texts[band] or texts.none
+  local text = M.sign(placement)
   if kind == 'claimed' then
-    return vim.fn.strcharpart(text, 0, 1) .. '?'
+    local first = vim.fn.strcharpart(text, 0, 1)
+    return (vim.fn.strdisplaywidth(first) == 1 and first or '') .. '?'
   end
   local is_approved = not placement.waits
     and provenance.is_present(placement.review)
@@ -52,12 +60,57 @@ function M.owner(bufnr, row)
   if not placements then
     return nil
   end
-  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, M.namespace, { row, 0 }, { row, -1 }, {})) do
+  local marks = vim.api.nvim_buf_get_extmarks(bufnr, M.namespace, { row, 0 }, { row, -1 }, { details = true })
+  for _, mark in ipairs(marks) do
     local id = drawn[bufnr].owners[mark[1]]
-    if id then
+    if id and not mark[4].invalid then
       return placements[id]
     end
   end
+end
+
+---@class vibes.Block
+---@field first integer 0-based.
+---@field last integer 0-based, inclusive.
+---@field placement table
+
+--- Returns the blocks of consecutive lines that one placement owns, in the order of the current text.
+---@param bufnr integer
+---@return vibes.Block[]
+function M.blocks(bufnr)
+  local placements, blocks = provenance.by_id(bufnr), {}
+  local owners = drawn[bufnr] and drawn[bufnr].owners or {}
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, M.namespace, 0, -1, { details = true })) do
+    local placement = owners[mark[1]] and placements[owners[mark[1]]]
+    local block, row = blocks[#blocks], mark[2]
+    if placement and not mark[4].invalid then
+      if block and block.placement == placement and row <= block.last + 1 then
+        block.last = row
+      else
+        table.insert(blocks, { first = row, last = row, placement = placement })
+      end
+    end
+  end
+  return blocks
+end
+
+--- Returns the placements on a 0-based line: the owner first, then others whose range encloses it.
+---@param bufnr integer
+---@param row integer
+---@return table[]
+function M.placements_at(bufnr, row)
+  local owner = M.owner(bufnr, row)
+  local found = { owner }
+  if not provenance.is_fresh(bufnr) then
+    return found -- the ranges are for another text
+  end
+  for _, placement in ipairs(provenance.get(bufnr).placements) do
+    local range = placement.range
+    if placement ~= owner and provenance.is_present(range) and range.start.line <= row and row < range['end'].line then
+      table.insert(found, placement)
+    end
+  end
+  return found
 end
 
 --- Returns the placement that owns a 0-based line, else one whose range encloses it.
@@ -65,16 +118,7 @@ end
 ---@param row integer
 ---@return table?
 function M.placement_at(bufnr, row)
-  local owner = M.owner(bufnr, row)
-  if owner or not provenance.is_fresh(bufnr) then
-    return owner
-  end
-  for _, placement in ipairs(provenance.get(bufnr).placements) do
-    local range = placement.range
-    if provenance.is_present(range) and range.start.line <= row and row < range['end'].line then
-      return placement
-    end
-  end
+  return M.placements_at(bufnr, row)[1]
 end
 
 --- Redraws the text at line ends, after cursor moves or new placements.
@@ -156,9 +200,6 @@ function M.attach(bufnr)
   })
 end
 
-provenance.listen(function(bufnr)
-  M.draw(bufnr)
-  vim.cmd.redrawstatus({ bang = true })
-end)
+provenance.listen(M.draw)
 
 return M

@@ -133,6 +133,15 @@ function M.by_id(bufnr)
   return placements
 end
 
+--- Returns the annotations of a buffer whose lines could not be found.
+---@param bufnr integer
+---@return table[]
+function M.lost(bufnr)
+  return vim.tbl_filter(function(placement)
+    return placement.state == 'lost' and not M.is_present(placement.replacedBy)
+  end, (M.get(bufnr) or { placements = {} }).placements)
+end
+
 --- Whether a placement has unreviewed high or critical risk.
 ---@param placement table
 ---@return boolean

@@ -20,6 +20,12 @@ end
 
 local function handlers()
   return {
+    ['textDocument/publishDiagnostics'] = function(...)
+      return require('vibes.diagnostics').published(...)
+    end,
+    ['textDocument/diagnostic'] = function(...)
+      return require('vibes.diagnostics').pulled(...)
+    end,
     ['vibes/provenanceChanged'] = function(_, params)
       require('vibes.provenance').refresh(params.uri)
     end,
@@ -40,7 +46,9 @@ function M.config()
   local settings = next(options.settings) and options.settings or vim.empty_dict()
   local capabilities = {
     workspace = { textDocumentContent = { dynamicRegistration = true } },
-    experimental = { vibes = { commands = { 'vibes.ui.rejectWithNote' }, resolvedLenses = true } },
+    experimental = {
+      vibes = { commands = { 'vibes.ui.rejectWithNote', 'vibes.ui.showAnnotations' }, resolvedLenses = true },
+    },
   }
   return {
     cmd = options.cmd,
@@ -57,6 +65,10 @@ function M.config()
     commands = {
       ['vibes.ui.rejectWithNote'] = function(command, context)
         require('vibes.commands.review').reject_with_note(context.bufnr, command.arguments[1])
+      end,
+      ['vibes.ui.showAnnotations'] = function(command)
+        local argument = command.arguments[1]
+        require('vibes.annotation_window').open(vim.uri_to_bufnr(argument.uri), argument.annotationIds)
       end,
     },
   }
@@ -107,10 +119,15 @@ function M.request(bufnr, method, params, callback)
   local function answered(err, result)
     callback(err and (err.message or vim.inspect(err)) or nil, result)
   end
-  if is_nvim_011 then
-    client:request(method, params, answered, bufnr)
-  else
-    client.request(method, params, answered, bufnr)
+  local ok, err = pcall(function() -- what cannot be JSON, such as a function, raises an error
+    if is_nvim_011 then
+      client:request(method, params, answered, bufnr)
+    else
+      client.request(method, params, answered, bufnr)
+    end
+  end)
+  if not ok then
+    callback(tostring(err):gsub('^.-:%d+: ', ''), nil)
   end
 end
 

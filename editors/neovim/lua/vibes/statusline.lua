@@ -1,40 +1,82 @@
--- Status line text: verified and claimed AI share of a buffer, and the number of urgent reviews.
+-- The status of a buffer: counts of lines and reviews, as text, as buffer variables and as an event.
 
+require('vibes.marks') -- draws before the event of this module
 local provenance = require('vibes.provenance')
+local server = require('vibes.server')
 
 local M = {}
 
---- Returns the status line text of a buffer; empty without placements.
----@param bufnr integer 0 for the current one
----@return string
-function M.text(bufnr)
-  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
+---@class vibes.Status
+---@field lines integer Lines of the buffer.
+---@field ai integer Lines that are verified as an AI's.
+---@field claimed integer Lines that are only claimed.
+---@field edited integer Lines of an AI that were edited since.
+---@field review integer Annotations that wait for a review, as in `:Vibes review`.
+---@field lost integer Annotations whose lines could not be found.
+---@field root? string Folder of the project.
+
+--- Returns the counts of a buffer; nil without placements.
+---@param bufnr integer
+---@return vibes.Status?
+function M.counts(bufnr)
   local response = provenance.get(bufnr)
   if not response or #response.placements == 0 then
-    return ''
+    return nil
   end
-  local counts = { ai = 0, claimed = 0 }
+  local counts = { ai = 0, claimed = 0, edited = 0, human = 0 }
   for _, line in ipairs(response.lines or {}) do
     counts[line.kind] = (counts[line.kind] or 0) + 1
   end
-  local urgent = 0
+  local review = 0
   for _, placement in ipairs(response.placements) do
-    if provenance.is_urgent(placement) then
-      urgent = urgent + 1
-    end
+    review = review + (placement.waits and 1 or 0)
   end
   local total = math.max(1, vim.api.nvim_buf_line_count(bufnr))
+  return {
+    lines = total,
+    ai = math.min(counts.ai, total), -- the response may be for an earlier, longer text
+    claimed = math.min(counts.claimed, total),
+    edited = math.min(counts.edited, total),
+    review = review,
+    lost = #provenance.lost(bufnr),
+    root = server.root(bufnr),
+  }
+end
+
+local function format(counts)
   local function percent(count)
-    return math.floor(100 * math.min(count, total) / total + 0.5)
+    return math.floor(100 * count / counts.lines + 0.5)
   end
   local parts = { ('AI %d%%'):format(percent(counts.ai)) }
   if counts.claimed > 0 then
     table.insert(parts, ('%d%% claimed'):format(percent(counts.claimed)))
   end
-  if urgent > 0 then
-    table.insert(parts, ('%d to review'):format(urgent))
+  if counts.review > 0 then
+    table.insert(parts, ('%d to review'):format(counts.review))
   end
   return table.concat(parts, ' · ')
 end
+
+--- Returns the status line text of a buffer; empty without placements.
+---@param bufnr integer 0 for the current one
+---@return string
+function M.text(bufnr)
+  local counts = M.counts(bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr)
+  return counts and format(counts) or ''
+end
+
+-- Sets the variables and runs the event `User VibesUpdate`.
+local function publish(bufnr)
+  if not vim.api.nvim_buf_is_valid(bufnr) then
+    return
+  end
+  local counts = M.counts(bufnr)
+  vim.b[bufnr].vibes_status = counts and format(counts) or nil
+  vim.b[bufnr].vibes_status_dict = counts
+  vim.api.nvim_exec_autocmds('User', { pattern = 'VibesUpdate', modeline = false, data = { buffer = bufnr } })
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+provenance.listen(publish)
 
 return M

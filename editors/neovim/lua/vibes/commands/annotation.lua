@@ -5,21 +5,27 @@ local server = require('vibes.server')
 
 local M = {}
 
+--- Shows why there is no placement.
+---@param bufnr integer
+function M.notify_why(bufnr)
+  local why = 'nothing is recorded for this line'
+  if not server.root(bufnr) then
+    why = 'there is no trail above this file: see :checkhealth vibes'
+  elseif not provenance.get(bufnr) then
+    why = 'the server has not answered yet; if it does not, see :checkhealth vibes'
+  end
+  vim.notify('vibes: ' .. why)
+end
+
 --- Returns the placement at the cursor. Without one, shows the reason.
 ---@param target table
 ---@return table?
 function M.placement_at(target)
   local placement = require('vibes.marks').placement_at(target.bufnr, target.first - 1)
-  if placement then
-    return placement
+  if not placement then
+    M.notify_why(target.bufnr)
   end
-  local why = 'nothing is recorded for this line'
-  if not server.root(target.bufnr) then
-    why = 'there is no trail above this file: see :checkhealth vibes'
-  elseif not provenance.get(target.bufnr) then
-    why = 'the server has not answered yet; if it does not, see :checkhealth vibes'
-  end
-  vim.notify('vibes: ' .. why)
+  return placement
 end
 
 --- Runs a command for the placement at the cursor, if there is one.

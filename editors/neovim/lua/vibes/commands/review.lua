@@ -6,10 +6,17 @@ local server = require('vibes.server')
 
 local M = { words = { 'approved', 'rejected' } }
 
-local function review(bufnr, argument)
+--- Records a review.
+---@param bufnr integer
+---@param argument table
+---@param callback? fun() called when it is recorded
+function M.review(bufnr, argument, callback)
   server.run_or_notify(bufnr, 'vibes.review', argument, function(result)
     vim.notify(('vibes: %d %s'):format(#result.reviewed, argument.verdict))
     queue.refresh(bufnr)
+    if callback then
+      callback()
+    end
   end)
 end
 
@@ -39,16 +46,17 @@ function M.run(words, target)
   end
   local note = table.concat(words, ' ')
   local argument = { uri = vim.uri_from_bufnr(target.bufnr), verdict = verdict, note = note ~= '' and note or nil }
-  review(target.bufnr, vim.tbl_extend('error', argument, what))
+  M.review(target.bufnr, vim.tbl_extend('error', argument, what))
 end
 
 --- Asks for a note and rejects with it, for the server's code action *Reject with note…*.
 ---@param bufnr integer
 ---@param argument table
-function M.reject_with_note(bufnr, argument)
+---@param callback? fun() called when it is recorded
+function M.reject_with_note(bufnr, argument, callback)
   vim.ui.input({ prompt = 'Why is it rejected? ' }, function(note)
     if note then
-      review(bufnr, vim.tbl_extend('force', argument, { note = note ~= '' and note or nil }))
+      M.review(bufnr, vim.tbl_extend('force', argument, { note = note ~= '' and note or nil }), callback)
     end
   end)
 end

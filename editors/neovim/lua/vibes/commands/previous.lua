@@ -1,0 +1,9 @@
+-- `:Vibes previous [review]`: moves to the previous lines of an AI.
+
+local M = { words = { 'review' } }
+
+function M.run(words, target)
+  require('vibes.navigation').move(target.bufnr, -1, words[1] == 'review')
+end
+
+return M
