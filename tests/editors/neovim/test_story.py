@@ -58,7 +58,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     editor.choose_action("Mark reviewed")
     editor.until(lambda: editor.problems() == [], "the problem to go")
     editor.until(lambda: editor.signs().get(25) == "■✓", "the sign to say so")
-    editor.until(lambda: " · approved · “" in editor.painted(26), "the line's end to say so")
+    editor.terminal.shows("critical risk · approved")  # the lens
     edge = newest(workspace.audit, "reviewed_by")
     assert edge["source_ref"] == workspace.hashing
     assert edge["metadata"]["verdict"] == "approved"

@@ -5,6 +5,7 @@ Both plugins are in no package index: where `make editors` cannot fetch them, th
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -50,17 +51,19 @@ def test_gitsigns_and_vibes_share_signs_mappings_and_status_line(
         suite, workspace.root, "src/auth.py", mappings + GITSIGNS, plugins=[gitsigns]
     )
     editor.until(lambda: editor.signs().get(27) == "│", "our signs as git's history has them")
-    editor.lua(
-        "vim.api.nvim_buf_set_lines(0, 18, 19, false, { '    # a person', '    # was here' })"
-    )
+    edit = "    return len(password) >= 14 and password.lower() != password"
+    editor.lua("vim.api.nvim_buf_set_lines(0, 19, 20, false, { ..., '    # was here' })", edit)
     editor.command("write")
-    editor.until(lambda: editor.signs().get(24) == "■", "our signs after the edit")
-    editor.terminal.shows("[+1 ~1] [AI ", " to review]")
+    editor.until(lambda: editor.signs().get(20) == "┆", "our sign of an edited line")
+    editor.until(lambda: editor.signs().get(24) == "■", "our sign below, moved down")
+    status = re.compile(r"\[\+\d+ ~\d+\] \[AI \d+% · \d to review\]")
+    editor.until(lambda: status.search(editor.terminal.screen()), "both in the status line")
 
     def row(line: int) -> str:
-        return editor.painted(line)
+        found = re.search(rf"^.*\D{line} .*$", editor.terminal.screen(), re.MULTILINE)
+        return found[0] if found else ""
 
-    editor.until(lambda: {"┃", "┆"} <= set(row(19)), "both signs beside the changed line")
+    editor.until(lambda: {"┃", "┆"} <= set(row(20)), "both signs beside the changed line")
     assert "│" in row(18)
     assert "┃" not in row(18)
     assert "■" in row(24)
@@ -70,9 +73,9 @@ def test_gitsigns_and_vibes_share_signs_mappings_and_status_line(
     editor.until(lambda: editor.lua(LINE) == 13, "]v to go to the first lines of an AI")
     editor.go_to(1)
     editor.terminal.text("]c")
-    editor.until(lambda: editor.lua(LINE) == 19, "]c to go to the first change")
+    editor.until(lambda: editor.lua(LINE) == 20, "]c to go to the first change")
     editor.until(
-        lambda: "AI: claude-opus-4-5" in row(19) and "Not Committed Yet" in row(19),
+        lambda: "AI: claude-opus-4-5" in row(20) and "Not Committed Yet" in row(20),
         "both texts at the end of the line",
     )
     for blame, title in (("Gitsigns blame", "Not Committed Yet"), ("Vibes blame", "VIBES blame")):

@@ -47,7 +47,10 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(
 ) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(
-        suite, workspace.root, "src/auth.py", "vim.g.vibes = { code_lens = true }\n"
+        suite,
+        workspace.root,
+        "src/auth.py",
+        "vim.g.vibes = { code_lens = true, settings = { codeLens = { minimumBand = 'all' } } }\n",
     )
     editor.until(lambda: editor.signs().get(27) == "│", "the signs as git's history has them")
     editor.go_to(24, 8)

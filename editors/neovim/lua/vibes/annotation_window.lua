@@ -17,30 +17,15 @@ local max_annotations = 20
 ---@field window? integer
 ---@field rows table<integer, string> Annotation id by the row at which its text starts.
 
--- Returns the part of a `vibes.showPrompt` document that has the prompt; the history has the rest.
-local function prompt_lines(document)
-  local lines = vim.split(vim.trim(document), '\n', { plain = true })
-  for row = #lines, 1, -1 do
-    if lines[row] == '## Annotation' then
-      return vim.list_slice(lines, 1, row - 1)
-    end
-  end
-  return lines
-end
-
--- Calls back with the lines of an annotation: its prompt, if there is one, then its history.
+-- Calls back with the lines of an annotation: prompt, records, reviews, and earlier annotations of its lines.
 local function fetch(bufnr, id, callback)
   local argument = { uri = vim.uri_from_bufnr(bufnr), annotationId = id, show = false }
   server.run(bufnr, 'vibes.showHistory', argument, function(err, history)
     if err then
       callback({ ('Annotation %s: %s'):format(plain(id, 8), plain(err, 400)) })
-      return
+    else
+      callback(vim.split(vim.trim(history.text), '\n', { plain = true }))
     end
-    server.run(bufnr, 'vibes.showPrompt', argument, function(_, prompt)
-      local lines = prompt and prompt_lines(prompt.text) or {}
-      vim.list_extend(lines, vim.split(vim.trim(history.text), '\n', { plain = true }))
-      callback(lines)
-    end)
   end)
 end
 
