@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from vibes_lsp.checks.finding import Severity, pluralize
+from vibes_lsp.cli.attest_services import AttestServices, service_options
 from vibes_lsp.cli.keys import ask_passphrase, key_folder, keys_dir_option
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import (
@@ -37,6 +38,7 @@ from vibes_lsp.verify.keys import PrivateKey
 from vibes_lsp.verify.publication import Publication, publication
 from vibes_lsp.verify.statement import parse_statement
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES, attestation_path
+from vibes_lsp.verify.trusted_keys import read_trusted_keys
 from vibes_lsp.verify.verification import read_envelope
 
 _MAX_SHOWN = 5
@@ -60,15 +62,18 @@ _MAX_TEXT = 200
     "--allow-failed", is_flag=True, help="Attestation of a trail that fails `vibes check`."
 )
 @click.option("--countersign", is_flag=True, help="One more signature on the existing attestation.")
+@service_options
 @dry_run_option
 @keys_dir_option
 @audit_dir_option
 @json_option
-def command(  # noqa: PLR0917
+def command(
+    *,
     key_files: tuple[Path, ...],
     output: Path | None,
     allow_failed: bool,
     countersign: bool,
+    services: AttestServices,
     dry_run: bool,
     keys_dir: Path | None,
     audit_dir: Path | None,
@@ -77,7 +82,9 @@ def command(  # noqa: PLR0917
     """Sign the audit trail as it is now.
 
     Runs `vibes check` first and refuses a trail that fails. Lists what becomes public with the
-    trail; --dry-run shows the texts and paths and signs nothing.
+    trail; --dry-run shows the texts and paths and signs nothing. A network is used only with
+    --cosign-url, --timestamp and --register; tokens are read from VIBES_COSIGN_TOKEN and
+    VIBES_REGISTRY_TOKEN.
     """
     directory = audit_directory(audit_dir)
     _fold(directory)
@@ -92,23 +99,31 @@ def command(  # noqa: PLR0917
         return 0
     target = output or attestation_path(directory) or directory.path / ATTESTATION_NAMES[0]
     envelope = _existing(directory, target) if countersign else _new_envelope(checked, target)
-    signers = [_load(path) for path in key_files or (key_folder(keys_dir) / PRIVATE_KEY_NAME,)]
+    folder = key_folder(keys_dir)
+    signers = [_load(path) for path in key_files or (folder / PRIVATE_KEY_NAME,)]
+    envelope, cosigner = services.cosigned(envelope, read_trusted_keys(folder), ask_passphrase)
     for signer in signers:
         envelope = envelope.signed_by(signer)
     like = target if target.exists() else None
     replace_file(write_temporary(target.absolute().parent, envelope.encode(), like=like), target)
+    published = services.publish(target, envelope, [each.public for each in signers])
     if as_json:
         print_json(
             {
                 "path": str(target),
                 "attestationId": envelope.attestation_id,
                 "keyIds": [each.key_id for each in signers],
+                "cosignerKeyId": cosigner,
+                **published,
                 "validation": checked.statement.validation_result,
                 "public": public.as_json(),
             }
         )
     else:
         _print(checked, public, target, signers)
+        if cosigner is not None:
+            print_line(f"Cosigned by {escape(cosigner, 100)}")
+        services.print_published(published)
     return 0
 
 

@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -16,6 +17,7 @@ import click
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table
 from vibes_lsp.errors import BadKey, VibesError
+from vibes_lsp.store.files import read_file
 from vibes_lsp.verify.key_files import (
     PRIVATE_KEY_NAME,
     PUBLIC_KEY_NAME,
@@ -237,16 +239,17 @@ def _refuse_existing(path: Path) -> None:
     epilog=examples(
         "vibes keys trust ada.pub --name Ada",
         "vibes keys trust tool.pub --provider 'Example Inc.' --key-id example-2026-01",
+        "vibes keys trust https://example.org/vibes/vibes-signing-keys.json",
     ),
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("source", metavar="FILE|URL")
 @click.option("--name", metavar="NAME", help="Person whose key it is.")
 @click.option("--provider", metavar="NAME", help="Tool provider whose key it is.")
 @click.option("--key-id", metavar="ID", help="Id in its signatures.  [default: from the key]")
 @keys_dir_option
 @json_option
 def trust_command(  # noqa: PLR0917
-    file: Path,
+    source: str,
     name: str | None,
     provider: str | None,
     key_id: str | None,
@@ -255,20 +258,43 @@ def trust_command(  # noqa: PLR0917
 ) -> None:
     """Trust a public key that you got from its owner.
 
-    Compare the printed id with the owner on another way than the file came.
+    Also takes the key document of a tool provider, as a URL or a file; it names the provider, and
+    --provider replaces that name. Compare the printed id with the owner on another way than the
+    file came.
     """
-    if (name is None) == (provider is None):
-        raise click.UsageError("give --name or --provider")
     folder = key_folder(keys_dir)
-    added = TrustedKey(
-        load_public_key(file),
-        Role.USER if provider is None else Role.TOOL_PROVIDER,
-        name or provider or "",
-        key_id or "",
-    )
-    write_trusted_keys(folder, with_trusted_key(read_trusted_keys(folder), added))
+    document = _key_document(source)
+    if document is not None:
+        if name is not None or key_id is not None:
+            raise click.UsageError("--name and --key-id are not for a provider's key document")
+        added = [replace(each, name=provider or each.name) for each in document]
+    elif (name is None) == (provider is None):
+        raise click.UsageError("give --name or --provider")
+    else:
+        role = Role.USER if provider is None else Role.TOOL_PROVIDER
+        key = load_public_key(Path(source))
+        added = [TrustedKey(key, role, name or provider or "", key_id or "")]
+    known = read_trusted_keys(folder)
+    for each in added:
+        known = with_trusted_key(known, each)
+    write_trusted_keys(folder, known)
     if as_json:
-        print_json(added.as_json())
+        print_json({"keys": [each.as_json() for each in added]})
         return
-    print_line(f"Trusted: {added.declared_id} is the key of {escape(added.name, 100)}")
-    print_line(f"  SHA-256 of the key: {added.key.fingerprint}")
+    for each in added:
+        print_line(f"Trusted: {each.declared_id} is the key of {escape(each.name, 100)}")
+        print_line(f"  SHA-256 of the key: {each.key.fingerprint}")
+
+
+def _key_document(source: str) -> tuple[TrustedKey, ...] | None:
+    """Return the keys of a provider's document, from a URL or a file; None for another file."""
+    from vibes_lsp.verify.cosigning import (  # noqa: PLC0415  # few calls need it
+        MAX_KEY_DOCUMENT,
+        fetch_key_document,
+        parse_key_document,
+    )
+
+    if source.startswith(("https://", "http://")):
+        return fetch_key_document(source)
+    data = read_file(Path(source), limit=MAX_KEY_DOCUMENT) or b""
+    return parse_key_document(data) if data.lstrip().startswith(b"{") else None

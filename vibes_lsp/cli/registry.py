@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -13,11 +12,9 @@ from vibes_lsp.cli.attestation_file import attestation_file, create_new_file
 from vibes_lsp.cli.cosign_server import folder_argument, serving_options
 from vibes_lsp.cli.options import examples, json_option, limit_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table
-from vibes_lsp.errors import VibesError
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.timestamps import parse_timestamp
 
-TOKEN_VARIABLE: Final = "VIBES_REGISTRY_TOKEN"
 _ID_LENGTH: Final = 64
 
 
@@ -55,13 +52,14 @@ def submit_command(
     The token is read from VIBES_REGISTRY_TOKEN. FILE is by default the attestation of the audit
     trail.
     """
+    from vibes_lsp.cli.attest_services import REGISTRY_TOKEN, token_from  # noqa: PLC0415
     from vibes_lsp.verify.key_files import load_public_key  # noqa: PLC0415
     from vibes_lsp.verify.registry import submit  # noqa: PLC0415
     from vibes_lsp.verify.verification import read_envelope  # noqa: PLC0415
 
     envelope = read_envelope(attestation_file(file))
     keys = [load_public_key(path) for path in public_keys]
-    found = submit(url, envelope, token_from(TOKEN_VARIABLE), keys)
+    found = submit(url, envelope, token_from(REGISTRY_TOKEN), keys)
     if as_json:
         print_json(found.as_json())
         return
@@ -184,18 +182,3 @@ def serve_command(  # noqa: PLR0917  # click passes them by name
         ServerSettings(folder, database_url=url, rate=rate),
         Address(host, port, certificate, private_key, behind_proxy),
     )
-
-
-def token_from(variable: str) -> str | None:
-    """Return the token in an environment variable; None if it is not set.
-
-    Raises:
-        VibesError: It cannot be a token.
-    """
-    from vibes_lsp.verify.http_client import read_token  # noqa: PLC0415  # optional packages
-
-    value = os.environ.get(variable)
-    try:
-        return None if value is None else read_token(value)
-    except VibesError as error:
-        raise VibesError(f"{variable}: {error.message}") from None

@@ -239,6 +239,11 @@ def _print(result: Verification) -> None:
                 (f": {escape(signature.reason, 300)}", ""),
             ]
         )
+        delay = result.signing_delay(signature)
+        if delay is not None:
+            print_line(f"    cosigned {delay.signed_at:%Y-%m-%d %H:%M} UTC: {delay.describe()}")
+        elif signature.role is Role.TOOL_PROVIDER:
+            print_line("    cosigned at a time that it does not prove")
     print_line("Files")
     for file in result.files:
         style = "green" if file.is_covered else "bold red"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp import __version__
 from vibes_lsp.checks.context import CheckContext, Progress, open_context
@@ -18,7 +19,7 @@ from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
 from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import file_signature, read_file
@@ -26,6 +27,8 @@ from vibes_lsp.verify.file_digest import FileDigest, digest_file
 from vibes_lsp.verify.merkle import ALGORITHM, entry_tree
 from vibes_lsp.verify.reformatting import canonical_digest
 from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, Subject
+
+_LAST_RECORDS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
                     kind != LogLineKind.BLANK for kind in context.trail.log.columns.kinds
                 ),
                 "types": _numbers(report.records),
+                "newest_record": _newest_record(context),
             },
             "config": {
                 "bytes": digests[directory.config.name].size,
@@ -113,6 +117,16 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
             "stats": _stats(context, report),
         },
     )
+
+
+def _newest_record(context: CheckContext) -> str | None:
+    """Return the latest time among the last records; the log is in order but for merges."""
+    log = context.trail.log
+    last = len(log.columns)
+    records = log.records(range(max(1, last - _LAST_RECORDS), last + 1))
+    times = [parse_timestamp(record.text("timestamp") or "") for record in records]
+    newest = max((moment for moment in times if moment is not None), default=None)
+    return None if newest is None else format_timestamp(newest)
 
 
 def _validation(report: Report) -> Members:

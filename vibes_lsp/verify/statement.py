@@ -105,6 +105,12 @@ class Statement:
         """When it was signed, by the signer's clock."""
         return parse_timestamp(text(self.predicate, "attested_at") or "")
 
+    @property
+    def newest_record(self) -> datetime | None:
+        """The time of the newest attested record, by the log's word."""
+        about = mapping(self.predicate, "annotations")
+        return parse_timestamp(text(about, "newest_record") or "")
+
     def facts(self, subject: Subject) -> FileFacts:
         """Return what the predicate says of a subject."""
         match SUBJECT_NAMES.get(subject.name):

@@ -27,6 +27,7 @@ from vibes_lsp.verify.signature_checks import (
     check_signatures,
     trust_tier,
 )
+from vibes_lsp.verify.signing_time import SigningDelay
 from vibes_lsp.verify.statement import Statement, parse_statement
 from vibes_lsp.verify.tiers import TrustTier, attestation_path
 from vibes_lsp.verify.trusted_keys import TrustedKey
@@ -93,6 +94,13 @@ class Verification:
         exact = {FileStatus.EQUAL, FileStatus.REFORMATTED}
         return all(each.status in exact for each in self.files)
 
+    def signing_delay(self, check: SignatureCheck) -> SigningDelay | None:
+        """Return how long after the data a cosignature was made; None if its time is unknown."""
+        if check.signed_at is None:
+            return None
+        statement = self.statement
+        return SigningDelay(check.signed_at, statement.attested_at, statement.newest_record)
+
     def as_json(self) -> Members:
         """Return the shape of `vibes verify --json`."""
         at = self.statement.attested_at
@@ -105,11 +113,15 @@ class Verification:
             "validation": self.statement.validation_result,
             "attestedAt": format_timestamp(at) if at is not None else None,
             "commit": self.statement.commit,
-            "signatures": [each.as_json() for each in self.signatures],
+            "signatures": [self._signature_as_json(each) for each in self.signatures],
             "files": [each.as_json() for each in self.files],
             "problems": list(self.problems),
             "notProven": NOT_PROVEN,
         }
+
+    def _signature_as_json(self, check: SignatureCheck) -> Members:
+        delay = self.signing_delay(check)
+        return {**check.as_json(), "signingDelay": delay.as_json() if delay else None}
 
 
 def read_envelope(path: Path) -> Envelope:
