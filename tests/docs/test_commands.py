@@ -32,7 +32,9 @@ RUN_ELSEWHERE = {
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
-    "sh": "tests/docs/test_recording.py, test_reviewing.py, test_import.py, test_agents.py; tests/packaging",
+    "sh encrypt-age": "tests/docs/test_attestation.py",
+    "sh encrypt-git-crypt": "tests/docs/test_attestation.py",
+    "sh": "tests/docs/test_attestation.py, test_recording.py, test_reviewing.py, test_import.py, test_agents.py; tests/packaging",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",

@@ -252,6 +252,8 @@ def _print(result: Verification) -> None:
         print_styled([(f"  {escape(file.name, 100)}  ", ""), (escape(file.reason, 300), style)])
     for problem in result.problems:
         print_styled([("Problem: ", "bold red"), (escape(problem, 300), "")])
-    print_line(f"Trust tier: {result.tier.value} ({_TIERS[result.tier]})")
+    failed = result.result is VerificationResult.FAIL
+    why = "what was attested does not hold" if failed else _TIERS[result.tier]
+    print_line(f"Trust tier: {result.tier.value} ({why})")
     print_styled([("Result: ", ""), (result.result.value, _RESULTS[result.result])])
     print_line(NOT_PROVEN)

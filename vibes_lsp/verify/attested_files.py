@@ -31,6 +31,9 @@ from vibes_lsp.verify.statement import SUBJECT_NAMES, FileFacts, Statement, Subj
 _MANIFEST_ENDING: Final = b"}}\n"
 """The end of a manifest as we write it; new entries come before it."""
 
+_ENCRYPTED: Final = b"\0GITCRYPT\0"
+"""How a file starts that git-crypt has encrypted."""
+
 _ENTRY_LINE: Final = re.compile(rb',?"[0-9a-f]{64}":(\{.*\})')
 
 _MAX_SEARCHED: Final = 64 << 20
@@ -118,6 +121,10 @@ class AttestedVersions(Protocol):
         """
         ...
 
+    def is_unpublished(self, name: str) -> bool:
+        """Whether git ignores a file, as a project does whose prompts stay private (RFC 13.1)."""
+        ...
+
 
 def check_files(
     statement: Statement, directory: AuditDir, versions: AttestedVersions | None = None
@@ -151,8 +158,13 @@ def _check(
     try:
         return comparison.result()
     except UnreadableFile as error:
-        status = FileStatus.UNCHECKED if (directory.path / name).exists() else FileStatus.MISSING
-        return AttestedFile(subject.name, status, error.message, subject.sha256)
+        status, reason = FileStatus.UNCHECKED, error.message
+        if not (directory.path / name).exists():
+            if versions is not None and versions.is_unpublished(name):
+                reason = "it is not published: git ignores it"
+            else:
+                status = FileStatus.MISSING
+        return AttestedFile(subject.name, status, reason, subject.sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +227,9 @@ class _Comparison:
         if self.name == LOG_NAME and digest.size > _MAX_SEARCHED:
             return changed
         data = read_file(self.directory.path / self.name) or b""
+        if data.startswith(_ENCRYPTED):
+            reason = "it is encrypted: unlock it with `git-crypt unlock`"
+            return self._found(FileStatus.UNCHECKED, reason, digest)
         if self._is_reformatted(data):
             reason = "reformatted: another format, the same values as attested"
             return self._found(FileStatus.REFORMATTED, reason, digest, self.facts.count, 0)

@@ -54,6 +54,10 @@ class VersionsInGit:
             return None
         return None
 
+    def is_unpublished(self, name: str) -> bool:
+        """Whether git ignores a file of the audit directory."""
+        return self.repository.is_ignored(self.directory.path / name)
+
     def _blobs(self, name: str) -> Iterator[str]:
         """Yield the object names of a file's versions, each once, newest first."""
         path = self.repository.relative_path(self.directory.path / name)
