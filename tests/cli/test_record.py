@@ -368,3 +368,46 @@ def test_a_request_has_a_limit(project: Project, tmp_path: Path, run_vibes: RunV
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert f"{MAX_REQUEST:,}" in err
     assert project.records() == []
+
+
+def test_lines_are_recorded_and_reviewed_without_an_object(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    author = ("--tool", "chat@2.0", "--model", "some-model", "--prompt", "Write a digest.")
+    done = run_vibes("record", "annotate", "a.py:4-6", *author, cwd=project.root)
+    assert (done.code, done.err) == (0, "")
+    record = done.json["record"]
+    lines = (record["file_path"], record["line_start"], record["line_end"], record["action"])
+    assert lines == ("a.py", 4, 6, "create")
+    shown = run_vibes("show", record["environment_hash"], "--json", cwd=project.root).json
+    assert shown["entry"]["tool_version"] == "2.0"
+    assert shown["entry"]["model_version"] == "unknown"
+    prompt = run_vibes("show", record["prompt_hash"], "--json", cwd=project.root).json["entry"]
+    assert prompt["prompt_text"] == "Write a digest."
+
+    verdict = ("--verdict", "rejected", "--note", "Weak.")
+    below = project.root / "below"
+    below.mkdir()
+    done = run_vibes("record", "review", "../a.py:5", *verdict, cwd=below)
+    assert (done.code, done.json["reviewed"]) == (0, [record["annotation_id"]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["annotate", "a.py"], "invalid place 'a.py': expected FILE:START-END"),
+        (["annotate", "a.py:1-x"], "invalid place 'a.py:1-x': expected FILE:START-END"),
+        (["annotate", "a.py:4-6"], "sessionId: is required, or tool and model instead"),
+        (["annotate", "a.py:1-99", "--tool", "t", "--model", "m"], "are not in a.py"),
+        (["annotate", "--tool", "t"], "--tool needs FILE:START-END"),
+        (["annotate", "a.py:4-6", "--input", "x.json"], "FILE:START-END or --input, not both"),
+        (["review", "a.py:4-6"], "verdict: is required"),
+    ],
+)
+def test_what_is_missing_in_typed_lines_is_named(
+    project: Project, run_vibes: RunVibes, arguments: list[str], message: str
+) -> None:
+    done = run_vibes("record", *arguments, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+    assert project.records() == []

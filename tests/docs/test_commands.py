@@ -29,7 +29,23 @@ RUN_ELSEWHERE = {
     "vibes blame vibes-demo/src/auth.py": "test_quickstarts.py",
     "vibes init --agents detected --git-hooks": "test_quickstarts.py, in a home folder of its own",
     "vibes import transcripts --dry-run": "test_quickstarts.py, in a home folder of its own",
-    "pip install .": "the Makefile installs the project before any test",
+    "python3 -m venv ~/.vibes": "the Makefile installs the project before any test",
+    "~/.vibes/bin/pip install .": "the Makefile installs the project before any test",
+    'export PATH="$HOME/.vibes/bin:$PATH"': "the Makefile installs the project before any test",
+    **dict.fromkeys(
+        (
+            "git init mine",
+            "cd mine",
+            "vibes init --prism --git-hooks",
+            "printf 'def double(x):\\n    return 2 * x\\n' > double.py",
+            "vibes record annotate double.py:1-2 --tool chat --model some-model --prompt 'Write a function that doubles.'",
+            "vibes review",
+            "git add .",
+            "git commit --message 'Add double'",
+            "vibes gate",
+        ),
+        "test_quickstarts.py, in this order, with a person at a terminal",
+    ),
 }
 RUN_BY_PAGE = {
     "sh encrypt-age": "tests/docs/test_attestation.py",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.cli.terminal import terminal
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
@@ -47,15 +49,29 @@ def test_a_quick_start_runs_from_its_first_command_to_its_last(tmp_path: Path, p
     assert run(tmp_path, lines)
 
 
-def test_the_first_commands_of_the_readme_show_who_wrote_a_line(tmp_path: Path) -> None:
-    section = README.partition("\n## Try it\n")[2].partition("\n## ")[0]
-    assert "claude-opus-4-5" in run(tmp_path, commands(section))
+def readme_commands(title: str) -> list[str]:
+    """Return the commands of a section of the README."""
+    return commands(README.partition(f"\n## {title}\n")[2].partition("\n## ")[0])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal for `vibes review`")
+def test_the_readme_leads_from_a_sample_to_a_gate(tmp_path: Path) -> None:
+    lines = readme_commands("Try it")
+    own, review = lines.index("git init mine"), lines.index("vibes review")
+    assert "claude-opus-4-5" in run(tmp_path, lines[:own])
+    Repository(tmp_path / "mine").git("config", "user.name", "Ada Example")
+    run(tmp_path, lines[own:review])
+    with terminal("review", cwd=tmp_path / "mine") as shown:
+        assert "Write a function that doubles." in shown.wait_for("[?] ")
+        shown.press("a")
+        assert "1 approved, 0 rejected, 0 left" in shown.wait_for("left")
+        assert shown.wait_for_exit() == 0
+    assert "approved by Ada Example" in run(tmp_path / "mine", lines[review + 1 :])
 
 
 def test_the_readme_hooks_up_agents_in_an_own_repository(tmp_path: Path) -> None:
-    section = README.partition("\n## Record what your agents do\n")[2].partition("\n## ")[0]
     home = tmp_path / "home"
     (home / ".claude").mkdir(parents=True)
     project = Repository(tmp_path / "own").path
-    assert run(project, [f"export HOME={home}", *commands(section)])
+    assert run(project, [f"export HOME={home}", *readme_commands("Record what your agents do")])
     assert "vibes hook" in (project / ".claude/settings.json").read_text(encoding="utf-8")

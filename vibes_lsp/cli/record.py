@@ -1,8 +1,13 @@
-"""`vibes record …`: recording from a shell, one JSON object in and one out."""
+"""`vibes record …`: recording from a shell, one JSON object in and one out.
+
+`annotate` and `review` also take what people type: FILE:START-END and options.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +19,8 @@ from vibes_lsp.cli.output import print_json, print_warning
 from vibes_lsp.cli.project import finish_recording, open_recorder
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.vocabulary import Action, Verdict
 from vibes_lsp.recording import RecordReview, Request
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
@@ -40,7 +46,45 @@ MAX_REQUEST: Final = 128 << 20
 """Largest request, in bytes: room for the text of the largest source file, escaped."""
 
 
-@click.group("record", epilog=examples("vibes record annotate --input edit.json"))
+_PLACE: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_UNKNOWN_VERSION: Final = "unknown"
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+_PLACE_OPTIONS: Final[Mapping[str, tuple[_Decorator, ...]]] = {
+    "annotate": (
+        click.option(
+            "--tool", metavar="TEXT", help="Tool that made the edit, as NAME or NAME@VERSION."
+        ),
+        click.option(
+            "--model", metavar="TEXT", help="Model of the lines, as NAME or NAME@VERSION."
+        ),
+        click.option("--prompt", metavar="TEXT", help="What the model was asked."),
+        click.option("--session", metavar="ID", help="Session, in place of tool and model."),
+        click.option(
+            "--action",
+            type=click.Choice([Action.CREATE.value, Action.MODIFY.value, Action.DELETE.value]),
+            help="What was done.  [default: create]",
+        ),
+    ),
+    "review": (
+        click.option(
+            "--verdict", type=click.Choice([each.value for each in Verdict]), help="The verdict."
+        ),
+        click.option("--note", metavar="TEXT", help="A note on the verdict."),
+    ),
+}
+"""The options of the subcommands that take a place in a file."""
+
+
+@click.group(
+    "record",
+    epilog=examples(
+        "vibes record annotate a.py:1-9 --tool chat --model some-model",
+        "vibes record annotate --input edit.json",
+    ),
+)
 def command() -> None:
     """Record what an AI did.
 
@@ -49,9 +93,8 @@ def command() -> None:
 
 
 def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
-    members = ", ".join(field.alias or each for each, field in kind.model_fields.items())
+    names = ", ".join(field.alias or each for each, field in kind.model_fields.items())
 
-    @click.command(name, help=f"{_HELP[name]}\n\nMembers of the object: {members}.")
     @click.option(
         "--input",
         "source",
@@ -60,8 +103,16 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
         help="Read the object from a file instead.",
     )
     @audit_dir_option
-    def run(source: Path | None, audit_dir: Path | None) -> None:
-        request = parse(kind, _members(source))
+    def run(
+        source: Path | None, audit_dir: Path | None, place: str | None = None, **options: str | None
+    ) -> None:
+        given = {option: value for option, value in options.items() if value is not None}
+        if place is None and given:
+            raise VibesError(f"--{next(iter(given))} needs FILE:START-END, such as src/a.py:3-9")
+        if place is not None and source is not None:
+            raise VibesError("give FILE:START-END or --input, not both")
+        members = _members(source) if place is None else _typed_members(name, place, given)
+        request = parse(kind, members)
         if isinstance(request, RecordReview) and request.reviewer_kind == "human":
             refuse_agents()
         recorder = open_recorder(_directory(audit_dir, request))
@@ -70,7 +121,47 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
         if recorder.warning is not None:
             print_warning(recorder.warning)
 
-    return run
+    decorated: Callable[..., Any] = run
+    if name in _PLACE_OPTIONS:
+        what = "Lines, in place of an object."
+        decorated = click.argument("place", required=False, metavar="[FILE:START-END]", help=what)(
+            decorated
+        )
+        for option in reversed(_PLACE_OPTIONS[name]):
+            decorated = option(decorated)
+    help_text = f"{_HELP[name]}\n\nMembers of the object: {names}."
+    return click.command(name, help=help_text)(decorated)
+
+
+def _typed_members(subcommand: str, place: str, options: Mapping[str, str]) -> Members:
+    """Return the object that a place and options stand for.
+
+    Raises:
+        VibesError: The place is malformed.
+    """
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        raise VibesError(f"invalid place {place!r}: expected FILE:START-END, such as src/a.py:3-9")
+    start = int(match[2])
+    members: Members = {
+        "file": str(Path(match[1]).absolute()),
+        "lineStart": start,
+        "lineEnd": int(match[3]) if match[3] else start,
+    }
+    if subcommand == "annotate":
+        members["action"] = Action.CREATE.value
+    for name, value in options.items():
+        members["sessionId" if name == "session" else name] = _typed_value(name, value)
+    return members
+
+
+def _typed_value(name: str, value: str) -> JsonValue:
+    if name in {"tool", "model"}:
+        named, _, version = value.rpartition("@") if "@" in value else (value, "", "")
+        return {"name": named, "version": version or _UNKNOWN_VERSION}
+    if name == "prompt":
+        return {"text": value, "type": "user_instruction"}
+    return value
 
 
 def _members(source: Path | None) -> Members:
