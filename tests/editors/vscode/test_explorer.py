@@ -38,10 +38,10 @@ def test_badges_show_what_waits_or_the_share(open_window: Open, tmp_path: Path) 
         "badges",
     )
     assert (waiting["auth.py"], waiting["limits.py"]) == ("✦1", "✦3")
-    label = code.page.locator(".explorer-folders-view .monaco-list-row", has_text="auth.py").first
-    assert "1 AI edit to review, risk up to critical" in (
-        label.get_attribute("aria-label") or label.inner_html()
-    )
+    label = code.page.locator(".explorer-folders-view .monaco-list-row .monaco-icon-label")
+    title = "1 AI edit to review, risk up to critical"
+    spoken = label.filter(has_text="auth.py").first.get_attribute("aria-label") or ""
+    assert title in spoken
 
     code.go_to(24)
     code.command("VIBES: Mark Reviewed")

@@ -74,6 +74,7 @@ def test_the_status_bar_counts_by_model_and_opens_a_menu(open_window: Open, tmp_
     code.press_in_status_bar("AI 44%")
     code.choose("Show Marks")
     code.until(lambda: code.marks() == marked, "the marks again")
+    code.go_to(24)
     code.page.keyboard.press("Control+K")
     code.page.keyboard.press("a")
     code.until(lambda: not code.marks(), "no marks by key")

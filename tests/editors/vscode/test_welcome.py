@@ -17,6 +17,7 @@ def test_a_button_starts_a_trail(open_window: Open, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     code = open_window(folder, environment={"HOME": str(home)})
+    code.until(lambda: code.program.log_count("no audit trail found"), "the extension")
     code.command("VIBES: Focus on Review View")
     code.wait_for(".welcome-view-content", "This folder has no audit trail.")
     code.page.locator(".monaco-button", has_text="Start a Trail").first.click()
@@ -36,6 +37,7 @@ def test_a_button_opens_a_demo(open_window: Open, tmp_path: Path) -> None:
     home.mkdir()
     (folder / "a.py").write_text("one = 1\n", encoding="utf-8")
     code = open_window(folder, environment={"HOME": str(home)})
+    code.until(lambda: code.program.log_count("no audit trail found"), "the extension")
     code.command("VIBES: Focus on Review View")
     code.wait_for(".welcome-view-content", "This folder has no audit trail.")
     with code.page.context.expect_page() as opened:
