@@ -125,6 +125,12 @@ class BadDisclosure(VibesError):
     code = "bad-disclosure"
 
 
+class AttestationCommandFailed(VibesError):
+    """A process that verifies or attests could not do its work."""
+
+    code = "attestation-command-failed"
+
+
 class BadBadge(VibesError):
     """A file has no badge that `vibes badge` draws or shields.io shows."""
 

@@ -38,6 +38,8 @@ class CommandName(StrEnum):
     SHOW_HISTORY = "vibes.showHistory"
     OPEN_RECORD = "vibes.openRecord"
     CHECK = "vibes.check"
+    VERIFY = "vibes.verify"
+    ATTEST = "vibes.attest"
 
 
 CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"

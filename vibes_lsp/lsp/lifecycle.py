@@ -21,6 +21,7 @@ from vibes_lsp.lsp.background import (
 )
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.features import (
+    attestation,
     code_actions,
     code_lens,
     diagnostics,
@@ -67,6 +68,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     ):
         feature.register(server)
     shown = show.register(server)
+    attestation.register(server, shown)
     recording.register(server, flush.schedule)
     _register_workspace(server, flush, watchers, shown)
 
@@ -75,6 +77,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         ls.has_shut_down = True
         relocations.stop()
         polling.stop()
+        ls.attestations.stop()
         flush.flush_all()
         shown.close()
 

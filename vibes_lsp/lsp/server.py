@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
+from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Project, Projects
@@ -107,6 +108,7 @@ class Server(LanguageServer):
         root: The only folder of a client without workspace folders; None for all others.
         checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
             another thread reads the client's messages.
+        attestations: What is known of the attestation of each trail.
         answers: The last `vibes/provenance` answer about each open document.
         has_shut_down: Whether the client sent `shutdown`.
         exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
@@ -126,6 +128,7 @@ class Server(LanguageServer):
         self.projects = Projects(self.documents)
         self.root: str | None = None
         self.checking = asyncio.Lock()
+        self.attestations = Attestations()
         self.answers = LastAnswers()
         self.has_shut_down = False
         self.exit_code = 0
@@ -152,6 +155,21 @@ class Server(LanguageServer):
                 project.invalidate_history()
         self.settings = settings
         self.projects.preview_risk(wanted=settings.preview_risk)
+
+    def attestation_about(self, uri: str) -> tuple[AttestationState, str] | None:
+        """Return the attestation of the trail that an audit file is part of, and the file's name.
+
+        None if the document is no audit file, or its trail was not verified yet; in that case it is
+        verified in the background.
+        """
+        owner = self.projects.owner(uri)
+        if owner is None:
+            return None
+        folder, _, name = owner[1].rpartition("/")
+        if folder != owner[0].directory.path.name:
+            return None
+        state = self.attestations.last(owner[0].directory)
+        return None if state is None else (state, name)
 
     def begin_diagnostics(self, uri: str) -> Callable[[], bool]:
         """Begin to compute diagnostics; the returned function says whether none began later."""

@@ -44,7 +44,7 @@ def register(server: Server) -> None:
         except StillReading:
             return [types.CodeLens(_FIRST_LINE, types.Command(READING, ""))]
         if snapshot is None:
-            return []
+            return _attestation_lens(ls, params.text_document.uri)
         is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
         return [
             _lens(ls, snapshot, line, begun, is_resolved=is_resolved)
@@ -57,6 +57,16 @@ def register(server: Server) -> None:
         if lens.command is None:
             lens.command = _resolved(ls, data.get("uri"), data.get("ids"))
         return lens
+
+
+def _attestation_lens(ls: Server, uri: str) -> list[types.CodeLens]:
+    """Return the lens of an audit file: whose word it is, and what the attestation covers."""
+    about = ls.attestation_about(uri)
+    title = None if about is None else about[0].about(about[1], datetime.now(UTC))
+    if title is None:
+        return []
+    command = types.Command(title, CommandName.VERIFY, arguments=[{"uri": uri, "show": True}])
+    return [types.CodeLens(_FIRST_LINE, command)]
 
 
 def _by_line(

@@ -154,9 +154,20 @@ async def diagnostics_of(
     async with ls.checking:
         if not is_wanted():
             return []
-        return await asyncio.get_running_loop().run_in_executor(
+        found = await asyncio.get_running_loop().run_in_executor(
             ls.thread_pool, _findings, project.directory, path, ls.documents.encoding
         )
+    return _attestation_faults(ls, uri) + found
+
+
+def _attestation_faults(ls: Server, uri: str) -> list[types.Diagnostic]:
+    """Return what is wrong with the attestation of an audit file; growth is not (R24)."""
+    about = ls.attestation_about(uri)
+    fault = None if about is None else about[0].fault_of(about[1])
+    if fault is None:
+        return []
+    severity = types.DiagnosticSeverity.Warning
+    return [types.Diagnostic(_FIRST_LINE, fault, severity, "attestation", source=SOURCE)]
 
 
 def _risks(

@@ -6,6 +6,7 @@ commit name, labelled as such.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from lsprotocol import types
@@ -16,6 +17,8 @@ from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING, Description, Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import owns_line
+from vibes_lsp.model.escaping import code_block
+from vibes_lsp.verify.tiers import ATTESTATION_NAMES
 
 _MAX_ANNOTATIONS: Final = 5
 
@@ -32,9 +35,19 @@ def register(server: Server) -> None:
         except StillReading:
             return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
         if snapshot is None:
-            return None
+            return _attestation_hover(ls, params.text_document.uri, params.position.line)
         description = Description(snapshot, Markup(_markup_kind(ls)), ls.settings.show_prompts)
         return _hover(description, params.position.line + 1, shows_notes=ls.settings.notes)
+
+
+def _attestation_hover(ls: Server, uri: str, line: int) -> types.Hover | None:
+    """Return the report on an attestation: anywhere in it, and on line 1 of other audit files."""
+    about = ls.attestation_about(uri)
+    if about is None or (line > 0 and about[1] not in ATTESTATION_NAMES):
+        return None
+    report, kind = about[0].report(datetime.now(UTC)), _markup_kind(ls)
+    value = code_block(report.splitlines(), "text") if kind is types.MarkupKind.Markdown else report
+    return types.Hover(types.MarkupContent(kind, value))
 
 
 def _markup_kind(ls: Server) -> types.MarkupKind:

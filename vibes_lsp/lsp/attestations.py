@@ -1,0 +1,320 @@
+"""What is known of the attestation of each trail, and what is said about it on the audit files.
+
+`vibes verify` and `vibes attest` run as processes of their own: no cryptography and no reading of
+whole logs happens in the server. A result is kept until a file that it depends on changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, UnreadableFile
+from vibes_lsp.model.ages import describe_age
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.members import Members, integer, text
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import FileSignature, file_signature, is_settled
+from vibes_lsp.verify.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
+
+_MAX_SECONDS: Final = 600
+_NO_WINDOW: Final = 0x08000000 if os.name == "nt" else 0
+"""Windows opens a console for every program that a process without one starts."""
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_MAX_TEXT: Final = 300
+_FAILURE: Final = 2
+_NOT_HELD: Final = frozenset({"changed", "missing"})
+_TIER_TEXTS: Final = {
+    TrustTier.TOOL_CORROBORATED.value: "a user signed it, and the provider of the tool",
+    TrustTier.SELF_ATTESTED.value: "only a user signed it",
+    TrustTier.TOOL_ONLY.value: "only a tool provider signed it",
+    TrustTier.NONE.value: "no signature is known to be good",
+}
+
+_Signatures = tuple[FileSignature | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttestationState:
+    """The attestation of a trail as last verified.
+
+    Attributes:
+        members: The result of `vibes verify --json`; empty without an attestation.
+        problem: Why it could not be verified; empty if it was.
+        signatures: The files that the result depends on, as they were before.
+        verified_at: When that was.
+    """
+
+    members: Members = field(default_factory=dict)
+    problem: str = ""
+    signatures: _Signatures = ()
+    verified_at: datetime = _NEVER
+
+    @property
+    def tier(self) -> str:
+        """The trust tier, as `vibes verify` reports it."""
+        return text(self.members, "tier") or TrustTier.NONE.value
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is known to be wrong."""
+        return not self.problem and text(self.members, "result") != "FAIL"
+
+    def files(self) -> list[Members]:
+        """Return the result for each file."""
+        found = self.members.get("files")
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def file(self, name: str) -> Members | None:
+        """Return the result for a file of the trail."""
+        return next(
+            (each for each in self.files() if (text(each, "name") or "").endswith(f"/{name}")), None
+        )
+
+    def summary(self, now: datetime) -> str:
+        """Return the state in one line."""
+        if self.problem:
+            return f"attestation not verified: {self.problem}"
+        if not self.members:
+            return "not attested"
+        if not self.holds:
+            return f"the attestation does not hold: {self._first_fault()}"
+        if self.tier == TrustTier.NONE.value:
+            return f"attestation not verified: {self._first_reason()}"
+        at = parse_timestamp(text(self.members, "attestedAt") or "")
+        age = f", {describe_age(at, now)}" if at is not None else ""
+        log = self.file("annotations.jsonl") or {}
+        added = integer(log, "added") or 0
+        growth = f"; {added:,} {'record' if added == 1 else 'records'} added since" if added else ""
+        return f"{self.tier}{age}{growth}"
+
+    def report(self, now: datetime) -> str:
+        """Return everything as text, as `vibes verify` prints it."""
+        if self.problem or not self.members:
+            return f"{self.summary(now)}\n"
+        at = parse_timestamp(text(self.members, "attestedAt") or "")
+        lines = [
+            f"Trust tier: {self.tier} ({_TIER_TEXTS.get(self.tier, '')})",
+            f"Result: {text(self.members, 'result')}",
+            f"Attested: {describe_age(at, now) if at else 'no time stated'}",
+            f"Verified: {describe_age(self.verified_at, now)}",
+            "",
+            "Signatures",
+            *(
+                f"  {_line(each, 'keyId')}  {_line(each, 'verdict')}: {_line(each, 'reason')}"
+                for each in self._signatures()
+            ),
+            "",
+            "Files",
+            *(f"  {_line(each, 'name')}  {_line(each, 'reason')}" for each in self.files()),
+            "",
+            *(f"Problem: {problem}" for problem in self._problems()),
+            text(self.members, "notProven") or "",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _signatures(self) -> list[Members]:
+        found = self.members.get("signatures")
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def _problems(self) -> list[str]:
+        found = self.members.get("problems")
+        listed = found if isinstance(found, list) else []
+        return [single_line(each, _MAX_TEXT) for each in listed if isinstance(each, str)]
+
+    def _first_fault(self) -> str:
+        bad = [each for each in self._signatures() if text(each, "verdict") == "bad"]
+        if bad:
+            return f"signature {_line(bad[0], 'keyId')}: {_line(bad[0], 'reason')}"
+        for each in self.files():
+            if text(each, "status") in _NOT_HELD:
+                return f"{_line(each, 'name')}: {_line(each, 'reason')}"
+        return next(iter(self._problems()), "see `vibes verify`")
+
+    def _first_reason(self) -> str:
+        return next((_line(each, "reason") for each in self._signatures()), "it has no signature")
+
+    def about(self, name: str, now: datetime) -> str | None:
+        """Return what to say on an audit file in one line; None if there is nothing to say."""
+        if name in ATTESTATION_NAMES:
+            return self.summary(now)
+        found = self.file(name)
+        if self.problem or found is None:
+            return None
+        return f"{self.tier}: {_line(found, 'reason')}" if self.holds else _line(found, "reason")
+
+    def fault_of(self, name: str) -> str | None:
+        """Return what is wrong with an audit file; None if nothing is, or it only has grown."""
+        if name in ATTESTATION_NAMES:
+            return None if self.holds or self.problem else self._first_fault()
+        found = self.file(name)
+        if found is None or text(found, "status") not in _NOT_HELD:
+            return None
+        return f"{name} is not as it was attested: {_line(found, 'reason')}"
+
+
+def _line(members: Members, name: str) -> str:
+    return single_line(text(members, name) or "", _MAX_TEXT)
+
+
+class Attestations:
+    """Verifies the attestation of each trail, again only after a file has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, AttestationState] = {}
+        self._running: dict[Path, asyncio.Task[AttestationState]] = {}
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._on_change: Callable[[AuditDir], None] = lambda _directory: None
+
+    def call_on_change(self, callback: Callable[[AuditDir], None]) -> None:
+        """Call a function when there is a new result."""
+        self._on_change = callback
+
+    def last(self, directory: AuditDir) -> AttestationState | None:
+        """Return the last result, which a change since may have outdated; None if there is none.
+
+        An attestation that was never verified is verified in the background.
+        """
+        if attestation_path(directory) is None:
+            self._known.pop(directory.path, None)
+            return None
+        known = self._known.get(directory.path)
+        if known is None or not _is_current(known, directory):
+            self._start_in_background(directory)
+        return known
+
+    async def verify(self, directory: AuditDir) -> AttestationState:
+        """Return the result for the files as they are now."""
+        if attestation_path(directory) is None:
+            return AttestationState()
+        known = self._known.get(directory.path)
+        if known is not None and _is_current(known, directory):
+            return known
+        return await asyncio.shield(self._start(directory))
+
+    def stop(self) -> None:
+        """End the processes that run."""
+        for task in (*self._running.values(), *self._waiting):
+            task.cancel()
+
+    def _start_in_background(self, directory: AuditDir) -> None:
+        if directory.path not in self._running:
+            task = asyncio.get_running_loop().create_task(self._notify(directory))
+            self._waiting.add(task)
+            task.add_done_callback(self._waiting.discard)
+
+    async def _notify(self, directory: AuditDir) -> None:
+        await asyncio.shield(self._start(directory))
+
+    def _start(self, directory: AuditDir) -> asyncio.Task[AttestationState]:
+        task = self._running.get(directory.path)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._verify(directory))
+            self._running[directory.path] = task
+            task.add_done_callback(lambda _task: self._running.pop(directory.path, None))
+        return task
+
+    async def _verify(self, directory: AuditDir) -> AttestationState:
+        signatures, now = _signatures_of(directory), datetime.now(UTC)
+        try:
+            _, members = await run_vibes(directory, "verify")
+            found = AttestationState(members, "", signatures, now)
+        except AttestationCommandFailed as error:
+            problem = single_line(error.message, _MAX_TEXT)
+            found = AttestationState({}, problem, signatures, now)
+        before = self._known.get(directory.path)
+        self._known[directory.path] = found
+        if before is None or (before.members, before.problem) != (found.members, found.problem):
+            self._on_change(directory)
+        return found
+
+
+async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]:
+    """Run a command of `vibes` about a trail; return its exit code and its JSON.
+
+    Raises:
+        AttestationCommandFailed: It could not do its work, or took too long.
+    """
+    command = [*arguments, "--json", "--audit-dir", str(directory.path)]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "vibes_lsp", *command),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=sys.prefix,  # never the workspace, where a file could pass for a module or for git
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        creationflags=_NO_WINDOW,
+    )
+    try:
+        out, err = await asyncio.wait_for(process.communicate(), _MAX_SECONDS)
+    except TimeoutError:
+        raise AttestationCommandFailed(
+            f"vibes {arguments[0]} took longer than {_MAX_SECONDS} seconds"
+        ) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+    code = process.returncode or 0
+    if code == _FAILURE:
+        raise AttestationCommandFailed(_error_of(err) or f"vibes {arguments[0]} failed")
+    try:
+        return code, parse_object(out)
+    except MalformedJson:
+        raise AttestationCommandFailed(
+            _error_of(err) or f"vibes {arguments[0]} ended with exit code {code}"
+        ) from None
+
+
+def _error_of(err: bytes) -> str:
+    lines = err.decode("utf-8", "replace").strip().splitlines()
+    return " ".join(each.strip() for each in lines).removeprefix("vibes: ")
+
+
+def _is_current(known: AttestationState, directory: AuditDir) -> bool:
+    if known.signatures != _signatures_of(directory):
+        return False
+    found = [each for each in known.signatures if each is not None]
+    return is_settled(found, lambda: int(known.verified_at.timestamp() * 1e9)) or is_settled(found)
+
+
+def _signatures_of(directory: AuditDir) -> _Signatures:
+    """Return the signatures of all files that a verification reads."""
+    keys = Path.home() / ".vibescheck" / "keys"
+    paths = (
+        *(directory.path / name for name in ATTESTATION_NAMES),
+        directory.config,
+        directory.manifest,
+        directory.log,
+        keys / "vibescheck.pub",
+        keys / "trusted.json",
+    )
+    return tuple(map(_signature_of, paths))
+
+
+def _signature_of(path: Path) -> FileSignature | None:
+    try:
+        return file_signature(path)
+    except UnreadableFile:
+        return None
+
+
+def file_and_tier(state: AttestationState) -> Members:
+    """Return the result of `vibes.verify` about a state."""
+    now = datetime.now(UTC)
+    return {
+        "attested": bool(state.members or state.problem),
+        "tier": state.tier,
+        "holds": state.holds,
+        "summary": state.summary(now),
+        "report": state.report(now),
+        "verification": state.members or None,
+        "problem": state.problem or None,
+    }

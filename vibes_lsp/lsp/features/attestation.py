@@ -1,0 +1,91 @@
+"""The commands `vibes.verify` and `vibes.attest`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from vibes_lsp.errors import AttestationCommandFailed
+from vibes_lsp.lsp.attestations import file_and_tier, run_vibes
+from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.refresh import refresh_documents
+from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.shown_documents import ShownDocuments
+from vibes_lsp.model.escaping import code_block
+from vibes_lsp.store.audit_dir import AuditDir
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyArguments:
+    """The argument of `vibes.verify`.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+        show: Whether to open the report.
+    """
+
+    uri: str | None = None
+    show: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttestArguments:
+    """The argument of `vibes.attest`.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+        preview: Whether to sign nothing and return what becomes public.
+        allowFailed: Whether to sign a trail that fails `vibes check`.
+    """
+
+    uri: str | None = None
+    preview: bool = False
+    allowFailed: bool = False  # noqa: N815  # its name on the wire
+
+
+def register(server: Server, shown: ShownDocuments) -> None:
+    """Offer the commands, and refresh audit files when there is a new result."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    def refresh(directory: AuditDir) -> None:
+        opened = [uri for uri in server.documents.uris() if _is_part_of(server, uri, directory)]
+        task = asyncio.get_running_loop().create_task(refresh_documents(server, opened))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    server.attestations.call_on_change(refresh)
+
+    @server.command(CommandName.VERIFY)
+    async def verify(ls: Server, arguments: VerifyArguments) -> dict[str, Any]:
+        directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
+        state = await ls.attestations.verify(directory)
+        result = file_and_tier(state)
+        if arguments.show:
+            lines = state.report(datetime.now(UTC)).splitlines()
+            text = f"# Attestation\n\n{code_block(lines, 'text')}\n"
+            result["uri"] = await shown.show(ls, "attestation.md", text)
+        return result
+
+    @server.command(CommandName.ATTEST)
+    async def attest(ls: Server, arguments: AttestArguments) -> dict[str, Any]:
+        directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
+        options = [
+            *(["--dry-run"] if arguments.preview else []),
+            *(["--allow-failed"] if arguments.allowFailed else []),
+        ]
+        try:
+            code, members = await run_vibes(directory, "attest", *options)
+        except AttestationCommandFailed as error:
+            raise CommandFailed(error) from error
+        if not arguments.preview:
+            ls.attestations.last(directory)  # verified again: what is shown changes
+        return {"attested": code == 0 and not arguments.preview, **members}
+
+
+def _is_part_of(ls: Server, uri: str, directory: AuditDir) -> bool:
+    owner = ls.projects.owner(uri)
+    if owner is None or owner[0].directory.path != directory.path:
+        return False
+    return owner[1].split("/")[0] == directory.path.name
