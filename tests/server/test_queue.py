@@ -135,11 +135,3 @@ async def test_a_client_gets_the_queue_in_parts_and_how_much_is_reviewed(
     assert len(parts) >= 2, "the first file does not wait for the others"
     assert sorted(rows, key=lambda row: -row["storedScore"]) == whole["placements"]
     assert parts[-1]["reviewed"] == 1
-
-
-async def test_a_row_has_the_first_line_of_code(editor: Editor, project: Project) -> None:
-    text = "(\n\n    first[0],\n    second,\n)\n"
-    project.annotated("a.py", 1, 5, text=text)
-    project.annotated("b.py", 1, 1, text="...\n")
-    answer = await editor.run("vibes.queue", {"uri": project.root.as_uri()})
-    assert [each["firstLine"] for each in answer["placements"]] == ["first[0],", ""]

@@ -9,8 +9,7 @@ import tempfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote as percent_encode
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 from uuid import uuid4
 
 from lsprotocol import types
@@ -30,8 +29,7 @@ _MAX_MESSAGE: Final = 400
 _MODELINES: Final = 5
 """Lines at either end of a file in which editors look for settings, unless configured otherwise."""
 _EXPIRED: Final = "This document is no longer available. Ask for it again.\n"
-_VERSION: Final = "/git/"
-_NO_BLOB: Final = "none"
+_VERSION: Final = "git"
 
 
 class ShownDocuments:
@@ -135,26 +133,26 @@ async def open_document(ls: Server, uri: str, selection: types.Range | None = No
         return False
 
 
-def parse_version(uri: str) -> tuple[str, str | None] | None:
-    """Return the project's URI and the blob that a URI of `_version_uri` names; else None."""
+def parse_version(uri: str) -> tuple[str, str] | None:
+    """Return the file's URI and the blob that a URI of `version_uri` names; else None."""
     parts = urlsplit(uri)
-    path = unquote(parts.path)
-    if parts.scheme != SCHEME or not path.startswith(_VERSION):
+    name, _, blob = unquote(parts.query).partition("=")
+    if parts.scheme != SCHEME or name != _VERSION:
         return None
-    blob = path.removeprefix(_VERSION).partition("/")[0]
-    return unquote(parts.query), None if blob == _NO_BLOB else blob
+    return urlunsplit(("file", parts.netloc, parts.path, "", "")), blob
 
 
-def version_uri(root: Path, path: str, blob: str | None) -> str:
-    """Return the URI of a virtual document: a file's content in git, or an empty text."""
-    name = percent_encode(path, errors="surrogateescape")
-    return f"{SCHEME}:{_VERSION}{blob or _NO_BLOB}/{name}?{percent_encode(root.as_uri())}"
+def version_uri(root: Path, path: str, blob: str) -> str:
+    """Return the URI of a virtual document: the content of a file in git.
+
+    It has the path of the file, so that clients show it by the file's name.
+    """
+    file = urlsplit((root / path).as_uri())
+    return urlunsplit((SCHEME, file.netloc, file.path, f"{_VERSION}={blob}", ""))
 
 
-def read_version(directory: AuditDir, blob: str | None) -> str:
+def read_version(directory: AuditDir, blob: str) -> str:
     """Return a file's content in git, in a thread."""
-    if blob is None:
-        return ""
     repository = open_repository(directory.project)
     if repository is None:
         return _EXPIRED

@@ -41,8 +41,8 @@ class Filter:
 
 Found = tuple[Placement, Members]
 """A placement, and the same as JSON."""
-OnFile = Callable[[Text, Sequence[Found]], None]
-"""Called with the text of each file and the annotations that match in it, as they are found."""
+OnFile = Callable[[Sequence[Found]], None]
+"""Called with the annotations of each file that match, as they are found."""
 NO_FILTER: Final = Filter()
 """Matches every annotation."""
 
@@ -65,9 +65,9 @@ def find_placements(
 
     def search(paths: Sequence[str]) -> Iterator[Found]:
         for path in paths:
-            text, in_file = _in_file(locator, path, scorer)
+            in_file = _in_file(locator, path, scorer)
             if on_file is not None and in_file:
-                on_file(text, [each for each in in_file if _matches(*each, wanted)])
+                on_file([each for each in in_file if _matches(*each, wanted)])
             yield from in_file
 
     found = list(search(locator.annotated_files()))
@@ -82,21 +82,21 @@ def find_placements(
     ]
 
 
-def _in_file(locator: ProjectLocator, path: str, scorer: Scorer) -> tuple[Text, list[Found]]:
-    """Return the text of a file and its current annotations; nothing if it cannot have any."""
+def _in_file(locator: ProjectLocator, path: str, scorer: Scorer) -> list[Found]:
+    """Return the current annotations of a file."""
     try:
         content = read_content(locator.trail.directory.project, path)
     except UnreadableFile:
-        return Text(""), []
+        return []
     if not locator.may_be_annotated(path, RawLines(content)):
-        return Text(""), []
+        return []
     text = Text.from_bytes(content)
     placements = locator.locate(path, text)
     report = PlacementReport(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
     current = [each for each in placements if each.is_current_edit]
-    return text, [
+    return [
         (each, {**report.placement(each), "displayName": display_name(each, text)})
         for each in current
     ]

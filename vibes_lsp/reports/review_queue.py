@@ -26,7 +26,6 @@ from vibes_lsp.store.reasoning import reasoning_text
 
 _CONTEXT: Final = 3
 """Lines that are shown before and after an annotation."""
-_MAX_FIRST_LINE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +176,7 @@ class ReviewProgress:
     """What waits for a review in one file or in the project, and how much is reviewed there.
 
     Attributes:
-        waiting: What needs a review, in the order of `review_queue`, each with `firstLine`, its
-            first line of code.
+        waiting: What needs a review, in the order of `review_queue`.
         reviewed: How many annotations have a review that counts.
     """
 
@@ -196,29 +194,17 @@ def review_progress(
         scorer: Computes the risk.
         on_progress: Called after each file with annotations.
     """
-    first_lines: dict[int, str] = {}
-
-    def on_file(text: Text, found: Sequence[Found]) -> None:
-        waiting = []
-        for placement, facts in found:
-            if needs_review(placement, facts):
-                first_lines[id(facts)] = _first_line(text, placement)
-                waiting.append({**facts, "firstLine": first_lines[id(facts)]})
-        on_progress(ReviewProgress(tuple(waiting), sum(_is_done(*each) for each in found)))
-
-    found = find_placements(locator, NO_FILTER, scorer, on_file)
-    queue = sorted((facts for each, facts in found if needs_review(each, facts)), key=_sort_key)
-    return ReviewProgress(
-        tuple({**facts, "firstLine": first_lines[id(facts)]} for facts in queue),
-        sum(_is_done(*each) for each in found),
+    found = find_placements(
+        locator, NO_FILTER, scorer, lambda in_file: on_progress(_progress(in_file))
     )
+    return _progress(found)
 
 
-def _first_line(text: Text, placement: Placement) -> str:
-    """Return the first line of an annotation that has a letter or digit, without indentation."""
-    start, end = placement.located.start or 1, placement.located.end or 0
-    lines = (line.strip() for line in text.lines[start - 1 : end])
-    return next((line for line in lines if any(map(str.isalnum, line))), "")[:_MAX_FIRST_LINE]
+def _progress(found: Sequence[Found]) -> ReviewProgress:
+    waiting = (facts for placement, facts in found if needs_review(placement, facts))
+    return ReviewProgress(
+        tuple(sorted(waiting, key=_sort_key)), sum(_is_done(*each) for each in found)
+    )
 
 
 def _is_done(placement: Placement, facts: Members) -> bool:

@@ -10,12 +10,14 @@ import { registerRecordingCommands } from './commands/recording';
 import { registerRelationCommands } from './commands/relations';
 import { registerReviewCommands } from './commands/review';
 import { register } from './commands/register';
-import { registerShowCommands } from './commands/show';
+import { ShowCommands } from './commands/show';
+import { withFooter } from './hoverFooter';
 import { LineTexts } from './lineText';
 import { Marks } from './marks/marks';
 import { chooseBadge, showMenu } from './menu';
 import { goToChange } from './navigation';
 import { ProvenanceCache } from './provenance';
+import { ReviewQueue } from './reviewQueue';
 import { Server } from './server/server';
 import { Installer, watchServer } from './server/status';
 import { StatusBar } from './statusBar';
@@ -24,6 +26,7 @@ import { CommitTree } from './views/commitTree';
 import { FileBadges } from './views/fileBadges';
 import { ProvenanceTree } from './views/provenanceTree';
 import { ReviewTree } from './views/reviewTree';
+import { VirtualTexts } from './virtualTexts';
 import { Visibility } from './visibility';
 import { openDemo, startTrail } from './welcome';
 
@@ -33,8 +36,12 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
   const installer = new Installer(server, context.extensionUri);
   const cache = new ProvenanceCache(server);
   const visibility = new Visibility();
-  const review = new ReviewTree(server);
+  const texts = new VirtualTexts();
+  const show = new ShowCommands(server, cache, texts);
+  const queue = new ReviewQueue(server);
+  const review = new ReviewTree(server, queue);
   const provenance = new ProvenanceTree(server, cache);
+  server.completeHover = (hover, document, position) => withFooter(hover, cache, document, position);
   const capture = new Capture(server);
   const authors = new Authors(context.workspaceState);
   context.subscriptions.push(
@@ -48,20 +55,18 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     new StatusBar(cache, visibility),
     new FileBadges(server),
     new CommitTree(server),
+    texts,
+    show,
+    queue,
     review,
     provenance,
     capture,
-    registerShowCommands(server, cache),
-    registerReviewCommands(server, () => review.refresh()),
+    registerReviewCommands(server, () => queue.refresh()),
     registerRecordingCommands(server, authors),
     registerRelationCommands(server, authors),
-    register('vibes.ui.showProvenance', server, () => provenance.reveal()),
-    register('vibes.ui.showChanges', server, async () => {
-      const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
-      await server.run('vibes.changes', { ...(uri && { uri: server.toProtocolUri(uri) }), show: true });
-    }),
+    register('vibes.ui.showProvenance', server, (argument) => provenance.reveal(argument)),
     register('vibes.ui.groupReview', server, () => review.chooseGrouping()),
-    register('vibes.ui.refreshReview', server, () => review.refresh()),
+    register('vibes.ui.refreshReview', server, () => queue.refresh()),
     vscode.commands.registerCommand('vibes.ui.toggleMarks', () => visibility.toggle()),
     vscode.commands.registerCommand('vibes.ui.cycleLineText', () => visibility.cycleLineText()),
     vscode.commands.registerCommand('vibes.ui.toggleBlame', () => visibility.toggleBlame()),

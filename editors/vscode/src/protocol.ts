@@ -4,12 +4,16 @@ import type { Range } from 'vscode-languageclient/node';
 
 /** A command of this client that the server offers as a code action. It takes the argument of `vibes.review`. */
 export const REJECT_WITH_NOTE = 'vibes.ui.rejectWithNote';
+/** A command of this client that lenses have: it takes `{uri, annotationIds}`. */
+export const SHOW_ANNOTATIONS = 'vibes.ui.showAnnotations';
 
 export type Band = 'low' | 'medium' | 'high' | 'critical';
 
 export interface Review {
   verdict: string | null;
   by: string | null;
+  kind: string;
+  at: string | null;
   stale: boolean;
 }
 
@@ -33,6 +37,9 @@ export interface Placement {
   prompt?: string;
   sessionId?: string;
   action: string | null;
+  commitHash?: string;
+  commitSubject?: string;
+  factors?: Members[];
   displayName: string;
   age: string | null;
   stateText: string;
@@ -81,9 +88,21 @@ export interface QueueEntry extends Omit<Placement, 'stateText' | 'label' | 'lin
   uri: string;
 }
 
-export interface Queue {
+/** A part of the review queue: what waits in some files, and how many annotations are reviewed there. */
+export interface QueuePart {
   placements: QueueEntry[];
+  reviewed: number;
+}
+
+/** The response after all parts. It has placements only if a row that was sent is no longer in the queue. */
+export interface QueueEnd extends QueuePart {
   total: number;
+  isWhole?: boolean;
+}
+
+/** Result of `vibes.showPrompt` and `vibes.showHistory`. */
+export interface ShownText {
+  text: string;
 }
 
 /** An entry of the result of `vibes.files`: a file that has annotations. */
@@ -118,11 +137,15 @@ export interface ChangedFile {
   editedLines: number;
   unreviewedLines: number;
   ranges: ChangedRange[];
+  /** The versions in git as documents. */
+  baseUri?: string;
+  headUri?: string;
 }
 
 /** Result of `vibes.changes`. */
 export interface Changes {
   files: ChangedFile[];
+  total: Pick<ChangedFile, 'changedLines' | 'verifiedLines' | 'claimedLines' | 'editedLines'>;
 }
 
 /** `data` of an error response: the code of the error. */

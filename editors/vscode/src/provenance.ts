@@ -69,6 +69,14 @@ export class ProvenanceCache implements vscode.Disposable {
     return placements?.find(isOwner) ?? placements?.find(encloses);
   }
 
+  /** Returns the placements on a 0-based line: its owner first, then those whose range encloses it. */
+  placementsAt(document: vscode.TextDocument, line: number): PlacementWithRuns[] {
+    const owner = this.placementAt(document, line);
+    const encloses = ({ range }: PlacementWithRuns) => range !== null && range.start.line <= line && line < range.end.line;
+    const others = this.get(document)?.placements.filter((each) => each !== owner && encloses(each)) ?? [];
+    return owner === undefined ? others : [owner, ...others];
+  }
+
   dispose(): void {
     for (const timer of this.timers.values()) clearTimeout(timer);
     vscode.Disposable.from(...this.disposables).dispose();

@@ -1,11 +1,13 @@
 import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import type { QueueEntry } from '../src/protocol.ts';
+import type { QueueEntry, QueueEnd } from '../src/protocol.ts';
+import { ReviewQueue, type Waiting } from '../src/reviewQueue.ts';
 import type { Server } from '../src/server/server.ts';
-import { isQueueEntry, ReviewTree } from '../src/views/reviewTree.ts';
+import { isWaiting, ReviewTree } from '../src/views/reviewTree.ts';
 import { disk, EventEmitter, Uri, views, Watcher } from './vscode.ts';
 
 interface PendingRequest {
+  send: (...ids: string[]) => Promise<void>;
   answer: (...ids: string[]) => Promise<void>;
   fail: (message: string) => Promise<void>;
 }
@@ -20,18 +22,36 @@ beforeEach(() => {
 afterEach(() => mock.timers.reset());
 
 const entry = (uri: string, annotationId: string) =>
-  ({ uri, annotationId, filePath: 'a.py', band: null, score: null, storedScore: null, model: {}, review: null }) as unknown as QueueEntry;
+  ({
+    uri,
+    annotationId,
+    filePath: 'a.py',
+    displayName: 'x = 1',
+    lineStart: 1,
+    lineEnd: 2,
+    band: null,
+    score: null,
+    storedScore: null,
+    model: {},
+    tool: {},
+    review: null,
+  }) as unknown as QueueEntry;
 
 /** Returns a tree with a fake view and server, the ids that it lists, and the pending requests. */
 function started() {
   const provenanceChanged = new EventEmitter<string>();
   const finished = new EventEmitter<undefined>();
   const requests: PendingRequest[] = [];
-  const run = (_command: string, { uri }: { uri: string }) =>
-    new Promise((resolve, reject) => {
-      const placements = (ids: string[]) => ids.map((id) => entry(`${uri}/a.py`, id));
+  const runInParts = (_command: string, { uri }: { uri: string }, onPart: (part: object) => void) =>
+    new Promise<QueueEnd>((resolve, reject) => {
+      const send = (ids: string[]) => onPart({ placements: ids.map((id) => entry(`${uri}/a.py`, id)), reviewed: 1 });
       requests.push({
-        answer: (...ids) => settled(() => resolve({ placements: placements(ids), total: ids.length })),
+        send: (...ids) => settled(() => send(ids)),
+        answer: (...ids) =>
+          settled(() => {
+            send(ids);
+            resolve({ placements: [], total: ids.length, reviewed: 1 });
+          }),
         fail: (message) => settled(() => reject(new Error(message))),
       });
     });
@@ -42,9 +62,10 @@ function started() {
     onDidFinishReading: finished.event,
     log: { warn: () => undefined },
     toProtocolUri: String,
-    run,
+    runInParts,
   };
-  const tree = new ReviewTree(server as unknown as Server);
+  const queue = new ReviewQueue(server as unknown as Server);
+  const tree = new ReviewTree(server as unknown as Server, queue);
   const view = views.at(-1);
   if (view === undefined) throw new Error('there is no view');
   const next = (): PendingRequest => {
@@ -53,9 +74,9 @@ function started() {
     return request;
   };
   const listed = () =>
-    tree.getChildren().flatMap((group) => tree.getChildren(group).map((each) => (isQueueEntry(each) ? each.annotationId : '')));
+    tree.getChildren().flatMap((group) => tree.getChildren(group).map((each) => (isWaiting(each) ? each.annotationId : '')));
   const show = (visible: boolean) => settled(() => view.show(visible));
-  return { tree, view, requests, next, listed, show, provenanceChanged, finished };
+  return { tree, queue, view, requests, next, listed, show, provenanceChanged, finished };
 }
 
 /** Runs an action and its pending promises. */
@@ -78,7 +99,8 @@ const recorded = (trail: string) => {
 
 test('the same annotation in a copy of the trail is a separate entry', () => {
   const { tree } = started();
-  const [one, other] = ['file:///shop/a.py', 'file:///shop/worktree/a.py'].map((uri) => tree.getTreeItem(entry(uri, '1')).id);
+  const row = { annotationId: '1', name: 'x', filePath: 'a.py', lineStart: 1, lineEnd: 2, band: null, score: null };
+  const [one, other] = ['file:///shop/a.py', 'file:///shop/worktree/a.py'].map((uri) => tree.getTreeItem({ ...row, uri } as Waiting).id);
   notStrictEqual(one, other);
 });
 
@@ -127,7 +149,7 @@ test('a failed request is repeated after reading ends, after a change, and when 
   await show(false);
   await show(true);
   await next().answer('1');
-  deepStrictEqual([listed(), view.message], [['1'], '']);
+  deepStrictEqual([listed(), view.message], [['1'], '1 to review']);
   provenanceChanged.fire('file:///shop/b.py');
   await wait();
   await next().fail('busy');
@@ -135,11 +157,11 @@ test('a failed request is repeated after reading ends, after a change, and when 
 });
 
 test('an older response never replaces a newer one', async () => {
-  const { tree, next, listed, requests, show } = started();
+  const { queue, next, listed, requests, show } = started();
   await show(true);
   const first = next();
   let isFresh = false;
-  void tree.refresh().then(() => (isFresh = true));
+  void queue.refresh().then(() => (isFresh = true));
   await wait();
   strictEqual(requests.length, 0, 'one request at a time');
   await first.answer('old');
@@ -147,4 +169,33 @@ test('an older response never replaces a newer one', async () => {
   await next().answer('new');
   strictEqual(isFresh, true);
   deepStrictEqual(listed(), ['new']);
+});
+
+test('rows are shown as they come, and old ones stay until all new ones have come', async () => {
+  const { queue, next, listed, show, view } = started();
+  await show(true);
+  const first = next();
+  await first.send('1');
+  deepStrictEqual(listed(), ['1']);
+  match(view.message, /1 to review so far/);
+  await first.answer('2');
+  deepStrictEqual([listed(), view.message, view.badge?.value], [['1', '2'], '2 to review', 2]);
+  void queue.refresh();
+  await wait();
+  const second = next();
+  await second.send('3');
+  deepStrictEqual(listed(), ['1', '2']);
+  await second.answer();
+  deepStrictEqual(listed(), ['3']);
+});
+
+test('a large group is listed in pages', async () => {
+  const { tree, next, show } = started();
+  await show(true);
+  await next().answer(...Array.from({ length: 20_000 }, (_, number) => String(number)));
+  const [group, ...others] = tree.getChildren();
+  const rows = tree.getChildren(group);
+  deepStrictEqual([others.length, rows.length], [0, 201]);
+  const more = rows.at(-1);
+  strictEqual(more && tree.getTreeItem(more).label, 'Show 200 more of 19800');
 });

@@ -60,15 +60,30 @@ class StubObject {
     this.parts = parts;
   }
 }
-export {
-  StubObject as FileDecoration,
-  StubObject as Position,
-  StubObject as Range,
-  StubObject as Selection,
-  StubObject as ThemeColor,
-  StubObject as ThemeIcon,
-  StubObject as TreeItem,
-};
+export { StubObject as FileDecoration, StubObject as Position, StubObject as Range, StubObject as Selection, StubObject as ThemeColor };
+
+export class ThemeIcon extends StubObject {
+  static readonly File = new ThemeIcon('file');
+}
+
+export class TreeItem {
+  constructor(readonly label: string) {}
+}
+
+export class CancellationTokenSource {
+  readonly token = { isCancellationRequested: false };
+  readonly cancel = () => undefined;
+  readonly dispose = () => undefined;
+}
+
+export class MarkdownString {
+  isTrusted: unknown;
+
+  constructor(
+    readonly value: string,
+    readonly supportThemeIcons: boolean,
+  ) {}
+}
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const FileType = { Directory: 2 };
 
@@ -173,4 +188,4 @@ export const LanguageStatusSeverity = {};
 export const ProgressLocation = {};
 export const env = { appRoot: '' };
 export const extensions = { getExtension: () => undefined };
-export const commands = { executeCommand: () => Promise.resolve() };
+export const commands = { executeCommand: () => Promise.resolve(), registerCommand: () => ({ dispose: () => undefined }) };

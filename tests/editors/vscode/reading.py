@@ -62,3 +62,13 @@ BLAME: Final = """root => {
     return found;
 }"""
 """The blame column beside each visible line: its text, its edge, and where the code begins."""
+LINE_END: Final = """(root, line) => {
+    const rows = [...root.querySelectorAll('.margin-view-overlays > div')];
+    const row = rows.find(each => each.querySelector('.line-numbers')?.textContent == line);
+    const y = row?.getBoundingClientRect().top;
+    const text = [...root.querySelectorAll('.view-line')].find(each => Math.abs(each.getBoundingClientRect().top - y) < 3);
+    const ends = [...(text?.querySelectorAll('[class*=ced-]') ?? [])].filter(each => getComputedStyle(each, '::after').content !== 'none');
+    const box = ends.at(-1)?.getBoundingClientRect();
+    return box ? { x: box.left, y: box.top + box.height / 2 } : null;
+}"""
+"""Where the text after a line's end begins."""

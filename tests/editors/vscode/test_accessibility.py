@@ -54,7 +54,7 @@ def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Pat
     for key in ("Home", "ArrowDown"):
         code.page.keyboard.press(key)
     code.wait_for(
-        ".part.sidebar .monaco-list-row.focused[aria-label^='Lines 23-27 of src/auth.py']"
+        ".part.sidebar .monaco-list-row.focused[aria-label*='critical 0.84, lines 23-27 of src/auth.py']"
     )
     code.page.keyboard.press("Shift+F10")
     code.wait_for(".monaco-menu .action-item", "Reject")

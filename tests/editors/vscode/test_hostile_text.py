@@ -8,6 +8,11 @@ from tests.editors.vscode.conftest import Open
 from tests.server.project import STORY, Project
 
 PROMPT = '[run](command:workbench.action.closeAllEditors) <img src=x onerror="alert(1)"> ![](http://example.org/x.png) $(zap) \u202eevil\x07\n# big'
+OURS = [
+    f"command:vibes.ui.{name}"
+    for name in ("showPrompt", "showHistory", "approve", "reject", "showProvenance")
+]
+"""The links below a hover: this extension's own."""
 
 
 def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_path: Path) -> None:
@@ -25,8 +30,10 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert "[run](command:workbench.action.closeAllEditors)" in hover
     shown = code.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
     assert shown.locator("img, h1").count() == 0
-    assert shown.locator("a[data-href^='command:']").count() == 0
     code.lens("AI edit")
+    links = shown.locator("a").evaluate_all("links => links.map(link => link.dataset.href ?? '')")
+    assert [each.partition("?")[0] for each in links if each.startswith("command:")] == OURS
+    assert not [each for each in links if "evil" in each or "workbench" in each]
     assert code.until(lambda: "$ (flame)<b>model</b>" in code.painted(5), "text at the line's end")
 
     code.command("VIBES: Show Provenance")
@@ -42,7 +49,7 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert "\\u202eevil\\u0007 # big" in row
     assert "$ (zap)" in row
     waiting = code.until(
-        lambda: next((each for each in code.view("Review") if each.startswith("Lines 4-7")), None),
+        lambda: next((each for each in code.view("Review") if "lines 4-7 of" in each), None),
         "the range in the queue",
     )
     assert "$ (flame)<b>model</b>" in waiting
@@ -60,15 +67,23 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert listed.locator("b, .codicon-flame").count() == 0
     code.page.keyboard.press("Escape")
 
+    code.page.keyboard.press("Alt+Shift+V")
+    preview = code.page.locator(".peekview-widget .preview .view-lines")
+    code.until(lambda: "[run](command:" in preview.inner_text().replace("\xa0", " "), "the peek")
+    for _ in range(2):
+        code.page.keyboard.press("Escape")
+
+    code.go_to(5)
     code.take_action("Show prompt")
-    code.wait_for(".tab.active", "prompt.md")
-    # An address is underlined in any text, by the editor. Once it is, what Markdown would link would be, too.
-    linked = code.editor.locator(".detected-link, .detected-link-active")
-    code.until(
-        lambda: "example.org" in "".join(linked.all_inner_texts()), "the address in the text"
+    code.wait_for(".tab.active", "Preview Prompt.md")
+    rendered = code.until(
+        lambda: next((each for each in code.page.frames if each.locator("pre").count() == 1), None),
+        "the rendered prompt",
     )
-    assert "command" not in "".join(linked.all_inner_texts())
-    assert "[run](command:workbench.action.closeAllEditors)" in code.editor.inner_text().replace(
-        "\xa0", " "
+    assert "[run](command:workbench.action.closeAllEditors)" in rendered.locator("pre").inner_text()
+    hrefs = rendered.locator("a").evaluate_all(
+        "links => links.map(link => link.dataset.href ?? '')"
     )
+    assert [each for each in hrefs if each] == ["/a.py#L4"]
+    assert rendered.locator("img, b").count() == 0
     assert code.blocked == [], "something planted was fetched"

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from playwright.sync_api import Error, Locator, Page, Route
 
 from tests.editors.vscode.program import Program
-from tests.editors.vscode.reading import BLAME, LENSES, MARKS, PAINTED
+from tests.editors.vscode.reading import BLAME, LENSES, LINE_END, MARKS, PAINTED
 
 TIMEOUT: Final = 180
 """Seconds before a wait fails."""
@@ -205,6 +205,21 @@ class Window:
             for each in self.editor.evaluate(LENSES)
         ]
 
+    def hover_line_end(self, line: int, expected: str) -> None:
+        """Point at the text after a line's end until a hover shows that has `expected`."""
+        hovers = self.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
+
+        def shown() -> bool:
+            place = self.editor.evaluate(LINE_END, line)
+            if place is None:
+                return False
+            self.page.mouse.move(place["x"], place["y"] - 90)  # a resting mouse opens no hover
+            self.page.mouse.move(place["x"] + 60, place["y"], steps=5)
+            hovers.filter(has_text=expected).first.wait_for(timeout=3000)
+            return True
+
+        self.until(shown, f"a hover on the text after line {line} that says {expected!r}")
+
     def lens(self, expected: str, at: int | None = None) -> tuple[int, str]:
         """Wait for a lens that contains a text, optionally above a line; return line and text.
 
@@ -294,6 +309,11 @@ class Window:
         return self.page.locator(
             f".part.sidebar .monaco-list-row[aria-label^={json.dumps(label)}]"
         ).first
+
+    def row_icon(self, label: str) -> str:
+        """Return the image URL of a view row's icon, as `marks` does."""
+        icon = self._row(label).locator(".custom-view-tree-node-item-icon").first
+        return str(icon.evaluate("icon => getComputedStyle(icon).backgroundImage"))
 
     def press_in_row(self, label: str, action: str) -> None:
         """Press a hover button of a view row until an input box opens."""

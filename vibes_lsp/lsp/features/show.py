@@ -146,8 +146,8 @@ def register(server: Server) -> ShownDocuments:
         version = parse_version(params.uri)
         if version is None:
             return types.TextDocumentContentResult(documents.text(params.uri))
-        folder, blob = version
-        directory = run_use_case(lambda: ls.find_project(folder).directory)
+        file, blob = version
+        directory = run_use_case(lambda: ls.find_project(file).directory)
         work = partial(read_version, directory, blob)
         text = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
         return types.TextDocumentContentResult(text)
@@ -239,7 +239,9 @@ def _compare(
 def _changed_file(root: Path, file: ChangedFile) -> Members:
     """Return where the AI lines of a changed file are, and its versions in git as documents."""
     old, new = file.blobs
-    versions: Members = {"baseUri": version_uri(root, file.old_path or file.path, old)}
+    versions: Members = {}
+    if old is not None:
+        versions["baseUri"] = version_uri(root, file.old_path or file.path, old)
     if new is not None:
         versions["headUri"] = version_uri(root, file.path, new)
     ranges: list[JsonValue] = [

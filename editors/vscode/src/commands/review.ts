@@ -1,10 +1,11 @@
-// Approves or rejects an entry of the review view, or the annotations at the cursor or in the selection.
+// Approves or rejects a row of the review view, the annotation of a link, or the annotations at the cursor or in the selection.
 
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import { isAnnotationRef, type AnnotationRef } from '../commandLinks';
 import { REJECT_WITH_NOTE, type Members, type Reviewed } from '../protocol';
 import type { Server } from '../server/server';
-import { isQueueEntry } from '../views/reviewTree';
+import { isWaiting } from '../views/reviewTree';
 import { Cancelled, showDone, register } from './register';
 import { selected } from './selection';
 
@@ -12,7 +13,8 @@ type Verdict = 'approved' | 'rejected';
 
 export function registerReviewCommands(server: Server, refresh: () => Promise<void>): vscode.Disposable {
   const reviewWith = (verdict: Verdict, isInView: boolean) => async (node: unknown) => {
-    const location = isInView ? entryMembers(node) : selected(server).location;
+    const location = isInView ? rowMembers(node) : isAnnotationRef(node) ? linkMembers(server, node) : selected(server).location;
+    if (isAnnotationRef(node)) await vscode.commands.executeCommand('editor.action.hideHover'); // it says what is no longer true
     await send(server, { ...location, verdict, ...(await askNote(verdict)) });
     await refresh();
   };
@@ -28,9 +30,14 @@ export function registerReviewCommands(server: Server, refresh: () => Promise<vo
   );
 }
 
-/** Returns the annotation of an entry of the review view. Throws rather than use the cursor: the list may have changed under the mouse. */
-function entryMembers(node: unknown): Members {
-  if (!isQueueEntry(node)) throw new Error('the list has just changed: try again');
+/** Returns the annotation of a link in a hover. */
+function linkMembers(server: Server, { uri, annotationId }: AnnotationRef): Members {
+  return { uri: server.toProtocolUri(vscode.Uri.parse(uri)), annotationIds: [annotationId] };
+}
+
+/** Returns the annotation of a row of the review view. Throws rather than use the cursor: the list may have changed under the mouse. */
+function rowMembers(node: unknown): Members {
+  if (!isWaiting(node)) throw new Error('the list has just changed: try again');
   return { uri: node.uri, annotationIds: [node.annotationId] };
 }
 

@@ -71,6 +71,12 @@ export function decorationOf(style: MarkStyle, part: Part): vscode.TextEditorDec
   });
 }
 
+/** Returns the mark of a band as the icon of a tree row. */
+export function iconOf(band: Band | null): { dark: vscode.Uri; light: vscode.Uri } {
+  const { dark, light, shape } = BANDS[band ?? 'none'];
+  return { dark: picture(shape, dark, 'xMidYMid'), light: picture(shape, light, 'xMidYMid') };
+}
+
 /** Returns a shape with a dashed outline and without a fill. */
 function dashed(shape: string): string {
   return shape

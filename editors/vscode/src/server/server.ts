@@ -1,5 +1,6 @@
 // The server process: finds, starts, restarts and stops it, and sends requests.
 
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import {
   CloseAction,
@@ -7,11 +8,12 @@ import {
   DocumentDiagnosticRequest,
   ExecuteCommandRequest,
   LanguageClient,
+  ProgressType,
   RevealOutputChannelOn,
   State,
   type ErrorHandler,
 } from 'vscode-languageclient/node';
-import { REJECT_WITH_NOTE, type Provenance, type ProvenanceDelta } from '../protocol';
+import { REJECT_WITH_NOTE, SHOW_ANNOTATIONS, type Provenance, type ProvenanceDelta } from '../protocol';
 import { findProgram, programSettings, type Program } from './location';
 import { logLines } from './logging';
 import { ChangeBatcher } from './changeBatcher';
@@ -25,6 +27,13 @@ export class Server implements vscode.Disposable {
   failure: string | undefined;
   /** Whether a user command caused the last start. */
   isUserRequested = false;
+
+  /** Completes the server's hovers. */
+  completeHover:
+    | ((hover: vscode.Hover | null | undefined, ...at: [vscode.TextDocument, vscode.Position]) => vscode.Hover | null | undefined)
+    | undefined;
+  /** Commands of the server that this client carries out in its own way when the user runs them. */
+  readonly commandOverrides = new Map<string, (argument: unknown) => Promise<unknown>>();
 
   private client: LanguageClient | undefined;
   /** `programSettings()` at the last start. */
@@ -130,6 +139,24 @@ export class Server implements vscode.Disposable {
     return (await this.running().sendRequest(ExecuteCommandRequest.type, params)) as Result;
   }
 
+  /** Executes a command of the server that sends its result in parts; `onPart` gets each before the response. */
+  async runInParts<Result>(
+    command: string,
+    args: object,
+    onPart: (part: object) => void,
+    cancellation: vscode.CancellationToken,
+  ): Promise<Result> {
+    const client = this.running();
+    const partialResultToken = randomUUID();
+    const listener = client.onProgress(new ProgressType<object>(), partialResultToken, onPart);
+    try {
+      const params = { command, arguments: [{ ...args, partialResultToken }] };
+      return (await client.sendRequest(ExecuteCommandRequest.type, params, cancellation)) as Result;
+    } finally {
+      listener.dispose();
+    }
+  }
+
   /** Converts a URI to the form that the LSP client sends. */
   toProtocolUri(uri: vscode.Uri): string {
     return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
@@ -192,6 +219,14 @@ export class Server implements vscode.Disposable {
         },
         middleware: {
           ...this.changeBatcher.middleware,
+          provideHover: async (document, position, token, next) => {
+            const hover = await next(document, position, token);
+            return this.completeHover?.(hover, document, position) ?? hover;
+          },
+          executeCommand: async (command, args: unknown[], next) =>
+            this.commandOverrides.has(command)
+              ? await this.commandOverrides.get(command)?.(args[0])
+              : ((await next(command, args)) as unknown),
           handleWorkDoneProgress: (token, params, next) => {
             next(token, params);
             if (params.kind === 'end') this.readEnds.fire();
@@ -205,7 +240,7 @@ export class Server implements vscode.Disposable {
     );
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE], resolvedLenses: true } }; // VS Code would resolve lenses only when they are scrolled into view
+        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE, SHOW_ANNOTATIONS], resolvedLenses: true } }; // VS Code would resolve lenses only when they are scrolled into view
       },
       initialize: () => undefined,
       getState: () => ({ kind: 'static' }),

@@ -1,74 +1,70 @@
-// The review view: unreviewed annotations, highest risk first, grouped by file, prompt or session.
+// The review view: what waits for a review, highest risk first, grouped by file, prompt or session.
 
+import * as path from 'node:path';
 import * as vscode from 'vscode';
-import type { Band, Queue, QueueEntry } from '../protocol';
+import { iconOf } from '../marks/shapes';
+import type { Band } from '../protocol';
+import type { ReviewQueue, Waiting } from '../reviewQueue';
 import type { Server } from '../server/server';
 import { plain } from '../text';
-import { findTrails, TrailWatch } from '../trails';
+import { ago, fullTime } from '../time';
 
-const QUEUE_LIMIT = 500;
-const REFRESH_DELAY = 300;
+/** Rows of a group, and groups, that are shown at first and with each click on *Show More*. */
+const PAGE = 200;
+/** Groups are open as long as they have this many rows together. */
+const MAX_OPEN_ROWS = 400;
+/** Milliseconds between two updates while rows arrive. */
+const UPDATE_INTERVAL = 400;
 const GROUPINGS = ['file', 'prompt', 'session'] as const;
 type Grouping = (typeof GROUPINGS)[number];
+const BAND_NAMES: readonly Band[] = ['critical', 'high', 'medium', 'low'];
 
 interface Group {
-  name: string;
-  waiting: QueueEntry[];
+  kind: 'group';
+  key: string;
+  rows: Waiting[];
+  isOpen: boolean;
 }
-type Node = Group | QueueEntry;
+/** The row that shows more rows of a group, or more groups. */
+interface More {
+  kind: 'more';
+  key: string;
+  rest: number;
+}
+type Node = Group | More | Waiting;
 
-const ICONS: Record<Band | 'none', vscode.ThemeIcon> = {
-  low: new vscode.ThemeIcon('circle-outline', new vscode.ThemeColor('vibes.band.low')),
-  medium: new vscode.ThemeIcon('triangle-up', new vscode.ThemeColor('vibes.band.medium')),
-  high: new vscode.ThemeIcon('warning', new vscode.ThemeColor('vibes.band.high')),
-  critical: new vscode.ThemeIcon('error', new vscode.ThemeColor('vibes.band.critical')),
-  none: new vscode.ThemeIcon('circle-small-filled', new vscode.ThemeColor('vibes.band.none')),
-};
-
-/** Whether a command argument is an entry of this view. */
-export function isQueueEntry(node: unknown): node is QueueEntry {
-  return typeof node === 'object' && node !== null && 'annotationId' in node && 'uri' in node;
+/** Whether a command argument is a row of this view. */
+export function isWaiting(node: unknown): node is Waiting {
+  return typeof node === 'object' && node !== null && 'annotationId' in node && 'lineStart' in node && 'uri' in node;
 }
 
 export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-  private queue: QueueEntry[] | undefined;
-  private isStale = true;
+  private readonly limits = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private pendingRequest: Promise<void> | undefined;
-  private readonly trails = new TrailWatch(() => this.refreshSoon());
+  private endProgress: (() => void) | undefined;
   private readonly changes = new vscode.EventEmitter<undefined>();
   private readonly view: vscode.TreeView<Node>;
   private readonly disposables: { dispose(): unknown }[];
 
   readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(private readonly server: Server) {
+  constructor(
+    private readonly server: Server,
+    private readonly queue: ReviewQueue,
+  ) {
     this.view = vscode.window.createTreeView('vibes.review', { treeDataProvider: this, showCollapseAll: true });
     this.disposables = [
       this.view,
       this.changes,
-      this.trails,
-      server.onDidChangeState(() => this.refreshSoon()),
-      server.onDidFinishReading(() => this.refreshSoon()),
-      server.onDidChangeProvenance((uri) => {
-        const isEdited = vscode.workspace.textDocuments.some((each) => each.isDirty && each.uri.toString() === uri);
-        if (!isEdited) this.refreshSoon(); // the queue covers saved text only
-      }),
-      vscode.workspace.onDidSaveTextDocument(() => this.refreshSoon()),
-      this.view.onDidChangeVisibility(({ visible }) => {
-        if (visible && this.isStale) void this.refresh();
-      }),
+      queue.onDidChange(() => this.updateSoon()),
+      server.onDidChangeState(() => this.updateHeader()),
+      this.view.onDidChangeVisibility(({ visible }) => queue.watch(visible)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('vibes.review.groupBy')) this.changes.fire(undefined);
       }),
+      vscode.commands.registerCommand('vibes.ui.showMore', (key: unknown) => this.showMore(String(key))),
     ];
-  }
-
-  /** Requests the queue if the view is visible, else when it becomes visible. The old entries stay until the response. */
-  async refresh(): Promise<void> {
-    clearTimeout(this.timer);
-    this.isStale = true;
-    if (this.view.visible) await (this.pendingRequest ??= this.requestWhileStale());
+    queue.watch(this.view.visible);
   }
 
   async chooseGrouping(): Promise<void> {
@@ -77,120 +73,184 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 
   getChildren(node?: Node): Node[] {
-    if (node !== undefined) return isQueueEntry(node) ? [] : node.waiting;
-    if (this.queue === undefined) return this.refreshSoon();
-    const grouping = vscode.workspace.getConfiguration('vibes').get<Grouping>('review.groupBy', 'file');
-    const groups = new Map<string, QueueEntry[]>();
-    for (const each of this.queue) {
-      const key = keyOf(each, grouping);
-      groups.set(key, [...(groups.get(key) ?? []), each]);
-    }
-    return [...groups.values()].map((waiting) => ({ name: nameOf(waiting, grouping), waiting }));
+    if (node === undefined) return this.page('', this.groups());
+    return 'kind' in node && node.kind === 'group' ? this.page(node.key, node.rows) : [];
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    return isQueueEntry(node) ? itemOf(node) : groupOf(node);
+    if (isWaiting(node)) return rowItem(node, grouping());
+    return node.kind === 'more' ? moreItem(node) : groupItem(node, grouping());
   }
 
   dispose(): void {
     clearTimeout(this.timer);
+    this.endProgress?.();
     vscode.Disposable.from(...this.disposables).dispose();
   }
 
-  private refreshSoon(): Node[] {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.refresh(), REFRESH_DELAY);
-    return [];
-  }
-
-  /** Sends one request at a time and repeats it after changes, so that an older response never replaces a newer one. */
-  private async requestWhileStale(): Promise<void> {
-    try {
-      for (let isAnswered = true; isAnswered && this.isStale && this.view.visible;) {
-        this.isStale = false;
-        isAnswered = await this.request();
-        this.isStale ||= !isAnswered;
-        this.changes.fire(undefined);
-      }
-    } finally {
-      this.pendingRequest = undefined;
+  private groups(): Group[] {
+    const by = grouping();
+    const groups = new Map<string, Group>();
+    for (const each of this.queue.rows) {
+      const key = keyOf(each, by);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { kind: 'group', key, rows: [each], isOpen: false });
+      else group.rows.push(each);
     }
-  }
-
-  /** Updates the queue; returns whether the request succeeded. */
-  private async request(): Promise<boolean> {
-    try {
-      const roots = await findTrails();
-      this.trails.include(roots);
-      if (this.server.state !== 'running') {
-        this.queue = [];
-        this.view.message = '';
-        return true;
-      }
-      const answers = await Promise.all(
-        roots.map((root) => this.server.run<Queue>('vibes.queue', { uri: this.server.toProtocolUri(root), limit: QUEUE_LIMIT })),
-      );
-      this.queue = answers.flatMap(({ placements }) => placements);
-      this.showCounts(
-        this.queue,
-        answers.reduce((sum, { total }) => sum + total, 0),
-      );
-      return true;
-    } catch (error) {
-      this.server.log.warn(`the review queue: ${String(error)}`);
-      this.view.message = plain(error instanceof Error ? error.message : String(error), 300);
-      this.queue ??= [];
-      return false;
+    let rows = 0;
+    for (const group of groups.values()) {
+      group.isOpen = rows === 0 || rows + group.rows.length <= MAX_OPEN_ROWS;
+      rows += group.rows.length;
     }
+    return [...groups.values()];
   }
 
-  private showCounts(queue: QueueEntry[], total: number): void {
-    const risky = queue.filter(({ band }) => band === 'high' || band === 'critical').length;
-    this.view.badge = risky > 0 ? { value: risky, tooltip: `${risky} unreviewed ranges of high or critical risk` } : undefined;
-    const rest = total - queue.length;
-    this.view.message = rest > 0 ? `The first ${queue.length} of ${total}.` : '';
-    void vscode.commands.executeCommand('setContext', 'vibes.queueKnown', true);
+  /** Returns the first nodes, and one that shows more: VS Code builds all nodes of an open group at once. */
+  private page(key: string, nodes: readonly (Group | Waiting)[]): Node[] {
+    const limit = this.limits.get(key) ?? PAGE;
+    const rest = nodes.length - limit;
+    return rest <= 0 ? [...nodes] : [...nodes.slice(0, limit), { kind: 'more', key, rest }];
+  }
+
+  private showMore(key: string): void {
+    this.limits.set(key, (this.limits.get(key) ?? PAGE) + PAGE);
+    this.changes.fire(undefined);
+  }
+
+  /** Shows the first rows at once, and those that follow together. */
+  private updateSoon(): void {
+    if (!this.queue.isLoading) {
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      this.update();
+      return;
+    }
+    if (this.timer !== undefined) return;
+    this.update();
+    if (this.queue.rows.length === 0) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.update();
+    }, UPDATE_INTERVAL);
+  }
+
+  private update(): void {
+    this.updateHeader();
+    this.changes.fire(undefined);
+  }
+
+  /** Shows progress, the counts, and why there are no rows. */
+  private updateHeader(): void {
+    const { rows, reviewed, isLoading, isKnown, failure } = this.queue;
+    const isBusy = isLoading || this.server.state === 'starting';
+    if (isBusy) this.showProgress();
+    else this.endProgress?.();
+    void vscode.commands.executeCommand('setContext', 'vibes.queueKnown', isKnown);
+    void vscode.commands.executeCommand('setContext', 'vibes.starting', this.server.state === 'starting');
+    const counts = countsOf(rows);
+    this.view.badge = isKnown && rows.length > 0 ? { value: rows.length, tooltip: `${rows.length} to review${counts}` } : undefined;
+    this.view.description = isKnown && rows.length + reviewed > 0 ? `${reviewed} of ${rows.length + reviewed} reviewed` : '';
+    if (failure !== undefined) this.view.message = plain(failure, 300);
+    else if (isLoading) this.view.message = `Reading the project: ${rows.length} to review so far…`;
+    else this.view.message = rows.length === 0 ? '' : `${rows.length} to review${counts}`;
+  }
+
+  private showProgress(): void {
+    if (this.endProgress !== undefined) return;
+    const ended = new Promise<void>((resolve) => {
+      this.endProgress = () => {
+        this.endProgress = undefined;
+        resolve();
+      };
+    });
+    void vscode.window.withProgress({ location: { viewId: 'vibes.review' } }, () => ended);
   }
 }
 
-function keyOf(waiting: QueueEntry, grouping: Grouping): string {
-  if (grouping === 'file') return waiting.uri;
-  return (grouping === 'prompt' ? waiting.promptHash : waiting.sessionId) ?? '';
+function grouping(): Grouping {
+  return vscode.workspace.getConfiguration('vibes').get<Grouping>('review.groupBy', 'file');
 }
 
-function nameOf([first]: QueueEntry[], grouping: Grouping): string {
-  if (grouping === 'file') return plain(first?.filePath, 200);
-  if (grouping === 'prompt') return plain(first?.prompt ?? 'Without a prompt');
-  return first?.sessionId === undefined ? 'Without a session' : `Session ${plain(first.sessionId, 12)}`;
+/** Returns the numbers of the risk bands, such as `: 1 critical, 2 high`; empty without risk. */
+function countsOf(rows: readonly Waiting[]): string {
+  const counts = BAND_NAMES.map((band) => [rows.filter((row) => row.band === band).length, band] as const);
+  const some = counts.filter(([count]) => count > 0).map(([count, band]) => `${count} ${band}`);
+  return some.length === 0 ? '' : `: ${some.join(', ')}`;
 }
 
-function groupOf({ name, waiting }: Group): vscode.TreeItem {
-  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
-  item.description = String(waiting.length);
-  item.tooltip = name;
-  item.accessibilityInformation = { label: `${name}, ${waiting.length} to review` };
+function keyOf(row: Waiting, by: Grouping): string {
+  return `${by}:${(by === 'file' ? row.uri : by === 'prompt' ? row.promptHash : row.sessionId) ?? ''}`;
+}
+
+function groupItem({ key, rows, isOpen }: Group, by: Grouping): vscode.TreeItem {
+  const state = isOpen ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed;
+  const [first] = rows;
+  const { name, folder, full } = titleOf(first, by);
+  const item = new vscode.TreeItem(name, state);
+  item.id = key;
+  item.description = `${folder}${folder === '' ? '' : ' · '}${rows.length}`;
+  item.tooltip = full;
+  item.accessibilityInformation = { label: `${full}, ${rows.length} to review` };
+  if (by === 'file' && first !== undefined) {
+    item.resourceUri = vscode.Uri.parse(first.uri);
+    item.iconPath = vscode.ThemeIcon.File;
+  } else item.iconPath = new vscode.ThemeIcon(by === 'prompt' ? 'comment' : 'robot');
   return item;
 }
 
-function itemOf(waiting: QueueEntry): vscode.TreeItem {
-  const where =
-    waiting.functionName === undefined ? `Lines ${waiting.lineStart ?? '?'}-${waiting.lineEnd ?? '?'}` : plain(waiting.functionName, 60);
-  const score = waiting.score ?? waiting.storedScore;
-  const risk = waiting.band === null ? '' : `${waiting.band}${score === null ? '' : ` ${score.toFixed(2)}`} · `;
-  const who = plain(waiting.model.name ?? 'unknown model', 40);
-  const stale = waiting.review?.stale === true ? ' · changed since its review' : '';
-  const item = new vscode.TreeItem(where);
-  item.id = `${waiting.uri}#${waiting.annotationId}`; // a copy of the trail in the workspace, such as a git worktree, has the same ids
-  item.description = `${risk}${who}${stale}`;
-  item.iconPath = ICONS[waiting.band ?? 'none'];
+function titleOf(row: Waiting | undefined, by: Grouping): { name: string; folder: string; full: string } {
+  if (by === 'file') {
+    const { base, folder } = partsOf(row?.filePath ?? '');
+    return { name: base, folder, full: plain(row?.filePath, 200) };
+  }
+  if (by === 'prompt') {
+    const name = row?.promptHash === undefined ? 'Without a prompt' : plain(row.prompt ?? 'Prompt without text');
+    return { name, folder: '', full: name };
+  }
+  if (row?.sessionId === undefined) return { name: 'Without a session', folder: '', full: 'Without a session' };
+  const name = plain(row.tool ?? 'Session', 60);
+  const when = ago(row.timestamp) ?? '';
+  return { name, folder: when, full: `${name}, ${when}` };
+}
+
+function rowItem(row: Waiting, by: Grouping): vscode.TreeItem {
+  const lines = row.lineStart === row.lineEnd ? `line ${row.lineStart}` : `lines ${row.lineStart}-${row.lineEnd}`;
+  const { base, folder } = partsOf(row.filePath);
+  const risk = row.band === null ? '' : `${row.band}${row.score === null ? '' : ` ${row.score.toFixed(2)}`}`;
+  const stale = row.isStale ? 'changed since its review' : '';
+  const name = plain(row.name, 80) || lines;
+  const place = by === 'file' ? lines : `${base}:${row.lineStart}`;
+  const who = [plain(row.model ?? '', 40), ago(row.timestamp) ?? ''].filter(Boolean).join(', ');
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.None);
+  item.id = `${row.uri}#${row.annotationId}`; // a copy of the trail in the workspace, such as a git worktree, has the same ids
+  item.description = [place, risk, stale, by === 'file' ? '' : folder].filter(Boolean).join(' · ');
+  item.iconPath = iconOf(row.band);
   item.contextValue = 'waiting';
-  item.tooltip = `${plain(waiting.filePath, 200)}: ${where}\n${risk}${who}${stale}\n${plain(waiting.prompt ?? 'no prompt recorded', 300)}`;
-  item.accessibilityInformation = { label: `${where} of ${plain(waiting.filePath, 200)}, ${risk}${who}${stale}` };
-  item.command = { command: 'vscode.open', title: 'Open', arguments: [vscode.Uri.parse(waiting.uri), { selection: selectionOf(waiting) }] };
+  const details = [`${plain(row.filePath, 200)}, ${lines}`, risk && `Risk: ${risk}`, who, fullTime(row.timestamp) ?? '', stale];
+  item.tooltip = [name, ...details, plain(row.prompt ?? 'No prompt is recorded', MAX_PROMPT)].filter(Boolean).join('\n');
+  const spoken = [name, risk, `${lines} of ${plain(row.filePath, 200)}`, who, stale];
+  item.accessibilityInformation = { label: spoken.filter(Boolean).join(', ') };
+  item.command = { command: 'vscode.open', title: 'Open', arguments: [vscode.Uri.parse(row.uri), { selection: selectionOf(row) }] };
   return item;
 }
 
-function selectionOf({ lineStart }: QueueEntry): vscode.Range {
-  const line = (lineStart ?? 1) - 1;
-  return new vscode.Range(line, 0, line, 0);
+const MAX_PROMPT = 300;
+
+function moreItem({ key, rest }: More): vscode.TreeItem {
+  const name = `Show ${Math.min(PAGE, rest)} more of ${rest}`;
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.None);
+  item.id = `more:${key}`;
+  item.iconPath = new vscode.ThemeIcon('ellipsis');
+  item.accessibilityInformation = { label: name };
+  item.command = { command: 'vibes.ui.showMore', title: 'Show More', arguments: [key] };
+  return item;
+}
+
+function partsOf(filePath: string): { base: string; folder: string } {
+  const folder = path.posix.dirname(filePath);
+  return { base: plain(path.posix.basename(filePath), 100), folder: folder === '.' ? '' : plain(folder, 100) };
+}
+
+function selectionOf({ lineStart }: Waiting): vscode.Range {
+  return new vscode.Range(lineStart - 1, 0, lineStart - 1, 0);
 }
