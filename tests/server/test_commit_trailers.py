@@ -36,7 +36,7 @@ async def test_a_line_shows_the_agent_of_its_commit(
     shown = await plain(editor, uri, 6)
     assert "Claude" in shown[0]
     assert "took part in the commit of this line" in shown[0]
-    assert repository.head()[:12] in shown[-1]
+    assert repository.head()[:8] in shown[-1]
     assert shown[1].strip("`").startswith("Co-authored-by: Claude [x](command:y)")
     assert await plain(editor, uri, 1) == []
     editor.insert(uri, 1, "# new\n")

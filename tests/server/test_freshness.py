@@ -92,14 +92,16 @@ async def test_a_log_rewritten_in_place_with_the_same_length(
     editor: Editor, project: Project
 ) -> None:
     uri = await editor.open_settled(project.annotated(action="create"))
-    assert "create" in await editor.hover(uri, 4)
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert placement["action"] == "create"
     log = project.files.log
     content = log.read_bytes().replace(b'"action":"create"', b'"action":"modify"')
     times = log.stat()
     with log.open("r+b") as stream:
         stream.write(content)
     os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert "modify" in await editor.hover(uri, 4)
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert placement["action"] == "modify"
 
 
 async def test_an_entry_that_moves_from_the_journal_into_the_manifest(

@@ -40,7 +40,11 @@ async def test_it_has_no_line_no_lens_no_problem_and_no_mark(
     )
     assert await editor.lenses(uri) == []
     assert await editor.diagnostics(uri) == []
-    assert (await editor.run("vibes.queue", {"uri": uri})) == {"placements": [], "total": 0}
+    assert (await editor.run("vibes.queue", {"uri": uri})) == {
+        "placements": [],
+        "total": 0,
+        "reviewed": 0,
+    }
 
 
 async def test_a_hover_says_what_it_is(editor: Editor, project: Project, kind: str) -> None:

@@ -38,7 +38,7 @@ async def test_a_line_shows_its_note_with_the_source(
     uri = await editor.open_known(project.root / "a.py")
     assert await plain(editor, uri, 6) == [
         "git-ai: Claude Code · claude-sonnet-4-5-20250514",
-        f"note of commit {repository.head()[:12]}, not recorded in this trail",
+        f"note of commit {repository.head()[:8]}, not recorded in this trail",
     ]
     assert await plain(editor, uri, 1) == []
     assert await plain(editor, uri, 12) == []

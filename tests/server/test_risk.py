@@ -22,7 +22,8 @@ CONFIG: Final = ".ai-audit/config.json"
 async def told(editor: Editor, uri: str) -> str:
     """Return the line of a hover that tells the score."""
     lines = (await editor.hover(uri, 4)).replace("*", "").splitlines()
-    return next((line.strip() for line in lines if line.startswith("PRISM:")), "")
+    found = next((line.strip() for line in lines if line.startswith("Risk ")), "")
+    return found.removeprefix("Risk ").partition(": ")[0]
 
 
 def lines(first: int, last: int) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def lines(first: int, last: int) -> dict[str, Any]:
 async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Project) -> None:
     project.config(risk_scoring=HALVES)
     uri = await editor.open_known(project.annotated())
-    assert await told(editor, uri) == "PRISM: 0.80 critical"
+    assert await told(editor, uri) == "0.80 critical"
     assert await editor.lenses(uri) == [(4, "AI edit · AGE · critical risk · not reviewed")]
     (found,) = await editor.diagnostics(uri)
     assert (found.code, found.message) == (
@@ -44,12 +45,12 @@ async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Projec
         "vibes.review",
         {"uri": uri, "range": lines(5, 5), "verdict": "approved", "reviewer": "Ada Example"},
     )
-    assert await told(editor, uri) == "PRISM: 0.30 medium"
+    assert await told(editor, uri) == "0.30 medium"
     assert await editor.lenses(uri) == []
     assert await editor.diagnostics(uri) == []
 
     editor.insert(uri, 5, "    # another hand\n")
-    assert await told(editor, uri) == "PRISM: 0.80 critical"
+    assert await told(editor, uri) == "0.80 critical"
     (found,) = await editor.diagnostics(uri)
     assert found.message == "risk 0.80 critical, approved, but changed since: the action is create"
 
@@ -68,7 +69,7 @@ async def test_the_stored_score_stands_beside_a_live_one_that_is_another(
     }
     answer = await editor.run("vibes.recordAnnotation", given)
     assert answer["record"]["risk_score"] == 0.8
-    assert await told(editor, uri) == "PRISM: 0.80 critical"
+    assert await told(editor, uri) == "0.80 critical"
     await editor.run(
         "vibes.review",
         {
@@ -78,7 +79,7 @@ async def test_the_stored_score_stands_beside_a_live_one_that_is_another(
             "reviewer": "Ada Example",
         },
     )
-    assert await told(editor, uri) == "PRISM: 0.30 medium (0.80 as recorded)"
+    assert await told(editor, uri) == "0.30 medium (0.80 as recorded)"
     (placement,) = (await editor.provenance(uri))["placements"]
     assert (placement["score"], placement["storedScore"], placement["band"]) == (0.3, 0.8, "medium")
     assert {each["signal"]: each["value"] for each in placement["factors"] if each["weight"]} == {
@@ -90,9 +91,13 @@ async def test_the_stored_score_stands_beside_a_live_one_that_is_another(
 async def test_the_hover_says_what_a_score_is_made_of(editor: Editor, project: Project) -> None:
     project.config(risk_scoring={"enabled": True})
     uri = editor.open(project.annotated())
-    assert "scope_lines 0.307692 x 0.15: 4 of 13 lines (31%)" in (
-        await editor.hover(uri, 4)
-    ).replace("`", "")
+    assert "**Risk** 0.55 medium: the action is create; recorded at medium assurance".replace(
+        "**", "**" if editor.marks else ""
+    ) in await editor.hover(uri, 4)
+    (found,) = (await editor.provenance(uri))["placements"]
+    given = {"uri": uri, "annotationId": found["annotationId"], "show": False}
+    history = (await editor.run("vibes.showHistory", given))["text"].replace("`", "")
+    assert "scope_lines 0.307692 x 0.15: 4 of 13 lines (31%)" in history
 
 
 @pytest.mark.parametrize("scoring", [None, {"enabled": False}])
@@ -103,7 +108,7 @@ async def test_a_preview_shows_scores_where_prism_is_off_and_reports_nothing(
     uri = editor.open(project.annotated())
     assert await told(editor, uri) == ""
     await editor.set(risk={"preview": True}, diagnostics={"minimumBand": "low"})
-    assert await told(editor, uri) == "PRISM: 0.55 medium"
+    assert await told(editor, uri) == "0.55 medium"
     assert await editor.diagnostics(uri) == []
     await editor.set()
     assert await told(editor, uri) == ""
@@ -112,9 +117,9 @@ async def test_a_preview_shows_scores_where_prism_is_off_and_reports_nothing(
 async def test_a_policy_that_changes_changes_the_score(editor: Editor, project: Project) -> None:
     project.config(risk_scoring=HALVES)
     uri = await editor.open_known(project.annotated())
-    assert await told(editor, uri) == "PRISM: 0.80 critical"
+    assert await told(editor, uri) == "0.80 critical"
     project.config(risk_scoring={**HALVES, "thresholds": {"critical": 0.81}})
-    assert await told(editor, uri) == "PRISM: 0.80 high"
+    assert await told(editor, uri) == "0.80 high"
     project.config(risk_scoring={**HALVES, "algorithm": "ours"})
     assert await told(editor, uri) == ""
 

@@ -22,6 +22,7 @@ from vibes_lsp.history.git import run_git, start_git
 from vibes_lsp.history.repository import Repository, parse_seconds
 
 _MAX_BYTES: Final = 64 << 20
+_MAX_SUBJECT: Final = 2000
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
 _AUTHOR: Final = re.compile(rb"^author [^\n]*> (-?\d+)", re.MULTILINE)
@@ -147,6 +148,20 @@ class GitObjects:
             tuple(each.decode() for each in parents),
             parse_seconds(author[1]) if author else None,
         )
+
+    def subject(self, name: str) -> str | None:
+        """Return the first paragraph of a commit's message on one line; None without the commit.
+
+        Args:
+            name: The commit's hash or a unique prefix of it.
+        """
+        lower = name.lower()
+        found = self._object(f"{lower}^{{commit}}") if _HASH.fullmatch(lower) else None
+        if found is None or not found.id.startswith(lower):
+            return None
+        message = found.content.partition(b"\n\n")[2].lstrip(b"\n")
+        lines = message[:_MAX_SUBJECT].split(b"\n\n", 1)[0].decode("utf-8", "replace")
+        return " ".join(lines.split())
 
     def entry(self, commit: str, path: str) -> TreeEntry | None:
         """Return a commit's tree entry at a path; inside a submodule, the entry of the submodule.

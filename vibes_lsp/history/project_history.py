@@ -73,6 +73,12 @@ class ProjectHistory:
             mapped = self._open("")
             return mapped.history.head() if mapped is not None else None
 
+    def subject(self, commit: str) -> str | None:
+        """Return the subject of a commit of the project's own repository; None if unknown."""
+        with self._lock:
+            mapped = self._open("")
+            return None if mapped is None else mapped.history.objects.subject(commit)
+
     def cache(self) -> GitCache | None:
         """Return the cache of the project's own repository."""
         with self._lock:

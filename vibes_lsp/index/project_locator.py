@@ -177,6 +177,10 @@ class ProjectLocator:
                 resolve_commits(lineages, self._repository, self.trail.directory, self._commits)
             )
 
+    def subject(self, commit: str) -> str | None:
+        """Return the subject of a commit; None if git does not know it."""
+        return None if self._history is None else self._history.subject(commit)
+
     def file_history(self, path: str, text: Text) -> FileHistory:
         """Return the history of a file's annotations, and resolve their commits.
 

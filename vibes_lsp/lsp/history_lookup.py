@@ -13,6 +13,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
@@ -164,6 +165,7 @@ class HistoryLookup:
         self._closed_files: Mapping[str, ResolvedCommit] = {}
         self._closed_files_of: tuple[str | None, object] = None, None
         self._notes: NoteOverlay | None = None
+        self._subjects: Mapping[str, str | None] = {}
         self._trailers: TrailerOverlay | None = None
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
@@ -189,7 +191,27 @@ class HistoryLookup:
             nearest=nearest,
             notes=self._look_up_notes(locator, request.texts) if request.use_notes else {},
             trailers=self._look_up_trailers(locator, request.texts) if request.use_notes else {},
+            subjects=self._look_up_subjects(locator, request.texts),
         )
+
+    def _look_up_subjects(
+        self, locator: ProjectLocator, texts: Mapping[str, Text]
+    ) -> Mapping[str, str]:
+        """Return the subjects of the annotations' commits; each commit is read once."""
+        names = {path for text in texts for path in (text, *locator.former_paths(text))}
+        lineages = [each for path in names for each in locator.trail.lineages_in(path)]
+        resolved = locator.resolved_commits
+        commits = {
+            commit.commit
+            for each in lineages
+            if (commit := known_commit(each, resolved.get(each.first.id))) is not None
+        }
+        known = self._subjects
+        self._subjects = {
+            commit: known[commit] if commit in known else locator.subject(commit)
+            for commit in commits
+        }
+        return {commit: each for commit, each in self._subjects.items() if each is not None}
 
     def _look_up_notes(
         self, locator: ProjectLocator, texts: Mapping[str, Text]

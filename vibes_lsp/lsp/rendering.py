@@ -1,7 +1,11 @@
-"""Annotations as text for hovers, lenses, line ends and documents; untrusted text is escaped."""
+"""Annotations as one line of text, for lenses and line ends, and the markup of longer texts.
+
+Untrusted text is escaped.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,29 +14,22 @@ from typing import Final
 from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.errors import BrokenBlob
-from vibes_lsp.exchange.note_overlay import NotedLines
-from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
-from vibes_lsp.model.escaping import code_span, single_line
-from vibes_lsp.model.members import JsonValue, Members, text, texts
-from vibes_lsp.model.vocabulary import Action, Band, ContextType
+from vibes_lsp.model.escaping import code_span, cut_lines, escape_markdown, quotation, single_line
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
 from vibes_lsp.reports.placements import describe_location, model_name, review_label
 from vibes_lsp.reports.review_queue import needs_review
-from vibes_lsp.store.reasoning import reasoning_text
 
 READING: Final = "reading the audit trail …"
 """The answer while a large trail is first read: an empty one would mean that no AI wrote here."""
-_SEPARATOR: Final = " · "
-_NAME, _PROMPT, _LONG = 60, 400, 200
-_MAX_LISTED: Final = 6
-_COMMIT_METHODS: Final = {
-    "log": " (first commit whose log has the record)",
-    "inferred": " (inferred: first commit that touched the file)",
-}
+SEPARATOR: Final = " · "
+_PLAIN_NAME: Final = re.compile(r"[^\W_][\w.+/:-]*(?: [^\W_][\w.+/:-]*){0,3}(?<!_)")
+"""A name of few words, without anything that separates texts of ours."""
+_PLAIN_WORDS: Final = re.compile(r"[\w .,%()/+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +56,39 @@ class Markup:
         """Emphasise trusted text."""
         return f"**{text}**" if self._is_markdown else text
 
+    @property
+    def paragraph_end(self) -> str:
+        """The separator of two paragraphs."""
+        return "\n\n" if self._is_markdown else "\n"
+
     def quote(self, value: object, limit: int) -> str:
-        """Write untrusted text on one line, cut to `limit` characters."""
+        """Write untrusted text on one line, cut to `limit` characters; in Markdown as code."""
         return code_span(value, limit) if self._is_markdown else single_line(value, limit)
+
+    def name(self, value: object, limit: int) -> str:
+        """Write an untrusted name as plain words; as code if it could be taken for our own text."""
+        text = str(value)[: limit + 1]
+        is_plain = len(text) <= limit and _PLAIN_NAME.fullmatch(text)
+        return self._inline(text, limit) if is_plain else self.quote(value, limit)
+
+    def words(self, value: object, limit: int) -> str:
+        """Write untrusted text on one line; in quotation marks if it has more than plain words."""
+        text = str(value)[: limit + 1]
+        is_plain = _PLAIN_WORDS.fullmatch(text)
+        return self._inline(text, limit) if is_plain else self.sentence(value, limit)
+
+    def sentence(self, value: object, limit: int) -> str:
+        """Write an untrusted sentence on one line, cut, in quotation marks."""
+        return f"“{self._inline(value, limit)}”"
+
+    def _inline(self, value: object, limit: int) -> str:
+        return escape_markdown(value, limit) if self._is_markdown else single_line(value, limit)
+
+    def quotation(self, text: str, limit: int, lines: int) -> str:
+        """Write untrusted text as a quotation, each line of which is marked; empty if it is."""
+        if self._is_markdown:
+            return quotation(text, limit, lines)
+        return "\n".join(f"> {line}" for line in cut_lines(text, limit, lines))
 
 
 def lens_text(edits: Sequence[tuple[Placement, Members]], now: datetime) -> str:
@@ -153,183 +180,4 @@ def _model(facts: Members) -> str:
 
 
 def _join(parts: list[str]) -> str:
-    return _SEPARATOR.join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """Describes the annotations of one document.
-
-    Attributes:
-        snapshot: The document.
-        markup: The markup to use.
-        show_prompts: Whether to include prompts.
-    """
-
-    snapshot: DocumentSnapshot
-    markup: Markup
-    show_prompts: bool = True
-
-    def describe(self, placement: Placement, *, owns_line: bool) -> str:
-        """Return everything about one annotation.
-
-        Args:
-            placement: The annotation.
-            owns_line: Whether the line in question belongs to it.
-        """
-        return self.markup.line_end.join(self._lines(placement, owns_line=owns_line))
-
-    def describe_note(self, note: NotedLines) -> str:
-        """Return what a note of git-ai says, which is never verified."""
-        quote = self.markup.quote
-        head = f"git-ai: {quote(note.tool, _NAME)}{_SEPARATOR}{quote(note.model, _NAME)}"
-        source = f"note of commit {quote(note.commit[:12], 12)}, not recorded in this trail"
-        return self.markup.line_end.join((head, source))
-
-    def describe_trailer(self, trailer: AgentTrailer) -> str:
-        """Return what a commit's trailer says, which is about the commit and not about the line."""
-        quote = self.markup.quote
-        head = f"{quote(trailer.agent, _NAME)} took part in the commit of this line"
-        source = f"trailer of commit {quote(trailer.commit[:12], 12)}, not recorded line by line"
-        return self.markup.line_end.join((head, f"{quote(trailer.text, _NAME)}", source))
-
-    def _lines(self, placement: Placement, *, owns_line: bool) -> Iterator[str]:
-        record, quote = placement.current, self.markup.quote
-        facts = self.snapshot.report.placement(placement)
-        when = quote(facts["timestamp"], 24) if facts["timestamp"] else "an unknown time"
-        model, tool = self._author(facts["model"]), self._author(facts["tool"])
-        yield f"{self._title(placement)} by {model} in {tool}, {when}"
-        kind = _kind(placement, owns_line=owns_line)
-        yield f"{kind}{describe_location(placement)}{self._commit(facts)}"
-        if placement.is_pending:
-            yield "pending: accepted, not recorded yet"
-        if facts.get("captured"):
-            yield (
-                "captured, low confidence: an editor saw a completion being accepted; "
-                "no tool reported it"
-            )
-        if facts.get("comparedFiles"):
-            yield "no event reported these lines: found by comparing files around a command"
-        imported = facts.get("importedFrom")
-        if isinstance(imported, dict):
-            yield (
-                f"imported from {quote(imported.get('format'), _NAME)},"
-                f" evidence {quote(imported.get('evidence'), 20)}"
-            )
-        if placement.moved_from is not None:
-            yield f"recorded for {quote(placement.moved_from, _LONG)}"
-        if (record.text("environment_hash") or "") not in self.snapshot.trail.trail.manifest:
-            yield "context not published: the manifest has no entry for this tool and model"
-        if self.show_prompts:
-            yield from self._prompt(facts, record.text("prompt_hash"))
-        yield from self._decision(self._entry(record.text("decision_hash"), ContextType.DECISION))
-        reasoning = self._entry(record.text("reasoning_hash"), ContextType.REASONING)
-        yield from self._reasoning(reasoning)
-        yield from self._risk(facts)
-        yield self._review(facts["review"])
-        session = record.text("session_id")
-        of_session = f", session {quote(session, 12)}" if session else ""
-        level = quote(facts["assuranceLevel"] or "unknown", 10)
-        yield f"{level} assurance{of_session}, record {quote(record.id, 12)}"
-        if placement.shown.duplicates and not placement.shown.is_placeholder:
-            yield f"recorded {1 + len(placement.shown.duplicates)} times"
-
-    def _title(self, placement: Placement) -> str:
-        action = self.markup.quote(placement.lineage.action or "edit", 20)
-        name = placement.current.text("function_name")
-        return f"{action} {self.markup.quote(name, _NAME)}" if name else action
-
-    def _author(self, author: JsonValue) -> str:
-        members = author if isinstance(author, dict) else {}
-        name, version = text(members, "name") or "unknown", text(members, "version") or "unknown"
-        both = name if version in ("unknown", name) else f"{name} {version}"
-        return self.markup.quote(both, _NAME)
-
-    def _commit(self, facts: Members) -> str:
-        commit, method = facts.get("commitHash"), facts.get("commitMethod")
-        if isinstance(commit, str):
-            how = _COMMIT_METHODS.get(str(method), "")
-            return f"; commit {self.markup.quote(commit[:12], 12)}{how}"
-        history = self.snapshot.trail.history
-        if not history.is_done:
-            return "; commit not looked up yet"
-        return "; not committed yet" if history.has_git and not facts.get("pending") else ""
-
-    def _prompt(self, facts: Members, key: str | None) -> Iterator[str]:
-        prompt = facts.get("prompt")
-        if not isinstance(prompt, str):
-            return
-        yield f"{self.markup.strong('Prompt:')} {self.markup.quote(prompt, _PROMPT)}"
-        files = texts(self._entry(key, ContextType.PROMPT), "prompt_context_files")
-        if files:
-            listed = ", ".join(self.markup.quote(file, _NAME) for file in files[:_MAX_LISTED])
-            more = " …" if len(files) > _MAX_LISTED else ""
-            yield f"{self.markup.strong('Files given:')} {listed}{more}"
-
-    def _decision(self, entry: Members) -> Iterator[str]:
-        quote = self.markup.quote
-        if not entry:
-            return
-        question = quote(text(entry, "decision_point") or "?", _LONG)
-        yield f"{self.markup.strong('Decision:')} {question}"
-        options = entry.get("options")
-        for option in (options if isinstance(options, list) else [])[:_MAX_LISTED]:
-            if isinstance(option, dict):
-                mark = "chosen" if text(option, "id") == text(entry, "selected") else "not chosen"
-                name = text(option, "description") or text(option, "id") or "?"
-                yield f"{mark}: {quote(name, _LONG)}"
-        rationale = text(entry, "rationale")
-        if rationale:
-            yield f"because: {quote(rationale, _LONG)}"
-
-    def _reasoning(self, entry: Members) -> Iterator[str]:
-        if not entry:
-            return
-        head = self.markup.strong("Reasoning:")
-        try:
-            body = reasoning_text(entry, self.snapshot.trail.trail.directory)
-        except BrokenBlob as error:
-            yield f"{head} cannot be read: {self.markup.quote(error.message, _LONG)}"
-            return
-        if body.strip():
-            yield f"{head} {self.markup.quote(body, _LONG)}"
-
-    def _risk(self, facts: Members) -> Iterator[str]:
-        quote, figures = self.markup.quote, self.snapshot.report.describe_risk(facts)
-        if figures is None:
-            return
-        yield f"{self.markup.strong('PRISM:')} {figures}"
-        factors = facts.get("factors")
-        for factor in (factors if isinstance(factors, list) else [])[: 2 * _MAX_LISTED]:
-            if isinstance(factor, dict):
-                signal = quote(text(factor, "signal") or "?", 40)
-                value, weight = quote(factor.get("value"), 8), quote(factor.get("weight"), 8)
-                reason = text(factor, "reason")
-                why = f": {quote(reason, _LONG)}" if reason else ""
-                yield f"{signal} {value} x {weight}{why}"
-
-    def _review(self, review: JsonValue) -> str:
-        if not isinstance(review, dict):
-            return "not reviewed"
-        verdict = self.markup.strong(text(review, "verdict") or "reviewed")
-        reviewer = text(review, "by")
-        by = self.markup.quote(reviewer, _NAME) if reviewer else "an unknown reviewer"
-        kind = " (AI)" if review.get("kind") == "ai" else ""
-        stale = ", but the lines have changed since" if review.get("stale") else ""
-        return f"{verdict} by {by}{kind}{stale}"
-
-    def _entry(self, key: str | None, kind: ContextType) -> Members:
-        entry = self.snapshot.trail.trail.manifest.entry(key) if key else None
-        return entry if entry is not None and entry.get("type") == kind else {}
-
-
-def _kind(placement: Placement, *, owns_line: bool) -> str:
-    if placement.lineage.is_review:
-        return "a review of these lines; "
-    if placement.is_history:
-        return "history: a later edit supersedes it; "
-    if owns_line or not (placement.may_own_lines and placement.is_claim) or placement.is_guess:
-        return ""
-    if placement.located.sure:
-        return "history: a later edit owns this line; "
-    return "may be here, but another edit owns this line; "
+    return SEPARATOR.join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon

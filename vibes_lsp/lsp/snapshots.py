@@ -34,6 +34,7 @@ class HistorySnapshot:
         files: The history of each open document, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
         notes: What git-ai's notes say about each open document, by path.
+        subjects: The subjects of the commits of the annotations in open documents.
         trailers: The agents in the trailers of the commits of each open document's lines, by path.
     """
 
@@ -44,6 +45,7 @@ class HistorySnapshot:
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
     notes: Mapping[str, FileNotes] = field(default_factory=dict)
     trailers: Mapping[str, FileTrailers] = field(default_factory=dict)
+    subjects: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

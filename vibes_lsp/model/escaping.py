@@ -1,7 +1,8 @@
-"""Show untrusted text: on one line, marked lines, or Markdown code that nothing can leave.
+"""Show untrusted text: on one line, marked lines, as Markdown code, or as a Markdown quotation.
 
-Renderers do not interpret code, so the text becomes no link, image, mention, command, HTML or
-heading. It needs no escapes, so it also reads well where Markdown is not rendered.
+It becomes no link, image, mention, command, HTML or heading. Renderers do not interpret code, which
+needs no escapes, so it also reads well where Markdown is not rendered. In a quotation every
+character that could have a meaning is escaped, and every line begins with the mark.
 """
 
 from __future__ import annotations
@@ -25,6 +26,16 @@ LINE_MARK: Final = "| "
 """What each line of `marked_lines` begins with."""
 _BACKTICKS: Final = re.compile("`+")
 _LINE_END: Final = re.compile("\r\n|\r|\n")
+_ANYWHERE: Final = re.compile(
+    r"[\\`*\[\]<~|$@]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])|:(?=/)|(?<=[Ww]{3})\."
+)
+"""What can begin or end emphasis, code, a link, HTML, an entity, a formula or a table cell.
+
+A colon before a slash, an at sign and the point of `www.` make links of bare text. Within a word an
+underscore means nothing.
+"""
+_AT_START: Final = re.compile(r"[#+\-=>:]|[0-9]{1,9}(?=[.)])")
+"""What can make a line a heading, an item, an underline, a quotation or a row of a table."""
 
 
 def single_line(value: object, limit: int) -> str:
@@ -75,3 +86,44 @@ def code_block(lines: Iterable[str], language: str = "") -> str:
         3, 1 + max((len(run) for line in safe for run in _BACKTICKS.findall(line)), default=0)
     )
     return "\n".join([f"{fence}{language}", *safe, fence])
+
+
+def escape_markdown(value: object, limit: int) -> str:
+    """Return untrusted text as inert Markdown, on one line and cut to `limit` characters."""
+    return _escape(single_line(value, limit))
+
+
+def quotation(text: str, limit: int, lines: int) -> str:
+    """Return untrusted text as a Markdown quotation; empty for a blank text.
+
+    Args:
+        text: The text; each of its lines stays one, blank ones are left out.
+        limit: How many of its characters are kept.
+        lines: How many of its lines are kept.
+    """
+    return "  \n".join(f"> {_escape(line)}" for line in cut_lines(text, limit, lines))
+
+
+def cut_lines(text: str, limit: int, lines: int) -> list[str]:
+    """Return the lines of untrusted text that are not blank, cut, with `INVISIBLE` ones as codes.
+
+    Arguments as for `quotation`.
+    """
+    found: list[str] = []
+    for line in _LINE_END.split(text[: 4 * limit]):
+        if not line.strip():
+            continue
+        if len(found) == lines or limit <= 1:
+            found[-1] = found[-1].removesuffix("…") + "…"
+            break
+        found.append(single_line(line, limit))
+        limit -= len(found[-1])
+    return found
+
+
+def _escape(line: str) -> str:
+    escaped = _ANYWHERE.sub(r"\\\g<0>", line)
+    if begin := _AT_START.match(line):
+        mark = begin.end() if line[0].isdigit() else 0
+        return f"{escaped[:mark]}\\{escaped[mark:]}"
+    return escaped

@@ -1,4 +1,4 @@
-"""Hover: everything about the annotations of a line, the owner first, then the others by rank.
+"""Hover: a summary of the owner of a line, then the other annotations there, by rank.
 
 A line that no annotation owns shows what git-ai's notes say, else which agent the trailers of its
 commit name, labelled as such.
@@ -13,8 +13,9 @@ from lsprotocol import types
 
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
+from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.projects import StillReading
-from vibes_lsp.lsp.rendering import READING, Description, Markup
+from vibes_lsp.lsp.rendering import READING, Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import owns_line
 from vibes_lsp.model.escaping import code_block
@@ -36,7 +37,9 @@ def register(server: Server) -> None:
             return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
         if snapshot is None:
             return _attestation_hover(ls, params.text_document.uri, params.position.line)
-        description = Description(snapshot, Markup(_markup_kind(ls)), ls.settings.show_prompts)
+        description = Description(
+            snapshot, Markup(_markup_kind(ls)), datetime.now(UTC), ls.settings.show_prompts
+        )
         return _hover(description, params.position.line + 1, shows_notes=ls.settings.notes)
 
 
@@ -83,7 +86,8 @@ def _hover(description: Description, line: int, *, shows_notes: bool) -> types.H
     others = [each for each in placements if each not in owners]
     ordered = owners + sorted(others, key=lambda each: each.lineage.rank, reverse=True)
     parts = [
-        description.describe(each, owns_line=each in owners) for each in ordered[:_MAX_ANNOTATIONS]
+        description.summarise(ordered[0], line),
+        *(description.mention(each, line) for each in ordered[1:_MAX_ANNOTATIONS]),
     ]
     if len(ordered) > _MAX_ANNOTATIONS:
         parts.append(f"… and {len(ordered) - _MAX_ANNOTATIONS} earlier")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -23,8 +24,9 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.rendering import Description, Markup
+from vibes_lsp.lsp.rendering import Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
 from vibes_lsp.lsp.shown_documents import (
     ShownDocuments,
@@ -290,12 +292,12 @@ def _render_prompt(
             "no prompt to show: none is recorded, or prompts are hidden",
             hint="see the setting vibes.prompts.show",
         )
-    description = Description(snapshot, markup, show_prompts=False)
+    description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
     parts = [
         _heading(markup, "Prompt", 1),
         _block(markup, Text(prompt).lines),
         _heading(markup, "Annotation"),
-        description.describe(placement, owns_line=True),
+        description.detail(placement, with_prompt=False),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -309,12 +311,12 @@ def _render_history(
     ls: Server, snapshot: DocumentSnapshot, placement: Placement, markup: Markup
 ) -> str:
     """Return an annotation: its prompt, records, reviews, and other annotations on its lines."""
-    description = Description(snapshot, markup, show_prompts=False)
+    description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
     others = [
         each for each in snapshot.placements if each is not placement and _overlap(placement, each)
     ]
     others.sort(key=lambda each: each.lineage.rank, reverse=True)
-    parts = [_heading(markup, "Annotation", 1), description.describe(placement, owns_line=True)]
+    parts = [_heading(markup, "Annotation", 1), description.detail(placement, with_prompt=False)]
     prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is not None:
         parts += [_heading(markup, "Prompt"), _block(markup, Text(prompt).lines)]
@@ -329,8 +331,7 @@ def _render_history(
         parts += [_heading(markup, "Reviews"), "\n".join(reviews)]
     if others:
         parts.append(_heading(markup, "Other annotations on these lines"))
-        with_prompts = Description(snapshot, markup, ls.settings.show_prompts)
-        parts += [with_prompts.describe(each, owns_line=False) for each in others]
+        parts += [description.detail(each) for each in others]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,0 +1,95 @@
+"""Untrusted text as a Markdown quotation, or as words in a line, reads as it is and means nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from vibes_lsp.model.escaping import cut_lines, escape_markdown, quotation, single_line
+
+LIMIT = 300
+RENDERER = MarkdownIt("gfm-like", {"html": True, "linkify": True, "typographer": False})
+assert RENDERER.linkify is not None
+RENDERER.linkify.set({"fuzzy_link": False})  # GFM makes no link of a bare `example.org`
+PIECES = st.sampled_from(
+    [
+        "a", "b_c", "1", "12", " ", "  ", "    ", "\t", "\n", "\r\n", "\\", "`", "``", "```", "~", "~~", "~~~", "*",
+        "**", "_", "__", "#", "###", "+", "-", "---", "=", "===", ">", "<", "<b>", "</b>", "<!--", "-->", "[", "]",
+        "(", ")", "](x)", "![", "[x]: y", "[^1]", "|", "|-|", ":-:", "|\n|-|\n|", "&amp;", "&#35;", "&", "$", "$$", "@",
+        "a@b.org", "mailto:", "http://", "https://a.org", "ftp://x", "www.", "WWW.a.org", "command:x", "//", "://",
+        ".", ")", "1.", "1)", "!", "\u202e", "\u200b", "\u2028", "é", "漢", "<a href='x'>", "<https://a.org>", "{#x}",
+    ]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=60)
+
+
+def inline(markdown: str) -> tuple[list[str], str]:
+    """Return the kinds of blocks, and the text of a document; fail on any inline markup."""
+    tokens = RENDERER.parse(markdown)
+    children = [child for token in tokens for child in token.children or ()]
+    assert {child.type for child in children} <= {"text", "hardbreak"}
+    text = "".join("\n" if child.type == "hardbreak" else child.content for child in children)
+    return [token.type for token in tokens], text
+
+
+@given(TEXTS)
+@example("text\n===")
+@example("| a |\n|---|\n| b |")
+@example("1. a\n2) b\n- c")
+@example("a\\")
+@example("www.a.org")
+@example("a_b _c_ d")
+def test_a_quotation_reads_as_the_text(text: str) -> None:
+    quoted = quotation(text, LIMIT, 9)
+    lines = cut_lines(text, LIMIT, 9)
+    kinds, shown = inline(f"before\n\n{quoted}\n\nafter") if lines else ([], "")
+    if lines:
+        block = [
+            "blockquote_open",
+            "paragraph_open",
+            "inline",
+            "paragraph_close",
+            "blockquote_close",
+        ]
+        plain = ["paragraph_open", "inline", "paragraph_close"]
+        assert kinds == [*plain, *block, *plain]
+        assert shown == "before" + "\n".join(lines) + "after"
+    assert (quoted == "") == (not text.strip())
+    assert all(line.startswith("> ") for line in quoted.split("\n") if quoted)
+
+
+@given(TEXTS)
+def test_words_in_a_line_read_as_the_text(text: str) -> None:
+    kinds, shown = inline(f"x “{escape_markdown(text, 60)}” y")
+    assert kinds == ["paragraph_open", "inline", "paragraph_close"]
+    assert shown == f"x “{single_line(text, 60)}” y"
+
+
+@given(st.text(max_size=600), st.integers(2, 200), st.integers(1, 9))
+def test_a_quotation_is_cut(text: str, limit: int, lines: int) -> None:
+    cut = cut_lines(text, limit, lines)
+    assert len(cut) <= lines
+    assert sum(map(len, cut)) <= limit + lines
+    whole = [line for line in re.split("\r\n|\r|\n", text) if line.strip()]
+    assert len(cut) == len(whole) or len(whole) > lines or cut[-1].endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (
+            "Store it in snake_case, as 1.5 of a.py says.",
+            "Store it in snake_case, as 1.5 of a.py says.",
+        ),
+        ("Use `scrypt`!", r"Use \`scrypt\`!"),
+        ("- one", r"\- one"),
+        ("2. two", r"2\. two"),
+        ("see https://a.org", r"see https\://a.org"),
+    ],
+)
+def test_little_is_escaped(text: str, written: str) -> None:
+    assert quotation(text, LIMIT, 9) == f"> {written}"
