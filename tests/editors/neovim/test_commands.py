@@ -53,7 +53,9 @@ def test_what_waits_is_a_list_to_work_through(
     editor.until(lambda: editor.signs().get(23) == "■", "signs")
     editor.command("Vibes review")
     editor.terminal.shows(
-        "VIBES: 5 to review", "0.84 critical · claude-opus-4-5", "0.77 high · gpt-5-mini"
+        "VIBES: 5 to review",
+        "hash_password · 0.84 critical · claude-opus-4-5 · ",
+        "0.77 high · gpt-5-mini",
     )
     first, *_ = editor.lua(
         "return vim.tbl_map(function(e) return { e.lnum, e.type } end, vim.fn.getqflist())"

@@ -49,9 +49,12 @@ local function check_lost(bufnr)
       return provenance.is_present(placement[member]) and ('%d'):format(placement[member]) or '?'
     end
     local parts = {
-      ('%s, %s'):format(text.plain(placement.model.name, 40), text.age(placement.timestamp)),
+      text.plain(placement.model.name, 40),
       ('recorded at lines %s-%s'):format(line_of('recordedLineStart'), line_of('recordedLineEnd')),
     }
+    if provenance.is_present(placement.age) then
+      table.insert(parts, placement.age)
+    end
     if provenance.is_present(placement.prompt) then
       table.insert(parts, ('“%s”'):format(text.plain(placement.prompt, 60)))
     end

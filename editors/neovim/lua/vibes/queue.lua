@@ -12,20 +12,20 @@ local list_id -- id of the last list that this module created
 local function entry(placement)
   local band = provenance.is_present(placement.band) and placement.band or 'no score'
   local score = provenance.is_present(placement.score) and ('%.2f '):format(placement.score) or ''
-  local prompt = provenance.is_present(placement.prompt) and (' · “%s”'):format(plain(placement.prompt, 70)) or ''
+  local parts = { plain(placement.displayName, 40), score .. band, plain(placement.model.name, 40) }
+  if provenance.is_present(placement.age) then
+    table.insert(parts, plain(placement.age, 20))
+  end
+  if provenance.is_present(placement.prompt) then
+    table.insert(parts, ('“%s”'):format(plain(placement.prompt, 70)))
+  end
   return {
     filename = vim.uri_to_fname(placement.uri),
     lnum = placement.lineStart,
     end_lnum = placement.lineEnd,
     col = 1,
     type = quickfix_types[band],
-    text = ('%s%s · %s · %s%s'):format(
-      score,
-      band,
-      plain(placement.model.name, 40),
-      plain(placement.state, 20),
-      prompt
-    ),
+    text = table.concat(parts, ' · '),
   }
 end
 

@@ -1,4 +1,4 @@
--- Text for people. Text from a trail is untrusted: it is shown as one line of plain text.
+-- Text from a trail is untrusted: it is shown as one line of plain text.
 
 local M = {}
 
@@ -55,51 +55,6 @@ function M.plain(value, limit)
     return line
   end
   return vim.fn.strcharpart(line, 0, limit - 1) .. '…'
-end
-
-local units = {
-  { 365 * 86400, 'year' },
-  { 30 * 86400, 'month' },
-  { 86400, 'day' },
-  { 3600, 'hour' },
-  { 60, 'minute' },
-}
-
--- Returns the seconds since 1970 of a date in UTC (Gregorian calendar).
-local function epoch(year, month, day, hour, minute, second)
-  local shifted = month <= 2 and year - 1 or year
-  local day_of_year = math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
-  local days = 365 * shifted + math.floor(shifted / 4) - math.floor(shifted / 100) + math.floor(shifted / 400)
-  return (days + day_of_year - 719468) * 86400 + hour * 3600 + minute * 60 + second
-end
-
---- Returns how long ago an ISO 8601 timestamp is, such as `9 months ago`; an empty text for another value.
----@param timestamp unknown
----@param now? integer seconds since 1970
----@return string
-function M.age(timestamp, now)
-  if type(timestamp) ~= 'string' then
-    return ''
-  end
-  local year, month, day, hour, minute, second, zone =
-    timestamp:match('^(%d%d%d%d)-(%d%d)-(%d%d)[Tt ](%d%d):(%d%d):(%d%d)[.%d]*([Zz+-]?[%d:]*)$')
-  if not year then
-    return ''
-  end
-  local moment =
-    epoch(tonumber(year), tonumber(month), tonumber(day), tonumber(hour), tonumber(minute), tonumber(second))
-  local sign, hours, minutes = zone:match('^([+-])(%d%d):?(%d%d)$')
-  if sign then
-    moment = moment - (sign == '+' and 1 or -1) * (tonumber(hours) * 3600 + tonumber(minutes) * 60)
-  end
-  local seconds = (now or os.time()) - moment
-  for _, unit in ipairs(units) do
-    if seconds >= unit[1] then
-      local count = math.floor(seconds / unit[1])
-      return ('%d %s%s ago'):format(count, unit[2], count == 1 and '' or 's')
-    end
-  end
-  return seconds >= 0 and 'just now' or ('on %s-%s-%s'):format(year, month, day)
 end
 
 return M

@@ -27,7 +27,8 @@ local blame_options = {
 
 -- Returns the texts of a block: model and age, then risk and review, then the prompt.
 local function block_texts(placement)
-  local texts = { ('%s · %s'):format(text.plain(placement.model.name, 20), text.age(placement.timestamp)) }
+  local age = provenance.is_present(placement.age) and ' · ' .. placement.age or ''
+  local texts = { text.plain(placement.model.name, 20) .. age }
   local state = {}
   if provenance.is_present(placement.band) then
     local score = provenance.is_present(placement.score) and ('%.2f '):format(placement.score) or ''
