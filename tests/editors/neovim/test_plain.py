@@ -42,7 +42,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     assert line == 23
     assert "critical" in problem
     editor.command("lua (vim.lsp.codelens.enable or vim.lsp.codelens.refresh)()")
-    editor.terminal.shows("claude-opus-4-5 · create · edited since")
+    editor.terminal.shows("AI edit · ", " critical risk · not reviewed")
 
     editor.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# one' })")
     editor.until(lambda: [line for line, _ in editor.problems()] == [24], "the problem to follow")

@@ -37,7 +37,7 @@ def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) ->
     editor.terminal.shows("AI 44% · 1 to review", "○✓ 13")
     editor.go_to(13)
     editor.until(
-        lambda: "claude-opus-4-5 · moved" in editor.painted(13),
+        lambda: "AI: claude-opus-4-5, " in editor.painted(13),
         "text at the end of the cursor's line",
     )
 
