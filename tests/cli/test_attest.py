@@ -279,3 +279,55 @@ def test_the_summary_names_the_package_that_is_missing(project: Project, tmp_pat
     assert refused.returncode == 2
     assert "pip install 'vibes-lsp[attest]'" in refused.stderr
     assert run("check").returncode == 0
+
+
+KEYRING = """
+import json, pathlib
+from keyring.backend import KeyringBackend
+
+STORE = pathlib.Path(__file__).with_suffix(".json")
+
+
+class Keyring(KeyringBackend):
+    priority = 9
+
+    def _all(self):
+        return json.loads(STORE.read_text()) if STORE.exists() else {}
+
+    def get_password(self, service, name):
+        return self._all().get(f"{service} {name}")
+
+    def set_password(self, service, name, value):
+        STORE.write_text(json.dumps({**self._all(), f"{service} {name}": value}))
+"""
+
+
+def test_the_keyring_keeps_the_passphrase_of_a_key(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "file_keyring.py").write_text(KEYRING)
+    keys = tmp_path / "keys"
+    with_keyring = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path),
+        "PYTHON_KEYRING_BACKEND": "file_keyring.Keyring",
+    }
+
+    def run(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "vibes_lsp", *arguments, "--keys-dir", str(keys)],
+            cwd=project.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    made = run("keys", "generate", "--keyring", environment=with_keyring)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert b"ENCRYPTED" in (keys / "vibescheck.key").read_bytes()
+    (passphrase,) = json.loads((tmp_path / "file_keyring.json").read_text()).values()
+    assert passphrase not in made.stdout
+    assert run("attest", environment=with_keyring).returncode == 0
+    nowhere = {**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+    refused = run("attest", environment=nowhere)
+    assert (refused.returncode, "VIBES_KEY_PASSPHRASE" in refused.stderr) == (2, True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.recorded_trail import LEVELS, RecordedTrail, record_everything
+from tests.conformance.trail_access import run_vibes
 from tests.trails import CompleteTrail, complete
 
 if TYPE_CHECKING:
@@ -38,3 +39,12 @@ def written(request: pytest.FixtureRequest, all_written: dict[str, RecordedTrail
 def high(all_written: dict[str, RecordedTrail]) -> RecordedTrail:
     """What the recorder writes at the highest level."""
     return all_written["high"]
+
+
+@pytest.fixture
+def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a new key, at its place in a home folder."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    assert run_vibes(tmp_path, "keys", "generate").code == 0
+    return tmp_path / "home" / ".vibescheck" / "keys"

@@ -14,7 +14,7 @@ _HEAD: Final = """\
 
 # Conformance
 
-The requirements of RFC sections 4 to 9, 10.4, 12 and 13 for programs that read or write an audit trail,
+The requirements of RFC sections 4 to 9 and 10.4 to 13 for programs that read or write an audit trail,
 paraphrased, each with its test. The level is the RFC's keyword; *stated* marks definitions without one.
 
 `make docs` collects the requirements from the {count} tests.

@@ -25,7 +25,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import file_signature, read_file
 from vibes_lsp.verify.file_digest import FileDigest, digest_file
 from vibes_lsp.verify.merkle import ALGORITHM, entry_tree
-from vibes_lsp.verify.reformatting import canonical_digest
+from vibes_lsp.verify.reformatting import canonical_digest, frame_digest
 from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, Subject
 
 _LAST_RECORDS: Final = 1000
@@ -100,6 +100,7 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
                 "entries": len(context.trail.manifest.stored),
                 "types": _numbers(report.entries),
                 "canonical_sha256": _canonical(directory.manifest),
+                "frame_sha256": frame_digest(context.trail.manifest.data),
                 "merkle": _merkle(context),
             },
             "annotations": {

@@ -25,7 +25,7 @@ from vibes_lsp.verify.file_digest import (
     size_of_lines,
 )
 from vibes_lsp.verify.merkle import attested_tree, entry_tree
-from vibes_lsp.verify.reformatting import is_reformatted, is_reformatted_log
+from vibes_lsp.verify.reformatting import frame_digest, is_reformatted, is_reformatted_log
 from vibes_lsp.verify.statement import SUBJECT_NAMES, FileFacts, Statement, Subject
 
 _MANIFEST_ENDING: Final = b"}}\n"
@@ -246,6 +246,10 @@ class _Comparison:
         )
         if attested is None:
             return changed
+        if self.name == MANIFEST_NAME and frame_digest(data) != frame_digest(attested):
+            return self._found(
+                FileStatus.CHANGED, "changed: other members than the entries differ", digest
+            )
         before, now = _parts(self.name, attested), _parts(self.name, data)
         lost = len(before - now)
         if not lost:
@@ -256,7 +260,8 @@ class _Comparison:
     def _grown_tree(self, data: bytes) -> tuple[int, int] | None:
         """Return the numbers of attested and of added entries, if the signed root proves them."""
         root, size = self.facts.merkle_root, self.facts.count
-        if root is None or size is None or conflicting_keys(data):
+        frame = self.facts.frame_sha256
+        if root is None or size is None or frame is None or frame_digest(data) != frame:
             return None
         manifest = parse_manifest(data)
         if manifest.form is not ManifestForm.OBJECT:

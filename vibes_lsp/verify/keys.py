@@ -38,6 +38,20 @@ SIGNATURE_BYTES: Final = 64
 MAX_KEY_FILE: Final = 64 << 10
 """Largest key file that is read, in bytes."""
 
+_SMALL_ORDER: Final = frozenset(
+    bytes.fromhex(each)
+    for each in (
+        "00" * 32,
+        "01" + "00" * 31,
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ec" + "ff" * 30 + "7f",
+        "ed" + "ff" * 30 + "7f",
+        "ee" + "ff" * 30 + "7f",
+    )
+)
+"""The points of small order, without their sign bit: one signature fits many messages."""
+
 _OPENSSH_PRIVATE: Final = b"-----BEGIN OPENSSH PRIVATE KEY-----"
 _PEM: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----")
 _KEY_FAILURES: Final = (ValueError, TypeError, InvalidKey, UnsupportedAlgorithm)
@@ -174,7 +188,10 @@ def parse_public_key(data: bytes, name: str = "the key") -> PublicKey:
         ) from None
     if not isinstance(found, Ed25519PublicKey):
         raise BadKey(f"{name} is {_algorithm(found)}, expected Ed25519")
-    return PublicKey(found.public_bytes_raw())
+    raw = found.public_bytes_raw()
+    if raw[:-1] + bytes([raw[-1] & 0x7F]) in _SMALL_ORDER:
+        raise BadKey(f"{name} is no one's key: its signatures can be made without a private key")
+    return PublicKey(raw)
 
 
 def parse_private_key(

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical_json import canonical_json, parse_json
+from vibes_lsp.model.canonical_json import canonical_json, parse_json, parse_object
 from vibes_lsp.model.members import JsonValue
+from vibes_lsp.store.manifest import equal_except_time
 
 _INDENTS: Final = (2, 4, "\t", None)
 _COMPACT: Final = (",", ":")
@@ -62,6 +63,19 @@ def canonical_digest(data: bytes) -> str | None:
         return _digest(canonical_json(parse_json(data)))
     except MalformedJson:
         return None
+
+
+def frame_digest(data: bytes) -> str | None:
+    """Return the digest of a manifest without its entries; None if it is not a valid object.
+
+    A union merge leaves entries twice that differ in their time only; that is valid.
+    """
+    try:
+        members = parse_object(data, same=equal_except_time)
+    except MalformedJson:
+        return None
+    frame = {name: value for name, value in members.items() if name != "entries"}
+    return _digest(canonical_json(frame))
 
 
 def _line_end_variants(data: bytes) -> Iterator[bytes]:

@@ -47,12 +47,14 @@ class FileFacts:
         count: The number of records or entries in it.
         canonical_sha256: The digest of its canonical JSON, which formatters do not change.
         merkle_root: The root of the tree over its entries, which their order does not change.
+        frame_sha256: The digest of its members other than the entries.
     """
 
     size: int | None = None
     count: int | None = None
     canonical_sha256: str | None = None
     merkle_root: str | None = None
+    frame_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class Statement:
             _natural(count),
             text(about, "canonical_sha256"),
             text(mapping(about, "merkle"), "root"),
+            text(about, "frame_sha256"),
         )
 
 

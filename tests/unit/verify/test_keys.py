@@ -180,3 +180,26 @@ def test_any_bytes_are_a_key_or_are_refused(data: bytes) -> None:
             except BadKey:
                 continue
             assert isinstance(found, PublicKey | PrivateKey)
+
+
+WEAK = [
+    "00" * 32,
+    "01" + "00" * 31,
+    "01" + "00" * 30 + "80",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ec" + "ff" * 30 + "7f",
+]
+
+
+@pytest.mark.parametrize("raw", WEAK)
+def test_a_key_whose_signatures_anyone_can_make_is_refused(raw: str) -> None:
+    """Such a key accepts the signature R = identity, S = 0, which needs no private key."""
+    weak = PublicKey(bytes.fromhex(raw))
+    forged = bytes([1]) + bytes(63)
+    assert any(weak.verifies(forged, b"%d" % number) for number in range(500))
+    with pytest.raises(BadKey, match="no one's key"):
+        parse_public_key(weak.pem.encode())
+    with pytest.raises(BadKey, match="no one's key"):
+        parse_public_key(weak.openssh.encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -19,11 +20,11 @@ from tests.unit.verify.attested_trail import (
     pae,
     private_key,
     public_key,
-    sizes,
     statement,
     trusted,
 )
 from vibes_lsp.errors import BadEnvelope
+from vibes_lsp.verify.attest import check_and_state
 from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, SignedMessage, parse_envelope
 from vibes_lsp.verify.signature_checks import SignatureVerdict, check_signatures
 from vibes_lsp.verify.statement import parse_statement
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
 
 CHANGES: Final = 10_000
+NOW: Final = datetime(2026, 2, 3, tzinfo=UTC)
+PASSED: Final = {"result": "PASS"}
 KEYS: Final = (trusted(1), trusted(2, Role.TOOL_PROVIDER, "Lamp Inc."))
 
 
@@ -61,7 +64,8 @@ def one_byte_changed(data: bytes, chance: random.Random) -> tuple[int, bytes]:
 def test_every_changed_byte_of_a_file_is_found_and_the_file_named(
     directory: AuditDir, name: str
 ) -> None:
-    data = parse_envelope(envelope(statement(directory, sizes(directory)), 1))
+    stated = check_and_state(directory, NOW).statement.predicate | {"validation": PASSED}
+    data = parse_envelope(envelope(statement(directory, stated), 1))
     path = directory.path / name
     before, chance = path.read_bytes(), random.Random(name)
     for _ in range(CHANGES // 4):
@@ -295,8 +299,6 @@ def test_a_subject_outside_of_the_trail_is_never_read(directory: AuditDir) -> No
 def test_a_key_is_good_while_it_is_valid(
     directory: AuditDir, status: KeyStatus, start: str | None, end: str | None, reason: str | None
 ) -> None:
-    from datetime import datetime
-
     def moment(text: str | None) -> datetime | None:
         return None if text is None else datetime.fromisoformat(text + "T00:00:00+00:00")
 
