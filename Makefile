@@ -22,9 +22,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[attest,keyring,mcp,postgresql,server,timestamps]' --group dev
 	@touch $@
 
-tools: ## fetch the programs that tests run and the system lacks, into .tools
+tools: setup ## fetch the programs that tests run and the system lacks, into .tools
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
+	@tests/tools/vouch.sh $(PY) 0.1.0 1.5.0
 
 editors: node lua ## fetch the editors that tests drive, into .tools
 	@tests/tools/from-debian.sh tmux

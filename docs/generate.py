@@ -9,7 +9,14 @@ import json
 from pathlib import Path
 from typing import Final
 
-from docs import agent_pages, edit_figures, figures, hook_figures, mcp_reference
+from docs import (
+    agent_pages,
+    edit_figures,
+    figures,
+    hook_figures,
+    knowledge_matrix,
+    mcp_reference,
+)
 from docs.json_schemas import schemas
 from tests.conformance import requirement_table
 from vibes_lsp.checks.catalogue import ALL
@@ -33,6 +40,9 @@ def files() -> dict[Path, str]:
     made[edited] = figures.with_blocks(edited.read_text(encoding="utf-8"), edit_figures.blocks())
     mcp = DOCS / "mcp.md"
     made[mcp] = figures.with_blocks(mcp.read_text(encoding="utf-8"), mcp_reference.blocks())
+    knowledge = DOCS / "knowledge.md"
+    text = knowledge.read_text(encoding="utf-8")
+    made[knowledge] = figures.with_blocks(text, knowledge_matrix.blocks())
     overview = DOCS / "agents.md"
     made[overview] = figures.with_blocks(
         overview.read_text(encoding="utf-8"), {**agent_pages.overview(), **hook_figures.blocks()}

@@ -189,6 +189,30 @@ class ServiceFailure(VibesError):
         self.status = status
 
 
+class KnowledgeBaseNotFound(VibesError):
+    """There is no `.vouch/` in the given folder or above it."""
+
+    code = "knowledge-base-not-found"
+
+
+class InvalidObject(VibesError):
+    """An object of a knowledge base breaks a rule: its shape, its id, or what it refers to."""
+
+    code = "invalid-object"
+
+
+class DecidedOtherwise(VibesError):
+    """A proposal has the opposite decision, which is final (vouch 3.6)."""
+
+    code = "decided-otherwise"
+
+
+class ForbiddenSelfApproval(VibesError):
+    """The actor who made a proposal may not decide on it (vouch 5.4)."""
+
+    code = "forbidden-self-approval"
+
+
 class InternalError(VibesError):
     """An unexpected exception, reported in one line.
 

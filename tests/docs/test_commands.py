@@ -50,7 +50,7 @@ RUN_ELSEWHERE = {
 RUN_BY_PAGE = {
     "sh encrypt-age": "tests/docs/test_attestation.py",
     "sh encrypt-git-crypt": "tests/docs/test_attestation.py",
-    "sh": "tests/docs/test_attestation.py, test_recording.py, test_reviewing.py, test_import.py, test_agents.py; tests/packaging",
+    "sh": "tests/docs/test_attestation.py, test_recording.py, test_reviewing.py, test_import.py, test_agents.py, test_knowledge.py; tests/packaging",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",

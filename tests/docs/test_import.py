@@ -15,7 +15,7 @@ from tests.trails import Repository
 from tests.trails.repository import START
 from tests.unit.exchange.written_sessions import Step, write_claude_code
 from vibes_lsp.exchange import commit_search, record_imports
-from vibes_lsp.exchange.import_plan import Evidence, Outcome
+from vibes_lsp.exchange.import_plan import ImportEvidence, Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,4 +73,4 @@ def test_every_reason_of_transcripts_is_explained() -> None:
 def test_every_outcome_and_every_evidence_is_explained() -> None:
     assert set(re.findall(r"^- \*\*(\w+)\*\*", PAGE, re.MULTILINE)) == set(Outcome)
     table = PAGE.partition("| evidence |")[2].partition("\n\n")[0]
-    assert set(re.findall(r"^\| `([\w-]+)`", table, re.MULTILINE)) == set(Evidence)
+    assert set(re.findall(r"^\| `([\w-]+)`", table, re.MULTILINE)) == set(ImportEvidence)

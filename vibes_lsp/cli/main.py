@@ -63,6 +63,9 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "tag": "Create a signed git tag with the manifest's root.",
         "badge": "Print a badge with AI share, assurance level and tier.",
     },
+    "Know": {
+        "kb": "Keep claims with evidence, reviewed before they count.",
+    },
     "Automate": {
         "check": "Check the audit trail for compliance.",
         "gate": "Block code that is too risky or needs review.",

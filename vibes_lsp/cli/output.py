@@ -118,6 +118,13 @@ def print_json_lines(lines: Iterable[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
+def print_responses(responses: Iterable[bytes]) -> None:
+    """Write the responses of a protocol, each as soon as it is there, and nothing else."""
+    for response in responses:
+        sys.stdout.buffer.write(response)
+        sys.stdout.buffer.flush()
+
+
 def _json_chunks(value: Mapping[str, Any]) -> Iterator[bytes]:
     ascii_only = sys.stdout.isatty()  # a terminal also interprets some non-ASCII characters
     yield b"{"

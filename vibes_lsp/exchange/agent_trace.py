@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.exchange.import_plan import Refusal, Source
+from vibes_lsp.exchange.import_plan import ImportSource, Refusal
 from vibes_lsp.model.canonical_json import canonical_json, parse_json, parse_object
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
@@ -84,7 +84,7 @@ class Trace:
         metadata: As written.
     """
 
-    source: Source
+    source: ImportSource
     timestamp: str
     moment: datetime
     vcs: Members
@@ -126,7 +126,7 @@ def read_traces(data: bytes, name: str) -> Iterator[Trace | Refusal]:
         try:
             yield _read_trace(parse_object(line), place)
         except MalformedJson:
-            yield Refusal(Source(FORMAT, place, place), NOT_A_RECORD)
+            yield Refusal(ImportSource(FORMAT, place, place), NOT_A_RECORD)
 
 
 def _is_object(line: bytes) -> bool:
@@ -139,9 +139,9 @@ def _is_object(line: bytes) -> bool:
 
 def _read_trace(record: JsonValue, place: str) -> Trace | Refusal:
     if not isinstance(record, dict):
-        return Refusal(Source(FORMAT, place, place), NOT_A_RECORD)
+        return Refusal(ImportSource(FORMAT, place, place), NOT_A_RECORD)
     identifier = text(record, "id") or f"sha256:{sha256(canonical_json(record))}"
-    source = Source(FORMAT, identifier[:_MAX_ID], place)
+    source = ImportSource(FORMAT, identifier[:_MAX_ID], place)
     version = text(record, "version")
     if version is not None and not _SUPPORTED.fullmatch(version):
         return Refusal(source, OTHER_VERSION)

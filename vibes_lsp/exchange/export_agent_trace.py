@@ -21,7 +21,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.exchange.agent_trace import FORMAT, OWN_METADATA, VERSION, sha256_of
 from vibes_lsp.exchange.committed_versions import CommittedVersions
-from vibes_lsp.exchange.import_plan import Evidence
+from vibes_lsp.exchange.import_plan import ImportEvidence
 from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.lineage import Lineage
@@ -272,7 +272,7 @@ def _range_of(
 
 
 def _is_unverified_trace(imported: Members) -> bool:
-    return text(imported, "format") == FORMAT and text(imported, "evidence") == Evidence.NONE
+    return text(imported, "format") == FORMAT and text(imported, "evidence") == ImportEvidence.NONE
 
 
 def _as_imported(lineage: Lineage, path: str) -> _ExportedRange | LeftOut:

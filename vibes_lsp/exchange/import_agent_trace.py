@@ -34,9 +34,9 @@ from vibes_lsp.exchange.import_git_ai import (
 )
 from vibes_lsp.exchange.import_plan import (
     Candidate,
-    Evidence,
     ImportedEdit,
     ImportedSession,
+    ImportEvidence,
     Refusal,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT, ReadCandidates
@@ -139,7 +139,7 @@ class _Place:
     version: CommittedVersion
     start: int
     end: int
-    evidence: Evidence
+    evidence: ImportEvidence
 
 
 class _TraceReader:
@@ -186,7 +186,7 @@ class _TraceReader:
         elif wanted.sha256 is not None:
             yield from self._by_hash(trace, wanted, path)
         else:
-            yield _edit(trace, wanted, path, text=None, evidence=Evidence.NONE)
+            yield _edit(trace, wanted, path, text=None, evidence=ImportEvidence.NONE)
 
     def _at_revision(
         self, trace: Trace, wanted: TraceRange, version: CommittedVersion | None
@@ -202,10 +202,10 @@ class _TraceReader:
         is_inside = end <= len(version.text.lines)
         if wanted.sha256 is not None:
             matches = is_inside and _has_hash(version.text, start, end, wanted.sha256)
-            return _Place(version, start, end, Evidence.CONTENT_HASH) if matches else None
+            return _Place(version, start, end, ImportEvidence.CONTENT_HASH) if matches else None
         if trace.is_before_edit or trace.moment > version.committed + _AT_ONCE:
             return None
-        return _Place(version, start, end, Evidence.REVISION) if is_inside else BEYOND_END
+        return _Place(version, start, end, ImportEvidence.REVISION) if is_inside else BEYOND_END
 
     def _by_hash(self, trace: Trace, wanted: TraceRange, path: str) -> Iterator[Candidate]:
         """Yield the edit in the first version since the record that has text with its hash."""
@@ -217,16 +217,16 @@ class _TraceReader:
                 return
             if starts:
                 end = starts[0] + wanted.end - wanted.start
-                place = _Place(version, starts[0], end, Evidence.CONTENT_HASH)
+                place = _Place(version, starts[0], end, ImportEvidence.CONTENT_HASH)
                 yield from _introduced_edits(trace, wanted, place)
                 return
         saved = self._saved(path)
         starts = [] if saved is None else _starts_with_hash(saved, wanted, digest)
         if len(starts) == 1:
             found = replace(wanted, start=starts[0], end=starts[0] + wanted.end - wanted.start)
-            yield _edit(trace, found, path, text=saved, evidence=Evidence.CONTENT_HASH)
+            yield _edit(trace, found, path, text=saved, evidence=ImportEvidence.CONTENT_HASH)
         else:
-            yield _edit(trace, wanted, path, text=None, evidence=Evidence.NONE)
+            yield _edit(trace, wanted, path, text=None, evidence=ImportEvidence.NONE)
 
     def _versions_since(self, path: str, moment: datetime) -> Iterator[CommittedVersion]:
         """Yield the versions of a file that were committed since a record, oldest first."""
@@ -311,7 +311,7 @@ def _introduced_edits(trace: Trace, wanted: TraceRange, place: _Place) -> Iterat
 
 
 def _edit(
-    trace: Trace, wanted: TraceRange, path: str, *, text: Text | None, evidence: Evidence
+    trace: Trace, wanted: TraceRange, path: str, *, text: Text | None, evidence: ImportEvidence
 ) -> ImportedEdit:
     provider, _, model = (wanted.model_id or "").rpartition("/")
     return ImportedEdit(

@@ -22,11 +22,11 @@ from vibes_lsp.exchange.git_ai_notes import (
 )
 from vibes_lsp.exchange.import_plan import (
     Candidate,
-    Evidence,
     ImportedEdit,
     ImportedSession,
+    ImportEvidence,
+    ImportSource,
     Refusal,
-    Source,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
 from vibes_lsp.history.notes import list_notes, oldest_first
@@ -77,11 +77,11 @@ def read_git_ai(context: RecordingContext) -> Iterator[Candidate]:
             if commit is not None:
                 yield from _read_note(versions, commit, notes[name])
     for name in sorted(notes.keys() - set(here)):
-        yield Refusal(Source(FORMAT, name, _place(name)), NOT_HERE)
+        yield Refusal(ImportSource(FORMAT, name, _place(name)), NOT_HERE)
 
 
 def _read_note(versions: CommittedVersions, commit: Commit, blob: str) -> Iterator[Candidate]:
-    whole = Source(FORMAT, commit.id, _place(commit.id))
+    whole = ImportSource(FORMAT, commit.id, _place(commit.id))
     data = versions.blob(blob)
     if data is None or len(data) > MAX_NOTE:
         yield Refusal(whole, TOO_LARGE)
@@ -105,14 +105,14 @@ def _read_note(versions: CommittedVersions, commit: Commit, blob: str) -> Iterat
 def _read_file(
     version: CommittedVersion, log: AuthorshipLog, attestations: Sequence[Attestation]
 ) -> Iterator[Candidate]:
-    whole = Source(FORMAT, version.commit, _place(version.commit))
+    whole = ImportSource(FORMAT, version.commit, _place(version.commit))
     length = len(version.text.lines)
     if beyond(attestations, length):
         yield Refusal(whole, OTHER_VERSION, version.path)
         return
     for each in attributed_lines(attestations, length):
         session = log.sessions.get(each.key.partition("::")[0])
-        source = Source(FORMAT, each.key, _place(version.commit))
+        source = ImportSource(FORMAT, each.key, _place(version.commit))
         for is_new, start, end in version.runs(each.start, each.end):
             if session is None:
                 yield Refusal(source, UNDESCRIBED, version.path, start, end)
@@ -124,7 +124,7 @@ def _read_file(
 
 
 def _edit(
-    source: Source, version: CommittedVersion, session: AgentSession, lines: tuple[int, int]
+    source: ImportSource, version: CommittedVersion, session: AgentSession, lines: tuple[int, int]
 ) -> ImportedEdit:
     return ImportedEdit(
         source,
@@ -134,7 +134,7 @@ def _edit(
         text=version.text,
         commit=version.commit,
         moment=version.moment,
-        evidence=Evidence.REVISION,
+        evidence=ImportEvidence.REVISION,
         tool=Tool(session.tool_name, UNKNOWN),
         model=model_of(session.model),
         session=ImportedSession(

@@ -19,7 +19,7 @@ from vibes_lsp.recording.arguments import Model, Prompt, Tool
 from vibes_lsp.recording.results import Result
 
 
-class Evidence(StrEnum):
+class ImportEvidence(StrEnum):
     """How the lines of an imported edit were found, which says how sure they are."""
 
     REVISION = "revision"
@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """A record of another tool.
 
     Attributes:
@@ -97,7 +97,7 @@ class ImportedEdit:
             another edit.
     """
 
-    source: Source
+    source: ImportSource
     path: str
     start: int
     end: int
@@ -105,7 +105,7 @@ class ImportedEdit:
     text: Text | None
     commit: str | None
     moment: datetime
-    evidence: Evidence
+    evidence: ImportEvidence
     tool: Tool
     model: Model
     session: ImportedSession | None = None
@@ -126,7 +126,7 @@ class Refusal:
         end: Last line, if any.
     """
 
-    source: Source
+    source: ImportSource
     reason: str
     path: str | None = None
     start: int | None = None
@@ -198,7 +198,7 @@ class Imported(Result):
         new = [each for each in records if each.outcome == Outcome.IMPORTED]
         return cls(
             len(new),
-            sum(each.evidence == Evidence.NONE for each in new),
+            sum(each.evidence == ImportEvidence.NONE for each in new),
             sum(each.outcome == Outcome.KNOWN for each in records),
             sum(each.outcome == Outcome.REFUSED for each in records),
             masked,

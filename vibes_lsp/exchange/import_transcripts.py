@@ -18,11 +18,11 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.exchange.commit_search import NOTHING_ADDED, CommitSearch, DatedEdit, FoundLines
 from vibes_lsp.exchange.import_plan import (
     Candidate,
-    Evidence,
     ImportedEdit,
     ImportedSession,
+    ImportEvidence,
+    ImportSource,
     Refusal,
-    Source,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
 from vibes_lsp.exchange.session_edits import AgentEdit
@@ -199,7 +199,7 @@ def _candidate(edit: AgentEdit, found: FoundLines, prefix: str, sessions: _Sessi
         found.text,
         found.commit,
         edit.moment,
-        Evidence.REPLAY if found.is_exact else Evidence.TEXT,
+        ImportEvidence.REPLAY if found.is_exact else ImportEvidence.TEXT,
         Tool(edit.agent.value, edit.version or UNKNOWN),
         Model(edit.model or UNKNOWN, UNKNOWN),
         sessions.of(edit.agent, edit.session, edit.moment),
@@ -207,7 +207,7 @@ def _candidate(edit: AgentEdit, found: FoundLines, prefix: str, sessions: _Sessi
     )
 
 
-def _source(edit: AgentEdit) -> Source:
+def _source(edit: AgentEdit) -> ImportSource:
     """Return what identifies an edit: the agent, its session, the tool call and the file."""
     name = edit.agent.value.lower().replace(" ", "-")
-    return Source(f"{name} session", f"{edit.session.id} {edit.call}", edit.place)
+    return ImportSource(f"{name} session", f"{edit.session.id} {edit.call}", edit.place)

@@ -19,7 +19,7 @@ from vibes_lsp.ingest.edited_lines import ResolvedEdit
 from vibes_lsp.ingest.events import AgentEvent
 from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.ingest.unexplained_edits import (
-    Claim,
+    CommandEdit,
     Doubt,
     Window,
     active_sessions,
@@ -70,7 +70,7 @@ class WorkTreeComparison:
         self,
         events: Sequence[tuple[AgentEvent, int]],
         edited: Collection[Sequence[EditedFile]],
-    ) -> list[Claim]:
+    ) -> list[CommandEdit]:
         """Return the changes that commands made and no event explains; keep the files' state.
 
         Args:
@@ -89,7 +89,7 @@ class WorkTreeComparison:
 
     def _claims(
         self, events: Sequence[tuple[AgentEvent, int]], edited: Collection[Sequence[EditedFile]]
-    ) -> list[Claim]:
+    ) -> list[CommandEdit]:
         """Return the claims.
 
         Raises:
@@ -100,7 +100,7 @@ class WorkTreeComparison:
         sessions = {} if baseline is None else baseline.sessions
         now, until = self._now(), max(received for _, received in events)
         comparison = None if stored is None else compare(self._directory, *stored)
-        found: list[Claim] = []
+        found: list[CommandEdit] = []
         unclaimed = Counter({} if baseline is None else baseline.unclaimed)
         disturbed = 0 if baseline is None else baseline.disturbed
         suspects = {} if baseline is None else dict(baseline.suspects)
@@ -115,7 +115,7 @@ class WorkTreeComparison:
             for change, decided in self._decide(comparison, until, edited, windows, active):
                 if decided is Doubt.TIME and is_disturbing(change, windows, turn):
                     suspects[change.path] = change.modified
-                if isinstance(decided, Claim):
+                if isinstance(decided, CommandEdit):
                     found.append(decided)
                 elif windows:
                     unclaimed[decided.value] += 1
@@ -147,7 +147,7 @@ class WorkTreeComparison:
         edited: Collection[Sequence[EditedFile]],
         windows: Sequence[Window],
         active: frozenset[str],
-    ) -> Iterator[tuple[WorkTreeChange, Claim | Doubt]]:
+    ) -> Iterator[tuple[WorkTreeChange, CommandEdit | Doubt]]:
         explained: dict[str, list[ResolvedEdit | None]] = {}
         for each in (file for files in edited for file in files):
             explained.setdefault(each.path, []).append(each.resolved)

@@ -46,7 +46,7 @@ from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.session_reasoning import find_reasoning
 from vibes_lsp.ingest.transcripts import awaits_session_file
-from vibes_lsp.ingest.unexplained_edits import Claim, session_key
+from vibes_lsp.ingest.unexplained_edits import CommandEdit, session_key
 from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
@@ -234,7 +234,7 @@ def _record(
     return outcome_of(event, edited) if is_new else (False, REPEATED)
 
 
-def _record_claim(events: EventRecorder, claim: Claim) -> tuple[bool, str]:
+def _record_claim(events: EventRecorder, claim: CommandEdit) -> tuple[bool, str]:
     """Record lines that a command wrote; what cannot be recorded is dropped.
 
     Returns:

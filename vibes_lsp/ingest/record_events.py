@@ -32,7 +32,7 @@ from vibes_lsp.ingest.events import (
     TurnEnded,
 )
 from vibes_lsp.ingest.transcripts import Transcripts
-from vibes_lsp.ingest.unexplained_edits import Claim
+from vibes_lsp.ingest.unexplained_edits import CommandEdit
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import COMPARED_FILES
 from vibes_lsp.recording import (
@@ -53,7 +53,7 @@ from vibes_lsp.recording import (
     RecordEdge,
     RecordPrompt,
     RecordRead,
-    Session,
+    StartedSession,
     Tool,
     WrongArgument,
 )
@@ -198,7 +198,7 @@ class EventRecorder:
             Informed, lambda context: inform_session(context, session, told)
         )
 
-    def record_claim(self, claim: Claim) -> None:
+    def record_claim(self, claim: CommandEdit) -> None:
         """Record the lines of a change that a command made; again, it changes nothing.
 
         Raises:
@@ -235,8 +235,8 @@ class EventRecorder:
     def _is_repeated(self, identity: str, name: str) -> bool:
         """Return whether an event was reported before, in another file of the spool."""
         first = self._recorder.write_derived(
-            Session,
-            lambda context: (Draft(context.timestamp), Session(name, "")),
+            StartedSession,
+            lambda context: (Draft(context.timestamp), StartedSession(name, "")),
             request_id=identity,
         )
         return first.session_id != name
@@ -265,13 +265,13 @@ class EventRecorder:
     def _end(self, event: AgentEvent) -> None:
         found: list[str] = []
 
-        def look(context: RecordingContext) -> tuple[Draft, Session]:
+        def look(context: RecordingContext) -> tuple[Draft, StartedSession]:
             session = _find_session(context, event.agent, event.session.id)[1]
             if session is not None and session.is_open:
                 found.append(session.id)
-            return Draft(context.timestamp), Session("", "")
+            return Draft(context.timestamp), StartedSession("", "")
 
-        self._recorder.write_derived(Session, look)
+        self._recorder.write_derived(StartedSession, look)
         for session in found:
             self._recorder.execute(EndSession(session_id=session))
 
@@ -313,18 +313,18 @@ class EventRecorder:
         """Return a session of the trail, started if it was not, and the name of its model."""
         models: list[str] = []
 
-        def decide(context: RecordingContext) -> tuple[Draft, Session]:
+        def decide(context: RecordingContext) -> tuple[Draft, StartedSession]:
             number, known = _find_session(context, agent, key.id)
             if known is not None and (known.is_open or not resumes):
                 models.append(_model_of(context, known, agent))
-                return Draft(context.timestamp), Session(known.id, "")
+                return Draft(context.timestamp), StartedSession(known.id, "")
             models.append(model.name)
             identifier = session_id(agent, key.id, number + (known is not None))
             if key.parent is None:
                 draft = Draft(context.timestamp)
                 environment = Entries(context).environment(tool, model)
                 add_start(draft, context, identifier, environment)
-                return draft, Session(identifier, environment)
+                return draft, StartedSession(identifier, environment)
             _, parent = _find_session(context, agent, key.parent)
             request = RecordDelegation(
                 parent_session_id=key.parent if parent is None else parent.id,
@@ -334,9 +334,9 @@ class EventRecorder:
                 agent_type=None if key.agent_type == HUMAN else key.agent_type,
             )
             draft, _ = record_delegation(context, request)
-            return draft, Session(identifier, "")
+            return draft, StartedSession(identifier, "")
 
-        session = self._recorder.write_derived(Session, decide).session_id
+        session = self._recorder.write_derived(StartedSession, decide).session_id
         return session, models[-1]
 
 

@@ -71,7 +71,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class CommandEdit:
     """A change of a file that a command made.
 
     Attributes:
@@ -189,7 +189,7 @@ def claim(
     windows: Sequence[Window],
     active: Collection[str],
     others: Sequence[str],
-) -> Claim | Doubt | None:
+) -> CommandEdit | Doubt | None:
     """Return the change of a file that no event explains, as a claim or with the doubt.
 
     Args:
@@ -220,7 +220,7 @@ def claim(
         return Doubt.PERSON
     if change.is_new and not edits and any(_has_lines_of(change.after, each) for each in others):
         return Doubt.COPY
-    return Claim(change.path, before, change.after, window.event, window.end)
+    return CommandEdit(change.path, before, change.after, window.event, window.end)
 
 
 def _fitting(change: WorkTreeChange, windows: Sequence[Window]) -> list[Window]:

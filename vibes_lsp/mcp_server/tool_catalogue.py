@@ -43,7 +43,7 @@ from vibes_lsp.recording.results import (
     RecordedDecision,
     RecordedPrompt,
     Result,
-    Session,
+    StartedSession,
     as_json,
 )
 
@@ -195,7 +195,7 @@ RECORDING: Final = (
         "Start a session",
         "Start a session before you record anything. Not needed where hooks record you.",
         request=StartSession,
-        answer=Session,
+        answer=StartedSession,
     ),
     _recording("end_session", "End a session", "End a session.", request=EndSession, answer=Ended),
     _recording(

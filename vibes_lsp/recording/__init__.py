@@ -71,7 +71,7 @@ from vibes_lsp.recording.results import (
     RecordedPrompt,
     Result,
     Reviewed,
-    Session,
+    StartedSession,
     as_json,
 )
 from vibes_lsp.recording.reviews import NotAsShown
@@ -128,9 +128,9 @@ __all__ = [
     "Reviewed",
     "ReviewerKind",
     "RiskSignal",
-    "Session",
     "Shown",
     "StartSession",
+    "StartedSession",
     "Tool",
     "UnknownId",
     "UnreadableFile",

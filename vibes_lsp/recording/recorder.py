@@ -66,7 +66,7 @@ from vibes_lsp.recording.results import (
     RecordedPrompt,
     Result,
     Reviewed,
-    Session,
+    StartedSession,
     as_json,
 )
 from vibes_lsp.recording.reviews import record_review
@@ -76,7 +76,7 @@ from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 _USE_CASES: Final[
     dict[type[Request[Any]], tuple[type[Result], Callable[..., tuple[Draft, Any]]]]
 ] = {
-    StartSession: (Session, start_session),
+    StartSession: (StartedSession, start_session),
     EndSession: (Ended, end_session),
     RecordAnnotation: (Recorded, record_annotation),
     RecordPrompt: (RecordedPrompt, record_prompt),
@@ -226,7 +226,7 @@ class Recorder:
         agent_name: str | None = None,
         agent_type: str | None = None,
         request_id: str | None = None,
-    ) -> Session:
+    ) -> StartedSession:
         """Start a session (RFC 7.5); one with a parent is recorded as delegated by it."""
         return self.execute(
             StartSession(

@@ -48,7 +48,7 @@ from vibes_lsp.recording.results import (
     RecordedPrompt,
     Result,
     Reviewed,
-    Session,
+    StartedSession,
 )
 
 R = TypeVar("R", bound=Result)
@@ -168,7 +168,7 @@ class Origin(Checked):
                 raise WrongArgument(f"signals.{number}.signal", f"{name!r} is given twice")
 
 
-class StartSession(Request[Session]):
+class StartSession(Request[StartedSession]):
     """`vibes.startSession`: a session starts (RFC 7.5); one with a parent is delegated by it."""
 
     tool: Tool

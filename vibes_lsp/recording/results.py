@@ -27,7 +27,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Session(Result):
+class StartedSession(Result):
     """A session that was started."""
 
     record_types: ClassVar[frozenset[str]] = _SESSIONS | {EdgeType.DELEGATED_TO}

@@ -11,10 +11,10 @@ from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.requests import EndSession, RecordDelegation, StartSession
-from vibes_lsp.recording.results import Delegated, Ended, Session
+from vibes_lsp.recording.results import Delegated, Ended, StartedSession
 
 
-def start_session(context: RecordingContext, request: StartSession) -> tuple[Draft, Session]:
+def start_session(context: RecordingContext, request: StartSession) -> tuple[Draft, StartedSession]:
     """Return the start of a session; a parent's delegation of it is recorded as well (RFC 9.2).
 
     Raises:
@@ -38,7 +38,7 @@ def start_session(context: RecordingContext, request: StartSession) -> tuple[Dra
     )
     if parent is not None:
         _add_delegation(context, draft, parent, identifier, environment)
-    return draft, Session(identifier, environment)
+    return draft, StartedSession(identifier, environment)
 
 
 def end_session(context: RecordingContext, request: EndSession) -> tuple[Draft, Ended]:

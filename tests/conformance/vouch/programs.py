@@ -1,0 +1,43 @@
+"""The programs that the pack runs against: this project, and the reference at two versions.
+
+`VIBES_VOUCH_INIT` and `VIBES_VOUCH_SERVE` name the commands of another one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.conformance.vouch.server import Program
+
+_TOOLS: Final = Path(__file__).parents[3] / ".tools"
+_VIBES: Final = f"{sys.executable} -m vibes_lsp kb"
+OURS: Final = Program("vibes", f"{_VIBES} init", f"{_VIBES} serve")
+REFERENCES: Final = ("0.1.0", "1.5.0")
+
+
+def tested_program() -> Program:
+    """Return the program that the environment names, else ours."""
+    init, serve = os.environ.get("VIBES_VOUCH_INIT"), os.environ.get("VIBES_VOUCH_SERVE")
+    return Program("another", init, serve) if init and serve else OURS
+
+
+def reference_command(version: str) -> Path:
+    """Return the command of the reference implementation; skip the test where it is absent."""
+    command = _TOOLS / f"vouch-{version}" / "bin" / "vouch"
+    if not command.exists():
+        message = f"vouch-kb {version} is not installed: run make tools"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return command
+
+
+def reference(version: str) -> Program:
+    """Return the reference implementation; skip the test where it is absent."""
+    command = reference_command(version)
+    return Program(f"vouch-kb {version}", f"{command} init", f"{command} serve --transport jsonl")

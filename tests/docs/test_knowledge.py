@@ -1,0 +1,35 @@
+"""The snippets of `docs/knowledge.md` work, and its table is true."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conformance.vouch.cases import CASES
+from tests.docs.code_blocks import code_blocks, run_shell
+from tests.requirements import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+PAGE = (REPOSITORY / "docs" / "knowledge.md").read_text(encoding="utf-8")
+
+
+def test_the_snippets_propose_approve_and_ask(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/auth.py").write_text("import bcrypt\n\n")
+    first, second = code_blocks(PAGE, "sh")
+    run = run_shell(f"{first}\n{second}", tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "approved: claim/passwords-are-stored-as-bcrypt-hashes" in run.stdout
+    assert "import bcrypt" in run.stdout
+    hits = json.loads(run.stdout.splitlines()[-1])["result"]
+    assert hits[0]["id"] == "passwords-are-stored-as-bcrypt-hashes"
+
+
+def test_the_page_says_how_many_cases_there_are() -> None:
+    assert f"The same {len(CASES)} tests" in PAGE

@@ -1,0 +1,298 @@
+"""`vibes kb …`: the vouch knowledge base, with the commands of its reference implementation."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import click
+
+from vibes_lsp.cli.kb_changes import COMMANDS
+from vibes_lsp.cli.knowledge import (
+    acting_user,
+    call,
+    open_knowledge_base,
+    print_findings,
+    print_members,
+    title_of,
+)
+from vibes_lsp.cli.options import examples, json_option
+from vibes_lsp.cli.output import (
+    escape,
+    print_json,
+    print_line,
+    print_responses,
+    print_styled,
+    print_table,
+)
+from vibes_lsp.errors import VibesError
+from vibes_lsp.knowledge.json_lines import answer_lines
+from vibes_lsp.knowledge.knowledge_base import (
+    create_knowledge_base,
+    find_knowledge_base,
+)
+from vibes_lsp.knowledge.method_context import Dialect
+from vibes_lsp.knowledge.methods import KnowledgeMethods
+
+_KB_PATH: Final = "VOUCH_KB_PATH"
+_AGENT: Final = "VOUCH_AGENT"
+_MAX_TEXT: Final = 100
+_SEVERITIES: Final = {"error": "red", "warning": "yellow", "info": "dim"}
+
+
+@click.group(
+    "kb",
+    epilog=examples(
+        "vibes kb init",
+        "vibes kb source add README.md",
+        "vibes kb pending",
+    ),
+)
+def command() -> None:
+    """Keep claims with evidence, reviewed before they count.
+
+    The folder .vouch/ is that of the vouch specification of 2026-05-21. VOUCH_AGENT names who
+    acts, by default the user of the system; VOUCH_KB_PATH names another folder.
+    """
+
+
+@command.command("init", epilog=examples("vibes kb init", "vibes kb init --path ../other"))
+@click.option(
+    "--path",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    metavar="DIR",
+    help="Project to create it in (default: this folder).",
+)
+def init(path: Path) -> None:
+    """Create a knowledge base.
+
+    What is there already stays as it is.
+    """
+    knowledge = create_knowledge_base(path)
+    print_line(f"knowledge base: {escape(knowledge.path)}")
+    print_line("next: vibes kb source add FILE, then vibes kb propose-claim")
+
+
+@command.command("discover")
+@click.option(
+    "--path",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="Folder to begin at (default: this one).",
+)
+def discover(path: Path) -> None:
+    """Print the project of the nearest knowledge base."""
+    print_line(escape(find_knowledge_base(path).project))
+
+
+@command.command("serve", epilog=examples("vibes kb serve --transport jsonl"))
+@click.option(
+    "--transport",
+    type=click.Choice(["jsonl"]),
+    default="jsonl",
+    show_default=True,
+    help="How requests arrive.",
+)
+@click.option(
+    "--compat",
+    type=click.Choice([each.value for each in Dialect]),
+    default=Dialect.SPEC.value,
+    show_default=True,
+    help="Whose types results have where versions differ.",
+)
+def serve(transport: str, compat: str) -> None:
+    """Answer kb methods, one JSON object a line.
+
+    Reads requests from standard input until it ends. Programs that start it decide on proposals
+    in the name of VOUCH_AGENT.
+    """
+    del transport
+    knowledge = open_knowledge_base()
+    actor = acting_user(knowledge, is_server=True)
+    with closing(KnowledgeMethods(knowledge, actor, dialect=Dialect(compat))) as methods:
+        print_responses(answer_lines(methods, sys.stdin.buffer))
+
+
+@command.command("capabilities")
+def capabilities() -> None:
+    """Show what this implementation can do, as JSON."""
+    print_json(call("capabilities"))
+
+
+@command.command("status")
+@json_option
+def status(as_json: bool) -> None:
+    """Count the objects and the proposals that wait."""
+    result = call("status")
+    if as_json:
+        print_json(result)
+        return
+    for name, count in result["counts"].items():
+        print_line(f"{name:<10} {count}")
+    print_line(f"pending    {result['pending']}")
+
+
+@command.command("pending")
+@json_option
+def pending(as_json: bool) -> None:
+    """List the proposals that wait for a decision."""
+    found = call("list_pending")
+    if as_json:
+        print_json({"proposals": found})
+    elif not found:
+        print_line("nothing waits for a decision")
+    else:
+        print_table(
+            ("PROPOSAL", "KIND", "BY", "WHAT"),
+            [
+                (
+                    escape(each["id"]),
+                    escape(each["kind"], 10),
+                    escape(each["proposed_by"], 20),
+                    escape(title_of(each["payload"]), _MAX_TEXT),
+                )
+                for each in found
+            ],
+        )
+
+
+@command.command("show")
+@click.argument("proposal_id", metavar="PROPOSAL", help="Id of the proposal.")
+def show(proposal_id: str) -> None:
+    """Show a proposal."""
+    for each in call("list_pending"):
+        if each["id"] == proposal_id:
+            print_members(each)
+            return
+    raise VibesError(f"no proposal {escape(proposal_id, 60)} waits", hint="see `vibes kb pending`")
+
+
+@command.command("search", epilog=examples("vibes kb search jwt", "vibes kb search jwt --json"))
+@click.argument("query", metavar="QUERY", help="Words to search.")
+@click.option(
+    "-n", "--limit", type=int, metavar="N", default=10, show_default=True, help="Most results."
+)
+@json_option
+def search(query: str, limit: int, as_json: bool) -> None:
+    """Search claims, pages, entities and sources."""
+    hits = call("search", query=query, limit=limit)
+    if as_json:
+        print_json({"hits": hits})
+        return
+    for hit in hits:
+        snippet = hit["snippet"].replace("<mark>", "").replace("</mark>", "")
+        print_styled(
+            [
+                (f"{hit['kind']}/{escape(hit['id'])}  ", "bold"),
+                (escape(snippet, _MAX_TEXT), ""),
+            ]
+        )
+
+
+@command.command("context", epilog=examples("vibes kb context 'change how passwords are stored'"))
+@click.argument("task", metavar="TASK", help="What you want to do, in words.")
+@click.option("--limit", type=int, metavar="N", default=10, show_default=True, help="Most items.")
+@click.option("--max-chars", type=int, help="Most characters of all items.")
+@click.option("--min-items", type=int, default=0, show_default=True, help="Fewest items.")
+@click.option("--require-citations", is_flag=True, help="Leave out claims without citations.")
+def context(
+    task: str, limit: int, max_chars: int | None, min_items: int, require_citations: bool
+) -> None:
+    """Collect what is known for a task, as JSON."""
+    print_json(
+        call(
+            "context",
+            task=task,
+            limit=limit,
+            max_chars=max_chars,
+            min_items=min_items,
+            require_citations=require_citations,
+        )
+    )
+
+
+def _reader(noun: str, plural: str) -> None:
+    """Add the commands that show one object of a kind, and list all."""
+
+    @command.command(f"read-{noun}", help=f"Show one {noun}.")
+    @click.argument("identifier", metavar="ID")
+    def read(identifier: str) -> None:
+        found = call(f"read_{noun}", id=identifier)
+        if found is None:
+            raise VibesError(f"no {noun} {escape(identifier, 60)}")
+        print_members(found)
+
+    @command.command(f"list-{plural}", help=f"List the {plural}.")
+    @json_option
+    def list_all(as_json: bool) -> None:
+        found = call(f"list_{plural}")
+        if as_json:
+            print_json({plural: found})
+            return
+        for each in found:
+            print_styled(
+                [(f"{escape(each['id'])}  ", "bold"), (escape(title_of(each), _MAX_TEXT), "")]
+            )
+
+
+_reader("claim", "claims")
+_reader("page", "pages")
+_reader("entity", "entities")
+_reader("relation", "relations")
+
+
+@command.command("cite")
+@click.argument("claim_id", metavar="CLAIM", help="Id of the claim.")
+def cite(claim_id: str) -> None:
+    """Show what a claim cites."""
+    for each in call("cite", id=claim_id):
+        name = each.get("id") or each.get("ref")
+        where = each.get("locator") or each.get("reason") or "missing"
+        print_styled([(f"{escape(name)}  ", "bold"), (escape(where, _MAX_TEXT), "")])
+        if each.get("quote"):
+            print_line(f"    {escape(each['quote'], _MAX_TEXT)}")
+
+
+@command.command("index")
+def index() -> None:
+    """Make state.db again from the files."""
+    print_line(f"indexed: {call('index_rebuild')['indexed']} objects")
+
+
+@command.command("lint")
+@click.option("--stale-days", type=int, default=180, show_default=True, help="Days of no change.")
+@click.pass_context
+def lint(context: click.Context, stale_days: int) -> None:
+    """Find what to mend in the content."""
+    print_findings(context, call("lint", stale_days=stale_days))
+
+
+@command.command("doctor")
+@click.pass_context
+def doctor(context: click.Context) -> None:
+    """Find all that is wrong in the knowledge base."""
+    print_findings(context, call("doctor"))
+
+
+@command.command("audit")
+@click.option("--tail", type=click.IntRange(min=0), default=20, show_default=True, help="Events.")
+@json_option
+def audit(tail: int, as_json: bool) -> None:
+    """Show the last events of the audit log."""
+    events = call("audit", tail=tail)
+    if as_json:
+        print_json({"events": events})
+        return
+    for event in events:
+        identifiers = " ".join(str(each) for each in event.get("object_ids") or ())
+        when, who = escape(event.get("created_at"), 19), escape(event.get("actor"), 20)
+        what = escape(event.get("event"), 24)
+        print_line(f"{when}  {what:<20} {who:<14} {escape(identifiers, _MAX_TEXT)}")
+
+
+for _each in COMMANDS:
+    command.add_command(_each)

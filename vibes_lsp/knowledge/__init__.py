@@ -1,0 +1,1 @@
+"""The vouch knowledge base `.vouch/`: objects, review gate, lifecycle, retrieval, bundles."""

@@ -1,0 +1,204 @@
+"""A pack of objects for a task, within a budget of characters (retrieval chapter, 2026-05-21)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from vibes_lsp.knowledge.object_index import Hit, ObjectIndex
+from vibes_lsp.knowledge.objects import Kind
+
+_FRESH: Final = timedelta(days=30)
+_STALE: Final = timedelta(days=180)
+_MAX_WORDS: Final = 32
+_CANDIDATES: Final = 50
+_OUTDATED: Final = frozenset({"superseded", "archived", "redacted"})
+_STOP_WORDS: Final = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "do",
+        "does",
+        "for",
+        "from",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "our",
+        "should",
+        "that",
+        "the",
+        "their",
+        "then",
+        "there",
+        "this",
+        "to",
+        "use",
+        "we",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What a pack is for.
+
+    Attributes:
+        task: The task in words.
+        max_chars: The budget; None for none.
+        min_items: How many items it needs.
+        limit: How many it has at most.
+        requires_citations: Whether claims without citations are left out.
+        fails_on_warnings: Whether a warning makes it fail.
+        fails_on_truncation: Whether leaving out items for the budget makes it fail.
+    """
+
+    task: str
+    max_chars: int | None = 4000
+    min_items: int = 0
+    limit: int = 10
+    requires_citations: bool = False
+    fails_on_warnings: bool = False
+    fails_on_truncation: bool = False
+
+
+def build_context(index: ObjectIndex, request: ContextRequest, now: datetime) -> dict[str, Any]:
+    """Return the pack for a task, in the form of the schema `context-pack` (2026-05-21).
+
+    Claims that are superseded, archived or redacted are left out.
+    """
+    words = keywords(request.task)
+    items: list[dict[str, Any]] = []
+    uncited: list[str] = []
+    used = clipped = omitted = 0
+    for hit in index.search_any(words, max(_CANDIDATES, request.limit)):
+        members = index.get(hit.kind, hit.id)
+        if members is None or members.get("status") in _OUTDATED or len(items) == request.limit:
+            continue
+        citations = _citations(hit.kind, members)
+        if hit.kind is Kind.CLAIM and not citations:
+            uncited.append(hit.id)
+            if request.requires_citations:
+                continue
+        summary = _summary(hit.kind, members)
+        if request.max_chars is not None and used + len(summary) > request.max_chars:
+            room = request.max_chars - used
+            if room < 40 or items:
+                omitted += 1
+                continue
+            summary, clipped = f"{summary[: room - 1]}…", clipped + 1
+        used += len(summary)
+        items.append(_item(hit, summary, citations, members, now))
+    failed = _failures(request, len(items), uncited, omitted + clipped)
+    warnings = [f"claim {each} has no citation" for each in uncited]
+    quality = {
+        "ok": not failed,
+        "items": len(items),
+        "minimum_items": request.min_items,
+        "require_citations": request.requires_citations,
+        "fail_on_warnings": request.fails_on_warnings,
+        "uncited_items": uncited,
+        "warnings": len(warnings),
+        "budget_truncated": omitted + clipped > 0,
+        "budget_clipped_items": clipped,
+        "budget_omitted_items": omitted,
+        "failed": failed,
+    }
+    return {
+        "query": request.task,
+        "generated_at": now.isoformat().replace("+00:00", "Z"),
+        "items": items,
+        "quality": quality,
+        "warnings": warnings,
+    }
+
+
+def keywords(task: str) -> list[str]:
+    """Return the words of a task that are worth a search, each once."""
+    words = [word for word in re.findall(r"\w+", task.lower()) if word not in _STOP_WORDS]
+    return list(dict.fromkeys(word for word in words if len(word) > 1))[:_MAX_WORDS]
+
+
+def _item(
+    hit: Hit, summary: str, citations: list[str], members: dict[str, Any], now: datetime
+) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "type": hit.kind.noun,
+        "summary": summary,
+        "score": round(hit.score, 4),
+        "citations": citations,
+        "freshness": _freshness(members, now),
+        "backend": hit.backend,
+    }
+
+
+def _failures(request: ContextRequest, count: int, uncited: list[str], truncated: int) -> list[str]:
+    found = []
+    if count < request.min_items:
+        found.append(f"{count} items, expected at least {request.min_items}")
+    if request.fails_on_warnings and uncited:
+        found.append(f"{len(uncited)} claims without citations")
+    if request.fails_on_truncation and truncated:
+        found.append(f"{truncated} items cut for the budget")
+    return found
+
+
+def _summary(kind: Kind, members: dict[str, Any]) -> str:
+    if kind is Kind.CLAIM:
+        return str(members["text"])
+    if kind is Kind.PAGE:
+        body = str(members.get("body") or "").strip()
+        return f"{members['title']}: {body[:400]}" if body else str(members["title"])
+    if kind is Kind.ENTITY:
+        description = members.get("description")
+        name = f"{members['name']} ({members['type']})"
+        return f"{name}: {description}" if description else name
+    return str(members.get("title") or members.get("locator") or members["id"])
+
+
+def _citations(kind: Kind, members: dict[str, Any]) -> list[str]:
+    if kind is Kind.CLAIM:
+        return list(members.get("evidence") or [])
+    if kind is Kind.PAGE:
+        return [*(members.get("sources") or []), *(members.get("claims") or [])]
+    return [members["id"]] if kind is Kind.SOURCE else []
+
+
+def _freshness(members: dict[str, Any], now: datetime) -> str:
+    confirmed, updated = _moment(members, "last_confirmed_at"), _moment(members, "updated_at")
+    if confirmed is not None and now - confirmed <= _FRESH:
+        return "fresh"
+    return "stale" if updated is not None and now - updated > _STALE else "unknown"
+
+
+def _moment(members: dict[str, Any], name: str) -> datetime | None:
+    value = members.get(name)
+    return datetime.fromisoformat(value) if isinstance(value, str) else None

@@ -1,0 +1,397 @@
+"""A `.vouch/` folder on disk: its layout, and reading and writing its objects (vouch 1).
+
+Files are the source of truth. They are created and replaced whole; all writers of this package
+hold the lock that the reference implementation takes for its audit log. What is in the folder is
+untrusted: a path is made of a checked id only, and no link leads out of the folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile
+from vibes_lsp.knowledge.object_format import MAX_OBJECT, dump_page, dump_yaml, load_page, load_yaml
+from vibes_lsp.knowledge.objects import Kind, KnowledgeObject, is_id, is_source_id, parse_object
+from vibes_lsp.store.files import (
+    create_file,
+    flush_folder,
+    is_inside,
+    make_folder,
+    read_file,
+    replace_file,
+    write_error,
+    write_temporary,
+)
+from vibes_lsp.store.locks import FileLock
+
+KNOWLEDGE_DIR: Final = ".vouch"
+MAX_SOURCE: Final = 256 << 20
+"""Largest content of a source, in bytes."""
+_IGNORED: Final = b"proposed/\nstate.db\nstate.db-*\naudit.log.jsonl.lock\n"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of objects whose file names none."""
+
+
+class RetrievalConfig(BaseModel):
+    """How texts are searched (vouch 1.1)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    backend: str = "fts5"
+    fts5_porter: bool = True
+
+
+class ReviewConfig(BaseModel):
+    """Who may approve, and whether claims need citations (vouch 1.1)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    require_citations: bool = True
+    approver_role: str = "human"
+    expire_pending_after_days: int = 90
+
+
+class KnowledgeConfig(BaseModel):
+    """The settings in `config.yaml`; further members belong to other programs.
+
+    Attributes:
+        agent: The actor when `VOUCH_AGENT` is unset.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kb_name: str = ""
+    agent: str | None = None
+    retrieval: RetrievalConfig = RetrievalConfig()
+    review: ReviewConfig = ReviewConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFile:
+    """An object's file.
+
+    Attributes:
+        kind: The kind.
+        id: The id that its name gives.
+        path: The file.
+        modified_ns: When it was modified.
+        size: Its size in bytes.
+    """
+
+    kind: Kind
+    id: str
+    path: str
+    modified_ns: int
+    size: int
+
+
+class KnowledgeBase:
+    """A knowledge base.
+
+    Args:
+        path: The folder `.vouch`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path: Final = path
+        self.project: Final = path.parent
+        self.audit_log: Final = path / "audit.log.jsonl"
+        self.state: Final = path / "state.db"
+
+    def lock(self) -> FileLock:
+        """Return the lock that every writer holds; the reference implementation takes it too."""
+        return FileLock(self.path / "audit.log.jsonl.lock")
+
+    def config(self) -> KnowledgeConfig:
+        """Return the settings; a missing file is an empty one.
+
+        Raises:
+            InvalidObject: The file is no YAML, or a setting has a wrong type.
+            UnreadableFile: It cannot be read.
+        """
+        members = self.config_members()
+        try:
+            return KnowledgeConfig.model_validate(members)
+        except ValidationError as error:
+            where = ".".join(str(part) for part in error.errors()[0]["loc"])
+            raise InvalidObject(f"config.yaml: {where}: {error.errors()[0]['msg']}") from None
+
+    def config_members(self) -> dict[str, Any]:
+        """Return all members of `config.yaml`.
+
+        Raises:
+            InvalidObject: The file is no YAML.
+            UnreadableFile: It cannot be read.
+        """
+        data = self._read(self.path / "config.yaml")
+        members = {} if data is None else load_yaml(data, "config.yaml")
+        return members if isinstance(members, dict) else {}
+
+    def file_of(self, kind: Kind, identifier: str) -> Path:
+        """Return the path of an object, which need not exist.
+
+        Raises:
+            InvalidObject: The id is none, so that the path could lead anywhere.
+        """
+        if not (is_source_id(identifier) if kind is Kind.SOURCE else is_id(identifier)):
+            raise InvalidObject(f"{kind.noun} id: expected letters, digits, '-', '_' and '.'")
+        if kind is Kind.SOURCE:
+            return self.path / kind / identifier / "meta.yaml"
+        return self.path / kind / f"{identifier}{_ending(kind)}"
+
+    def files(self, kind: Kind) -> Iterator[ObjectFile]:
+        """Yield the files of a kind, in no order; names that are no ids are left out."""
+        folder = self.path / kind
+        with suppress(OSError):
+            if folder.is_symlink():
+                return
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    found = _object_file(kind, entry)
+                    if found is not None:
+                        yield found
+
+    def exists(self, kind: Kind, identifier: str) -> bool:
+        """Return whether an object is there; a text that is no id names none."""
+        try:
+            return self.file_of(kind, identifier).is_file()
+        except (InvalidObject, OSError, ValueError):
+            return False
+
+    def read(self, kind: Kind, identifier: str) -> KnowledgeObject | None:
+        """Return an object; None if there is none.
+
+        Raises:
+            InvalidObject: The id is none, or the file breaks a rule.
+            UnreadableFile: The file cannot be read.
+        """
+        path = self.file_of(kind, identifier)
+        data = self._read(path)
+        return None if data is None else self.parse(kind, identifier, data)
+
+    def read_members(self, kind: Kind, path: Path) -> Any:
+        """Return the members of an object's file as they are, unchecked; None if there is none.
+
+        Raises:
+            InvalidObject: It is no YAML.
+            UnreadableFile: It cannot be read.
+        """
+        data = self._read(path)
+        return None if data is None else _load(kind, data, self._name(path))
+
+    def parse(self, kind: Kind, identifier: str, data: bytes) -> KnowledgeObject:
+        """Return the object of a file's content.
+
+        Raises:
+            InvalidObject: It breaks a rule.
+        """
+        name = self._name(self.file_of(kind, identifier))
+        try:
+            found = parse_object(kind, _load(kind, data, name), default_time=_EPOCH)
+        except InvalidObject as error:
+            prefix = "" if error.message.startswith(name) else f"{name}: "
+            raise InvalidObject(f"{prefix}{error.message}") from None
+        if found.id != identifier:
+            raise InvalidObject(f"{name}: id: expected {identifier}, as its file is named")
+        return found
+
+    def create(self, kind: Kind, found: KnowledgeObject) -> bool:
+        """Write a new object; return whether it is new.
+
+        Raises:
+            InvalidObject: Its folder is a link out of the knowledge base.
+            RefusedWrite: The folder is not writable, or the disk is full.
+        """
+        path = self.file_of(kind, found.id)
+        self._make_folder(kind, path)
+        temporary = write_temporary(self._temporary_folder(), _dump(kind, found))
+        return link_file(temporary, path)
+
+    def replace(self, kind: Kind, found: KnowledgeObject) -> None:
+        """Write an object in place of the one with its id.
+
+        Raises:
+            InvalidObject: Its folder is a link out of the knowledge base.
+            RefusedWrite: The folder is not writable, or the disk is full.
+        """
+        self.write_file(kind, found.id, _dump(kind, found))
+
+    def write_file(self, kind: Kind, identifier: str, data: bytes) -> None:
+        """Write the file of an object, whose content the caller has checked.
+
+        Raises:
+            InvalidObject: Its folder is a link out of the knowledge base.
+            RefusedWrite: The folder is not writable, or the disk is full.
+        """
+        path = self.file_of(kind, identifier)
+        self._make_folder(kind, path)
+        replace_file(write_temporary(self._temporary_folder(), data), path)
+
+    def remove_pending(self, identifier: str) -> None:
+        """Remove a proposal that has a decision.
+
+        Raises:
+            RefusedWrite: The folder is not writable.
+        """
+        path = self.file_of(Kind.PENDING, identifier)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise write_error(path, error) from error
+
+    def content_of(self, source_id: str) -> bytes | None:
+        """Return the captured bytes of a source; None if it has none.
+
+        Raises:
+            InvalidObject: The id is none.
+            UnreadableFile: They cannot be read.
+        """
+        return self._read(self.content_file(source_id), limit=MAX_SOURCE)
+
+    def content_file(self, source_id: str) -> Path:
+        """Return the path of the captured bytes of a source.
+
+        Raises:
+            InvalidObject: The id is none.
+        """
+        return self.file_of(Kind.SOURCE, source_id).with_name("content")
+
+    def write_content(self, source_id: str, content: bytes) -> None:
+        """Write the captured bytes of a source unless they are there.
+
+        Raises:
+            InvalidObject: The folder is a link out of the knowledge base.
+            RefusedWrite: It is not writable, or the disk is full.
+        """
+        path = self.content_file(source_id)
+        self._make_folder(Kind.SOURCE, path)
+        if not path.exists():
+            replace_file(write_temporary(self._temporary_folder(), content), path)
+
+    def _temporary_folder(self) -> Path:
+        """Return the folder of temporary files: one that git ignores."""
+        folder = self.path / Kind.PENDING
+        make_folder(folder)
+        return folder
+
+    def _make_folder(self, kind: Kind, path: Path) -> None:
+        make_folder(self.path / kind)
+        if kind is Kind.SOURCE:
+            make_folder(path.parent)
+        if not is_inside(path, self.path):
+            raise InvalidObject(f"{self._name(path)} is a link out of the knowledge base")
+
+    def _read(self, path: Path, *, limit: int = MAX_OBJECT) -> bytes | None:
+        if not is_inside(path, self.path):
+            raise UnreadableFile(f"{self._name(path)} is a link out of the knowledge base")
+        return read_file(path, limit=limit)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.path).as_posix()
+
+
+def find_knowledge_base(folder: Path) -> KnowledgeBase:
+    """Return the knowledge base nearest to a folder, in it or above.
+
+    Raises:
+        KnowledgeBaseNotFound: There is none.
+    """
+    start = folder.absolute()
+    for candidate in (start, *start.parents):
+        if (candidate / KNOWLEDGE_DIR).is_dir():
+            return KnowledgeBase(candidate / KNOWLEDGE_DIR)
+    raise KnowledgeBaseNotFound(
+        f"no {KNOWLEDGE_DIR}/ in {folder} or above it", hint="create one with `vibes kb init`"
+    )
+
+
+def create_knowledge_base(project: Path, *, agent: str | None = None) -> KnowledgeBase:
+    """Create the folders, settings and ignore rules of a knowledge base that are missing.
+
+    Args:
+        project: The folder to create it in.
+        agent: The actor when `VOUCH_AGENT` is unset.
+
+    Returns:
+        The knowledge base, whose settings stay as they are if it was there.
+
+    Raises:
+        RefusedWrite: The folder is not writable.
+    """
+    knowledge = KnowledgeBase(project.absolute() / KNOWLEDGE_DIR)
+    make_folder(knowledge.path)
+    for kind in Kind:
+        make_folder(knowledge.path / kind)
+    settings: dict[str, Any] = {
+        "version": "0.1",
+        "kb_name": knowledge.project.name,
+        **({} if agent is None else {"agent": agent}),
+        "retrieval": {"backend": "fts5", "fts5_porter": True},
+        "review": {"require_citations": True, "approver_role": "human"},
+    }
+    create_file(knowledge.path / "config.yaml", dump_yaml(settings))
+    create_file(knowledge.path / ".gitignore", _IGNORED)
+    return knowledge
+
+
+def link_file(temporary: Path, path: Path) -> bool:
+    """Give a temporary file its name unless that is taken; return whether it was free.
+
+    Raises:
+        RefusedWrite: The folder is not writable.
+    """
+    try:
+        if os.name == "nt":
+            temporary.rename(path)  # which fails there if the name is taken
+        else:
+            os.link(temporary, path)
+            flush_folder(path.parent)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK):
+            raise write_error(path, error) from error
+        return create_file(path, temporary.read_bytes())  # a file system without links
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    return True
+
+
+def _object_file(kind: Kind, entry: os.DirEntry[str]) -> ObjectFile | None:
+    if kind is Kind.SOURCE:
+        if not is_source_id(entry.name) or entry.is_symlink():
+            return None
+        identifier, path = entry.name, f"{entry.path}{os.sep}meta.yaml"
+        try:
+            status = os.lstat(path)
+        except OSError:
+            return None
+    else:
+        ending = _ending(kind)
+        identifier, path = entry.name.removesuffix(ending), entry.path
+        if not entry.name.endswith(ending) or not is_id(identifier):
+            return None
+        status = entry.stat(follow_symlinks=False)
+    return ObjectFile(kind, identifier, path, status.st_mtime_ns, status.st_size)
+
+
+def _ending(kind: Kind) -> str:
+    return ".md" if kind is Kind.PAGE else ".yaml"
+
+
+def _load(kind: Kind, data: bytes, name: str) -> Any:
+    return load_page(data, name) if kind is Kind.PAGE else load_yaml(data, name)
+
+
+def _dump(kind: Kind, found: KnowledgeObject) -> bytes:
+    return dump_page(found.members()) if kind is Kind.PAGE else dump_yaml(found.members())

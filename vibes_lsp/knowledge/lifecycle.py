@@ -1,0 +1,242 @@
+"""Changes of reviewed claims, each audited and none reviewed again (vouch 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from vibes_lsp.errors import InvalidObject, UnknownId, VibesError
+from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
+from vibes_lsp.knowledge.objects import Claim, Evidence, Kind, Page, Relation, Source
+from vibes_lsp.knowledge.sources import InlineEvidence, plan_evidence, store_source
+
+
+class Lifecycle:
+    """Changes claims for one actor.
+
+    Args:
+        knowledge: The knowledge base.
+        actor: Who does it.
+        now: When.
+    """
+
+    def __init__(self, knowledge: KnowledgeBase, actor: str, now: datetime) -> None:
+        self._knowledge = knowledge
+        self._actor = actor
+        self._now = now
+
+    def supersede(self, old_id: str, new_id: str, reason: str | None = None) -> tuple[Claim, Claim]:
+        """Mark a claim as superseded by another (vouch 3.4).
+
+        Returns:
+            The old claim and the new one.
+
+        Raises:
+            InvalidObject: They are the same, the old one has another successor, or the new one is
+                itself superseded by the old one, directly or not.
+            UnknownId: There is no such claim.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            old, new = self._claim(old_id), self._claim(new_id)
+            self._check_supersession(old, new)
+            old = self._changed(old, status="superseded", superseded_by=new.id)
+            new = self._changed(new, supersedes=_with(new.supersedes, old.id))
+            # The new one first: a claim without a successor is worse than a link too many.
+            self._write(new, old)
+            self._relate(new.id, "supersedes", old.id)
+            self._append("claim.supersede", [old.id, new.id], reason)
+            return old, new
+
+    def contradict(
+        self, first_id: str, second_id: str, reason: str | None = None
+    ) -> tuple[Claim, Claim, str]:
+        """Record on both claims that they contradict each other (vouch 3.5).
+
+        Returns:
+            The claims, and the id of their relation.
+
+        Raises:
+            InvalidObject: They are the same.
+            UnknownId: There is no such claim.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        if first_id == second_id:
+            raise InvalidObject("a claim cannot contradict itself")
+        with self._knowledge.lock().acquire():
+            first, second = self._claim(first_id), self._claim(second_id)
+            first = self._contested(first, second.id)
+            second = self._contested(second, first.id)
+            self._write(first, second)
+            relation = self._relate(first.id, "contradicts", second.id)
+            self._append("claim.contradict", [first.id, second.id], reason)
+            return first, second, relation
+
+    def archive(self, identifier: str, reason: str | None = None) -> Claim | Page:
+        """Archive a claim, or a page if no claim has the id.
+
+        Raises:
+            UnknownId: There is neither.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            if not self._knowledge.exists(Kind.CLAIM, identifier):
+                page = self._knowledge.read(Kind.PAGE, identifier)
+                if isinstance(page, Page):
+                    page = page.model_copy(update={"status": "archived", "updated_at": self._now})
+                    self._knowledge.replace(Kind.PAGE, page)
+                    self._append("page.archive", [page.id], reason)
+                    return page
+            claim = self._changed(self._claim(identifier), status="archived")
+            self._write(claim)
+            self._append("claim.archive", [claim.id], reason)
+            return claim
+
+    def confirm(self, claim_id: str) -> Claim:
+        """Confirm that a claim still holds.
+
+        Raises:
+            UnknownId: There is no such claim.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            claim = self._changed(self._claim(claim_id), last_confirmed_at=self._now)
+            self._write(claim)
+            self._append("claim.confirm", [claim.id])
+            return claim
+
+    def cite(self, claim_id: str, cited: Sequence[str | InlineEvidence]) -> Claim:
+        """Add citations to a claim: ids of sources and evidence, or new evidence.
+
+        Raises:
+            InvalidObject: One does not exist, or its lines are not its quote.
+            UnknownId: There is no such claim.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            claim = self._claim(claim_id)
+            ids = [self._citation(each) for each in cited]
+            added = [each for each in dict.fromkeys(ids) if each not in claim.evidence]
+            if added:
+                claim = self._changed(claim, evidence=[*claim.evidence, *added])
+                self._write(claim)
+                details = {"evidence_added": added}
+                self._append("claim.cite", [claim.id], details=details)
+            return claim
+
+    def _check_supersession(self, old: Claim, new: Claim) -> None:
+        if old.id == new.id:
+            raise InvalidObject("a claim cannot supersede itself")
+        if old.superseded_by is not None and old.superseded_by != new.id:
+            raise InvalidObject(f"claim {old.id} is superseded by {old.superseded_by}")
+        seen, successor = {new.id}, new.superseded_by
+        while successor is not None and successor not in seen:
+            if successor == old.id:
+                raise InvalidObject(f"claim {new.id} is superseded by {old.id}: a cycle is refused")
+            seen.add(successor)
+            found = self._knowledge.read(Kind.CLAIM, successor)
+            successor = found.superseded_by if isinstance(found, Claim) else None
+
+    def _contested(self, claim: Claim, other: str) -> Claim:
+        is_outdated = claim.status in ("superseded", "archived", "redacted")
+        status = claim.status if is_outdated else "contested"
+        return self._changed(claim, contradicts=_with(claim.contradicts, other), status=status)
+
+    def _citation(self, cited: str | InlineEvidence) -> str:
+        if isinstance(cited, str):
+            known = (Kind.SOURCE, Kind.EVIDENCE)
+            if not any(self._knowledge.exists(kind, cited) for kind in known):
+                raise InvalidObject(f"evidence: no source or evidence {cited}")
+            return cited
+        planned = plan_evidence(self._knowledge, cited, self._now)
+        if planned.content is not None and not self._knowledge.exists(
+            Kind.SOURCE, planned.source.id
+        ):
+            store_source(
+                self._knowledge,
+                planned.source,
+                planned.content,
+                actor=self._actor,
+                now=self._now,
+            )
+        if self._knowledge.create(Kind.EVIDENCE, planned.evidence):
+            details = {"source": planned.source.id}
+            self._append("evidence.create", [planned.evidence.id], details=details)
+        return planned.evidence.id
+
+    def _claim(self, identifier: str) -> Claim:
+        claim = self._knowledge.read(Kind.CLAIM, identifier)
+        if not isinstance(claim, Claim):
+            raise UnknownId(f"no claim {identifier}")
+        return claim
+
+    def _changed(self, claim: Claim, **members: Any) -> Claim:
+        return claim.model_copy(update={**members, "updated_at": self._now})
+
+    def _write(self, *claims: Claim) -> None:
+        for claim in claims:
+            self._knowledge.replace(Kind.CLAIM, claim)
+
+    def _relate(self, source: str, relation: Any, target: str) -> str:
+        """Write the relation between two claims unless it is there; return its id."""
+        found = Relation(
+            id=f"{source}--{relation}--{target}"[:200],
+            source=source,
+            relation=relation,
+            target=target,
+            confidence=1.0,
+            created_at=self._now,
+            updated_at=self._now,
+        )
+        if self._knowledge.create(Kind.RELATION, found):
+            self._append("relation.create", [found.id])
+        return found.id
+
+    def _append(
+        self,
+        event: str,
+        ids: list[str],
+        reason: str | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> None:
+        append_event(
+            self._knowledge,
+            event,
+            actor=self._actor,
+            moment=self._now,
+            object_ids=ids,
+            details={**({} if reason is None else {"reason": reason}), **(details or {})},
+        )
+
+
+def citations_of(knowledge: KnowledgeBase, claim_id: str) -> list[dict[str, Any]]:
+    """Return what a claim cites: evidence as it is, sources with their kind, and what is missing.
+
+    Raises:
+        UnknownId: There is no such claim.
+        VibesError: The claim cannot be read.
+    """
+    claim = knowledge.read(Kind.CLAIM, claim_id)
+    if not isinstance(claim, Claim):
+        raise UnknownId(f"no claim {claim_id}")
+    return [_citation_of(knowledge, each) for each in claim.evidence]
+
+
+def _citation_of(knowledge: KnowledgeBase, cited: str) -> dict[str, Any]:
+    try:
+        evidence = knowledge.read(Kind.EVIDENCE, cited)
+        if isinstance(evidence, Evidence):
+            return evidence.members()
+        if knowledge.exists(Kind.SOURCE, cited):
+            source = knowledge.read(Kind.SOURCE, cited)
+            if isinstance(source, Source):
+                return {"kind": "source", **source.members()}
+    except VibesError as error:
+        return {"kind": "missing", "ref": cited, "reason": error.message}
+    return {"kind": "missing", "ref": cited}
+
+
+def _with(ids: Sequence[str], added: str) -> list[str]:
+    return [*ids] if added in ids else [*ids, added]

@@ -1,0 +1,271 @@
+"""The `kb.*` methods that change no object: look up, search, verify, check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import vibes_lsp
+from vibes_lsp.errors import InvalidObject, UnknownId
+from vibes_lsp.knowledge import method_parameters as parameters
+from vibes_lsp.knowledge.audit_log import append_event, last_events, read_events
+from vibes_lsp.knowledge.bundles import check_bundle
+from vibes_lsp.knowledge.context_pack import ContextRequest, build_context
+from vibes_lsp.knowledge.health import STALE_DAYS, HealthFinding, doctor, lint
+from vibes_lsp.knowledge.method_context import Dialect, MethodContext
+from vibes_lsp.knowledge.object_index import SEARCHED
+from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.sources import (
+    verify_sources,
+)
+
+_AUDIT_TAIL: Final = 50
+_COUNTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.SOURCE, Kind.ENTITY, Kind.RELATION)
+
+
+def capabilities(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
+    """Return the descriptor (vouch 9)."""
+    return {
+        "name": "vouch",
+        "version": vibes_lsp.__version__,
+        "spec": "vouch-0.1" if context.dialect is Dialect.SPEC else "akbp-0.1-compatible",
+        "level": 3,
+        "methods": list(context.methods),
+        "retrieval": ["fts5", "substring"],
+        "review_gated": True,
+        "transports": ["mcp", "jsonl"],
+        "knowledge_capability": {
+            "kind": "local-cited-review-gated-kb",
+            "stores_evidence": True,
+            "audit_log": True,
+        },
+        "extensions": {"inline_evidence": ["kb.propose_claim", "kb.cite"]},
+    }
+
+
+def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
+    """Return how many objects there are, and when the last one changed."""
+    context.index.refresh()
+    counts = {f"{kind.value}": context.index.count(kind) for kind in _COUNTED}
+    pending = context.index.count(Kind.PENDING)
+    last = last_events(context.knowledge, 1)
+    return {
+        "root": str(context.knowledge.path),
+        "kb_dir": str(context.knowledge.path),
+        "counts": counts,
+        **counts,
+        "evidence": context.index.count(Kind.EVIDENCE),
+        "sessions": context.index.count(Kind.SESSION),
+        "pending": pending,
+        "pending_proposals": pending,
+        "last_audit_at": last[0].get("created_at") if last else None,
+        "index_present": True,
+    }
+
+
+def search(context: MethodContext, asked: parameters.SearchParameters) -> Any:
+    """Return the objects that match a query."""
+    kinds = [kind for kind in SEARCHED if asked.kinds is None or kind.noun in asked.kinds]
+    context.index.refresh(kinds)
+    hits = [
+        {
+            "kind": hit.kind.noun,
+            "id": hit.id,
+            "snippet": hit.snippet,
+            "score": hit.score,
+            "backend": hit.backend,
+        }
+        for hit in context.index.search(asked.query, kinds, asked.limit)
+    ]
+    if context.dialect is not Dialect.VOUCH_15:
+        return hits
+    return {"backend": hits[0]["backend"] if hits else "fts5", "hits": hits}
+
+
+def build_pack(context: MethodContext, asked: parameters.ContextParameters) -> dict[str, Any]:
+    """Return a pack of objects for a task."""
+    context.index.refresh(SEARCHED)
+    request = ContextRequest(
+        asked.task,
+        max_chars=asked.max_chars,
+        min_items=asked.min_items,
+        limit=asked.limit,
+        requires_citations=asked.require_citations,
+        fails_on_warnings=asked.fail_on_warnings,
+        fails_on_truncation=asked.fail_on_budget_truncation,
+    )
+    return build_context(context.index, request, context.now())
+
+
+def read_object(
+    context: MethodContext, kind: Kind, asked: parameters.ReadParameters
+) -> dict[str, Any] | None:
+    """Return an object; None if there is none (an error in dialects of the reference)."""
+    try:
+        found = context.knowledge.read(kind, asked.id)
+    except InvalidObject:
+        if context.knowledge.exists(kind, asked.id):
+            raise
+        found = None
+    if found is None and context.dialect is not Dialect.SPEC:
+        raise UnknownId(f"no {kind.noun} {asked.id}")
+    return None if found is None else found.members()
+
+
+def list_objects(context: MethodContext, kind: Kind, asked: parameters.ListParameters) -> Any:
+    """Return the objects of a kind that have the members of a filter."""
+    context.index.refresh([kind])
+    wanted = {**(asked.model_extra or {}), **(asked.filter or {})}
+    found = [each for each in context.index.members(kind) if _matches(kind, each, wanted)]
+    end = None if asked.limit is None else asked.offset + asked.limit
+    items = found[asked.offset : end]
+    if context.dialect is Dialect.VOUCH_15:
+        return {"items": items, "total": len(found)}
+    return items
+
+
+def list_pending(context: MethodContext, asked: parameters.ListParameters) -> Any:
+    """Return the proposals that wait for a decision."""
+    return list_objects(context, Kind.PENDING, asked)
+
+
+def source_verify(context: MethodContext, asked: parameters.VerifyParameters) -> Any:
+    """Compare sources with their captured bytes and files."""
+    states = list(verify_sources(context.knowledge, None if asked.id is None else [asked.id]))
+    with context.knowledge.lock().acquire():
+        identifiers = [each.id for each in states]
+        details = {"ok": all(each.is_stored for each in states)}
+        append_event(
+            context.knowledge,
+            "source.verify",
+            actor=context.actor,
+            moment=context.now(),
+            object_ids=identifiers[:1000],
+            details=details,
+        )
+    if context.dialect is not Dialect.SPEC:
+        return [
+            {
+                "source_id": each.id,
+                "title": each.title,
+                "stored_ok": each.is_stored,
+                "external_status": each.file_state,
+                "note": each.reason or None,
+            }
+            for each in states
+        ]
+    issues = [
+        {
+            "id": each.id,
+            "kind": "stored" if not each.is_stored else each.file_state,
+            "detail": each.reason,
+        }
+        for each in states
+        if each.reason
+    ]
+    return {"ok": all(each.is_stored for each in states), "issues": issues}
+
+
+def lint_content(context: MethodContext, asked: parameters.LintParameters) -> dict[str, Any]:
+    """Return what is wrong in the content."""
+    context.index.refresh()
+    days = STALE_DAYS if asked.stale_days is None else asked.stale_days
+    return _findings(lint(context.index, context.now(), stale_days=days))
+
+
+def diagnose(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
+    """Return what is wrong in the knowledge base."""
+    context.index.refresh()
+    return _findings(doctor(context.knowledge, context.index, context.now()))
+
+
+def audit(context: MethodContext, asked: parameters.AuditParameters) -> Any:
+    """Return the last events."""
+    wanted = asked.filter or {}
+    tail = _AUDIT_TAIL if asked.tail is None else asked.tail
+    if not wanted:
+        events = last_events(context.knowledge, tail)
+    else:
+        matching = (
+            event
+            for event in read_events(context.knowledge)
+            if all(event.get(name) == wanted[name] for name in wanted)
+        )
+        events = list(matching)[-tail:] if tail else []
+    if context.dialect is Dialect.VOUCH_15:
+        return {"viewer": None, "events": events}
+    return events
+
+
+def export_check(context: MethodContext, asked: parameters.BundleParameters) -> dict[str, Any]:
+    """Check a bundle against its manifest."""
+    checked = check_bundle(bundle_path(context, asked.path))
+    return {
+        "ok": not checked.issues,
+        "issues": list(checked.issues),
+        "bundle_id": checked.bundle_id,
+        "files_checked": len(checked.contents),
+    }
+
+
+def import_check(context: MethodContext, asked: parameters.BundleParameters) -> dict[str, Any]:
+    """Return what an import would do."""
+    checked = check_bundle(bundle_path(context, asked.path), context.knowledge)
+    return {
+        "ok": not checked.issues,
+        "new": list(checked.new),
+        "conflict": list(checked.conflicting),
+        "identical": list(checked.identical),
+        "issues": list(checked.issues),
+        "bundle_id": checked.bundle_id,
+        "new_files": list(checked.new),
+        "conflicts": list(checked.conflicting),
+        "identical_files": len(checked.identical),
+    }
+
+
+def bundle_path(context: MethodContext, path: str) -> Path:
+    """Return the path of a bundle; a relative one is in the project."""
+    return context.knowledge.project / path
+
+
+def _matches(kind: Kind, members: dict[str, Any], wanted: Mapping[str, Any]) -> bool:
+    for name, value in wanted.items():
+        if name == "node_id":
+            if value not in (members.get("source"), members.get("target")):
+                return False
+            continue
+        member = "type" if name in ("entity_type", "claim_type", "page_type") else name
+        if member in members and members[member] != value:
+            return False
+    return kind is not Kind.PENDING or members["status"] == "pending"
+
+
+def _findings(found: list[HealthFinding]) -> dict[str, Any]:
+    listed = sorted(found, key=lambda each: (each.severity, each.code, each.message))
+    severities = {"error": "error", "warning": "warn", "info": "warn"}
+    return {
+        "ok": not any(each.severity == "error" for each in listed),
+        "issues": [
+            {
+                "id": each.object_ids[0] if each.object_ids else "",
+                "kind": each.code,
+                "severity": severities[each.severity],
+                "message": each.message,
+            }
+            for each in listed
+        ],
+        "findings": [
+            {
+                "severity": each.severity,
+                "code": each.code,
+                "message": each.message,
+                "object_ids": list(each.object_ids),
+            }
+            for each in listed
+        ],
+        "counts": {
+            severity: sum(each.severity == severity for each in listed) for severity in severities
+        },
+    }

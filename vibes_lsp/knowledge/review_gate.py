@@ -1,0 +1,492 @@
+"""The review gate: proposals, and decisions that are taken once (vouch 4).
+
+A decision is first prepared in a file beside its proposal. Then the object is written, the
+decision, its audit events, and last the proposal is removed. After a crash the next writer finds
+the prepared decision and completes it; each step can be repeated.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from vibes_lsp.errors import (
+    DecidedOtherwise,
+    ForbiddenSelfApproval,
+    InvalidObject,
+    UnknownId,
+    VibesError,
+)
+from vibes_lsp.knowledge.audit_log import append_event, read_events
+from vibes_lsp.knowledge.drafts import DRAFT_KINDS, ClaimDraft, ProposalDraft, draft_title
+from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
+from vibes_lsp.knowledge.object_format import dump_yaml, load_yaml
+from vibes_lsp.knowledge.objects import (
+    Evidence,
+    Kind,
+    KnowledgeObject,
+    Proposal,
+    ProposalKind,
+    is_id,
+    parse_object,
+    slug,
+)
+from vibes_lsp.knowledge.sources import PlannedEvidence, plan_evidence, store_source
+from vibes_lsp.store.files import read_file, replace_file, write_temporary
+
+_logger = logging.getLogger(__name__)
+
+TRUSTED_AGENT: Final = "trusted-agent"
+_PREPARED: Final = ".decision"
+"""The end of the name of a prepared decision, in the folder of proposals."""
+_SUMMARY: Final = 120
+_EXPIRED: Final = "expired"
+
+Verdict = Literal["approved", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The result of a proposal.
+
+    Attributes:
+        proposal: The proposal, which is on disk unless it was a dry run or has errors.
+        object_id: The id of the object that an approval creates.
+        errors: The rules that it breaks.
+    """
+
+    proposal: Proposal
+    object_id: str
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalDecision:
+    """A decision on a proposal.
+
+    Attributes:
+        proposal: The proposal with its decision.
+        kind: The kind of the object that it created; None after a rejection.
+        object_id: Its id.
+    """
+
+    proposal: Proposal
+    kind: Kind | None
+    object_id: str | None
+
+
+class ReviewGate:
+    """Creates proposals and decides on them.
+
+    Args:
+        knowledge: The knowledge base.
+        now: The clock.
+    """
+
+    def __init__(
+        self, knowledge: KnowledgeBase, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._knowledge = knowledge
+        self._now = now
+
+    def propose(
+        self,
+        draft: ProposalDraft,
+        *,
+        actor: str,
+        session_id: str | None = None,
+        rationale: str | None = None,
+        dry_run: bool = False,
+    ) -> Proposed:
+        """Create a proposal, unless the object would break a rule (vouch 3).
+
+        New evidence of a claim is written at once: it needs no review.
+
+        Raises:
+            VibesError: The knowledge base cannot be read or written.
+        """
+        now, kind = self._now(), DRAFT_KINDS[type(draft)]
+        payload = draft.model_dump(mode="json", exclude={"slug_hint"}, exclude_none=True)
+        errors: list[str] = []
+        evidence: list[PlannedEvidence] = []
+        if isinstance(draft, ClaimDraft):
+            evidence, payload["evidence"] = self._cite(draft, now, errors)
+        wished = draft.slug_hint or draft_title(draft)
+        payload = {"id": slug(wished), **payload}
+        if draft.slug_hint is not None and not is_id(draft.slug_hint):
+            errors.append("slug_hint: expected letters, digits, '-', '_' and '.'")
+        with self._knowledge.lock().acquire():
+            self.complete_decisions()
+            if not errors:
+                payload["id"] = self._free_id(kind.kind, payload["id"])
+            errors += self.find_errors(kind, payload, now, {each.evidence.id for each in evidence})
+            proposal = Proposal(
+                id=f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:8]}",
+                kind=kind.value,
+                proposed_by=actor,
+                session_id=session_id,
+                proposed_at=now,
+                payload=payload,
+                rationale=rationale,
+            )
+            if not errors and not dry_run:
+                self._write_evidence(evidence, actor, now)
+                self._knowledge.create(Kind.PENDING, proposal)
+                details = {"kind": kind.value, "payload_summary": draft_title(draft)[:_SUMMARY]}
+                self._append("proposal.create", actor, now, [proposal.id], details)
+        return Proposed(proposal, payload["id"], tuple(errors))
+
+    def approve(
+        self,
+        proposal_id: str,
+        *,
+        actor: str,
+        reason: str | None = None,
+        may_approve_own: bool | None = None,
+    ) -> ProposalDecision:
+        """Approve a proposal and write its object; an approved one is returned as it is.
+
+        Args:
+            proposal_id: The proposal.
+            actor: Who approves.
+            reason: Why.
+            may_approve_own: Whether the proposer may; None for the setting of the project.
+
+        Raises:
+            DecidedOtherwise: It is rejected.
+            ForbiddenSelfApproval: The actor proposed it.
+            InvalidObject: The object breaks a rule now, or its id is taken.
+            UnknownId: There is no such proposal.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            pending = self._pending(proposal_id, "approved")
+            if isinstance(pending, ProposalDecision):
+                return pending
+            if may_approve_own is None:
+                role = self._knowledge.config().review.approver_role
+                may_approve_own = role == TRUSTED_AGENT
+            if actor == pending.proposed_by and not may_approve_own:
+                raise ForbiddenSelfApproval(
+                    f"forbidden_self_approval: {actor} made proposal {proposal_id}",
+                    hint="let another actor decide, or set review.approver_role: trusted-agent",
+                )
+            now = self._now()
+            kind = _kind_of(pending)
+            errors = self.find_errors(kind, pending.payload, now)
+            is_taken = self._knowledge.exists(kind.kind, str(pending.payload.get("id")))
+            if is_taken and not self._is_begun(pending):
+                errors.append(f"id: {kind} {pending.payload.get('id')} exists")
+            if errors:
+                raise InvalidObject(
+                    f"proposal {proposal_id} cannot be approved: {'; '.join(errors)}",
+                    hint="reject it, and propose again",
+                )
+            return self._decide(pending, "approved", actor, reason, now)
+
+    def reject(self, proposal_id: str, *, actor: str, reason: str) -> ProposalDecision:
+        """Reject a proposal; a rejected one is returned as it is.
+
+        Raises:
+            DecidedOtherwise: It is approved.
+            InvalidObject: The reason is empty.
+            UnknownId: There is no such proposal.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        if not reason.strip():
+            raise InvalidObject("reason: is empty: a rejection needs one")
+        with self._knowledge.lock().acquire():
+            pending = self._pending(proposal_id, "rejected")
+            if isinstance(pending, ProposalDecision):
+                return pending
+            if self._is_begun(pending):
+                raise DecidedOtherwise(
+                    f"proposal {proposal_id}: an approval has written its object already",
+                    hint="approve it again to complete that, then archive the object",
+                )
+            return self._decide(pending, "rejected", actor, reason, self._now())
+
+    def expire(self, *, actor: str, after_days: int | None = None) -> list[ProposalDecision]:
+        """Reject the proposals that waited for too long.
+
+        Args:
+            actor: Who does it.
+            after_days: For how long; None for the setting of the project.
+
+        Raises:
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            self.complete_decisions()
+            now = self._now()
+            overdue = self.overdue(after_days)
+            return [self._decide(each, "rejected", actor, _EXPIRED, now) for each in overdue]
+
+    def overdue(self, after_days: int | None = None) -> list[Proposal]:
+        """Return the proposals that waited for too long.
+
+        Args:
+            after_days: For how long; None for the setting of the project.
+
+        Raises:
+            VibesError: The settings cannot be read.
+        """
+        days = after_days or self._knowledge.config().review.expire_pending_after_days
+        limit = self._now() - timedelta(days=days)
+        return [each for each in self.pending() if each.proposed_at < limit]
+
+    def pending(self) -> list[Proposal]:
+        """Return the proposals that wait for a decision, the oldest first."""
+        found: list[Proposal] = []
+        for file in sorted(self._knowledge.files(Kind.PENDING), key=lambda each: each.id):
+            if not self._knowledge.exists(Kind.DECISION, file.id):
+                with suppress(VibesError):
+                    proposal = self._knowledge.read(Kind.PENDING, file.id)
+                    if isinstance(proposal, Proposal):
+                        found.append(proposal)
+        return found
+
+    def find_errors(
+        self,
+        kind: ProposalKind,
+        payload: dict[str, Any],
+        now: datetime,
+        new_evidence: set[str] | None = None,
+    ) -> list[str]:
+        """Return the rules that the object of a payload breaks (vouch 3).
+
+        Args:
+            kind: What it is.
+            payload: Its members.
+            now: The time.
+            new_evidence: Ids of evidence that is written together with it.
+        """
+        try:
+            parse_object(kind.kind, payload, default_time=now)
+        except InvalidObject as error:
+            return [error.message]
+        if kind is ProposalKind.CLAIM:
+            return self._citation_errors(payload, new_evidence or set())
+        if kind is ProposalKind.PAGE:
+            return self._missing(payload, {"claims": Kind.CLAIM, "sources": Kind.SOURCE})
+        if kind is ProposalKind.RELATION and payload.get("evidence"):
+            return self._citation_errors(payload, set())
+        return []
+
+    def complete_decisions(self) -> None:
+        """Complete the decisions of programs that ended halfway; the caller holds the lock."""
+        folder = self._knowledge.path / Kind.PENDING
+        try:
+            prepared = [path for path in folder.iterdir() if path.name.endswith(_PREPARED)]
+        except OSError:
+            return
+        for path in sorted(prepared):
+            try:
+                members = load_yaml(read_file(path) or b"", path.name)
+                proposal = parse_object(Kind.DECISION, members, default_time=self._now())
+                if isinstance(proposal, Proposal) and f"{proposal.id}{_PREPARED}" == path.name:
+                    self._complete(proposal, path, is_recovery=True)
+            except InvalidObject as error:
+                _logger.info("a prepared decision is dropped: %s", error.message)
+                with suppress(OSError):
+                    path.unlink()
+
+    def _cite(
+        self, draft: ClaimDraft, now: datetime, errors: list[str]
+    ) -> tuple[list[PlannedEvidence], list[str]]:
+        """Return the new evidence of a claim, and the ids of all that it cites."""
+        evidence: list[PlannedEvidence] = []
+        ids: list[str] = []
+        for cited in draft.evidence:
+            if isinstance(cited, str):
+                ids.append(cited)
+                continue
+            try:
+                evidence.append(plan_evidence(self._knowledge, cited, now))
+                ids.append(evidence[-1].evidence.id)
+            except VibesError as error:
+                errors.append(error.message)
+        return evidence, list(dict.fromkeys(ids))
+
+    def _citation_errors(self, payload: dict[str, Any], new: set[str]) -> list[str]:
+        cited = payload.get("evidence") or []
+        errors = [
+            f"evidence: no source or evidence {each}"
+            for each in cited
+            if each not in new
+            and not self._knowledge.exists(Kind.SOURCE, each)
+            and not self._has_source(each)
+        ]
+        is_relaxed = (
+            payload.get("status", "working") == "working"
+            and not self._knowledge.config().review.require_citations
+        )
+        if not cited and not is_relaxed:
+            errors.append("evidence: a claim needs at least one citation")
+        return errors
+
+    def _has_source(self, evidence_id: str) -> bool:
+        """Return whether evidence exists, with its source (vouch 3.2)."""
+        if not self._knowledge.exists(Kind.EVIDENCE, evidence_id):
+            return False
+        with suppress(VibesError):
+            found = self._knowledge.read(Kind.EVIDENCE, evidence_id)
+            if isinstance(found, Evidence):
+                return self._knowledge.exists(Kind.SOURCE, found.source_id)
+        return False
+
+    def _missing(self, payload: dict[str, Any], members: dict[str, Kind]) -> list[str]:
+        return [
+            f"{name}: no {kind.noun} {each}"
+            for name, kind in members.items()
+            for each in payload.get(name) or []
+            if not self._knowledge.exists(kind, each)
+        ]
+
+    def _free_id(self, kind: Kind, wished: str) -> str:
+        """Return an id that neither an object nor a waiting proposal has."""
+        waiting = {str(each.payload.get("id")) for each in self.pending()}
+        number, found = 1, wished
+        while found in waiting or self._knowledge.exists(kind, found):
+            number += 1
+            found = f"{wished}-{number}"
+        return found
+
+    def _write_evidence(
+        self, planned: Sequence[PlannedEvidence], actor: str, now: datetime
+    ) -> None:
+        for each in planned:
+            if each.content is not None and not self._knowledge.exists(Kind.SOURCE, each.source.id):
+                store_source(self._knowledge, each.source, each.content, actor=actor, now=now)
+            if self._knowledge.create(Kind.EVIDENCE, each.evidence):
+                details = {"source": each.source.id}
+                self._append("evidence.create", actor, now, [each.evidence.id], details)
+
+    def _pending(self, proposal_id: str, verdict: Verdict) -> Proposal | ProposalDecision:
+        """Return a proposal that waits, or the decision that it has; the caller holds the lock."""
+        self.complete_decisions()
+        decided = self._knowledge.read(Kind.DECISION, proposal_id)
+        if isinstance(decided, Proposal):
+            if decided.status != verdict:
+                raise DecidedOtherwise(
+                    f"proposal {proposal_id} is {decided.status}: a decision is final"
+                )
+            return _decision(decided)
+        pending = self._knowledge.read(Kind.PENDING, proposal_id)
+        if not isinstance(pending, Proposal):
+            raise UnknownId(f"no proposal {proposal_id}")
+        if pending.status != "pending":
+            raise DecidedOtherwise(f"proposal {proposal_id} is {pending.status}")
+        return pending
+
+    def _is_begun(self, pending: Proposal) -> bool:
+        """Return whether another program wrote the object of a proposal, but not its decision."""
+        try:
+            kind = ProposalKind(pending.kind).kind
+            found = self._knowledge.read(kind, str(pending.payload.get("id")))
+        except (InvalidObject, ValueError):
+            return False
+        if found is None:
+            return False
+        members = found.members()
+        wanted = parse_object(kind, pending.payload, default_time=self._now()).members()
+        if any(members.get(name) != wanted[name] for name in pending.payload if name in wanted):
+            return False
+        return not any(
+            decided.status == "approved" and decided.payload.get("id") == found.id
+            for decided in self._decisions()
+        )
+
+    def _decisions(self) -> Iterator[Proposal]:
+        for file in self._knowledge.files(Kind.DECISION):
+            with suppress(VibesError):
+                decided = self._knowledge.read(Kind.DECISION, file.id)
+                if isinstance(decided, Proposal):
+                    yield decided
+
+    def _decide(
+        self, pending: Proposal, verdict: Verdict, actor: str, reason: str | None, now: datetime
+    ) -> ProposalDecision:
+        decided = pending.model_copy(
+            update={
+                "status": verdict,
+                "decided_at": now,
+                "decided_by": actor,
+                "decision_reason": reason,
+            }
+        )
+        folder = self._knowledge.path / Kind.PENDING
+        prepared = folder / f"{pending.id}{_PREPARED}"
+        replace_file(write_temporary(folder, dump_yaml(decided.members())), prepared)
+        return self._complete(decided, prepared, is_recovery=False)
+
+    def _complete(
+        self, decided: Proposal, prepared: Path, *, is_recovery: bool
+    ) -> ProposalDecision:
+        """Carry out a prepared decision; what an earlier program did of it is not done again."""
+        decision = _decision(decided)
+        if decision.kind is not None:
+            self._knowledge.create(decision.kind, _object_of(decided, decision.kind))
+        self._knowledge.create(Kind.DECISION, decided)
+        if not is_recovery or not self._is_logged(decided):
+            self._log(decided, decision)
+        self._knowledge.remove_pending(decided.id)
+        prepared.unlink(missing_ok=True)
+        return decision
+
+    def _log(self, decided: Proposal, decision: ProposalDecision) -> None:
+        actor, now = decided.decided_by or "unknown", decided.decided_at or self._now()
+        if decision.kind is None:
+            is_expired = decided.decision_reason == _EXPIRED
+            name = "proposal.expire" if is_expired else "proposal.reject"
+            self._append(name, actor, now, [decided.id], {"reason": decided.decision_reason})
+            return
+        details = {"object_id": decision.object_id, "reason": decided.decision_reason}
+        self._append("proposal.approve", actor, now, [decided.id], details)
+        of_session = {} if decided.session_id is None else {"session_id": decided.session_id}
+        details = {"proposal_id": decided.id, **of_session}
+        identifiers = [decision.object_id or ""]
+        self._append(f"{decision.kind.noun}.create", actor, now, identifiers, details)
+
+    def _is_logged(self, decided: Proposal) -> bool:
+        return any(
+            event.get("event") in ("proposal.approve", "proposal.reject", "proposal.expire")
+            and decided.id in (event.get("object_ids") or [])
+            for event in read_events(self._knowledge)
+        )
+
+    def _append(
+        self, event: str, actor: str, now: datetime, ids: list[str], details: dict[str, Any]
+    ) -> None:
+        append_event(
+            self._knowledge, event, actor=actor, moment=now, object_ids=ids, details=details
+        )
+
+
+def _kind_of(proposal: Proposal) -> ProposalKind:
+    try:
+        return ProposalKind(proposal.kind)
+    except ValueError:
+        raise InvalidObject(
+            f"proposal {proposal.id}: kind: {proposal.kind} cannot be approved here",
+            hint="approve it with the program that made it",
+        ) from None
+
+
+def _decision(decided: Proposal) -> ProposalDecision:
+    if decided.status != "approved":
+        return ProposalDecision(decided, None, None)
+    return ProposalDecision(decided, _kind_of(decided).kind, str(decided.payload.get("id")))
+
+
+def _object_of(decided: Proposal, kind: Kind) -> KnowledgeObject:
+    """Return the object that a decision creates, always the same."""
+    moment = decided.decided_at or decided.proposed_at
+    approver = {"approved_by": decided.decided_by} if kind is Kind.CLAIM else {}
+    return parse_object(kind, {**decided.payload, **approver}, default_time=moment)

@@ -1,0 +1,328 @@
+"""Sources and evidence: registered once, without a review, and compared with files (vouch 5.2).
+
+A source is immutable. The path of a file in the project is kept relative to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from vibes_lsp.errors import InvalidObject, UnreadableFile, VibesError
+from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
+from vibes_lsp.knowledge.objects import Evidence, Kind, Source, SourceType
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.store.files import is_inside, read_file
+
+LINES: Final = re.compile(r"L(\d{1,9})(?:-L?(\d{1,9}))?")
+"""A locator of lines, 1-based and inclusive (vouch 2.2)."""
+
+
+class InlineEvidence(BaseModel):
+    """Evidence that a proposal of a claim brings along, an extension of `kb.propose_claim`.
+
+    Attributes:
+        source_id: The source; `path` registers a file instead.
+        path: A file of the project.
+        locator: The span, such as `L10-L20`.
+        quote: The text of the span; taken from the source for lines.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source_id: str | None = None
+    path: str | None = None
+    locator: str
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSource:
+    """A source that is in the knowledge base.
+
+    Attributes:
+        source: The source.
+        is_new: Whether it was not there before.
+    """
+
+    source: Source
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """How a source compares with its captured bytes and with its file.
+
+    Attributes:
+        id: The source.
+        title: Its title.
+        is_stored: Whether the captured bytes have the hash that is the id.
+        file_state: `match`, `drift`, `missing`, or `n/a` for what is no file of the project.
+        reason: What is wrong; empty for nothing.
+    """
+
+    id: str
+    title: str | None
+    is_stored: bool
+    file_state: str
+    reason: str
+
+
+def register_source(
+    knowledge: KnowledgeBase,
+    content: bytes,
+    *,
+    locator: str,
+    actor: str,
+    now: datetime,
+    source_type: SourceType = "file",
+    title: str | None = None,
+    media_type: str = "text/plain",
+    tags: Sequence[str] = (),
+    metadata: dict[str, Any] | None = None,
+) -> RegisteredSource:
+    """Capture bytes as a source, unless these bytes are one.
+
+    Raises:
+        InvalidObject: They are too many, or the source that is there breaks a rule.
+        VibesError: The knowledge base cannot be written.
+    """
+    if len(content) > MAX_SOURCE:
+        raise InvalidObject(f"source: {len(content):,} bytes, expected at most {MAX_SOURCE:,}")
+    identifier = hashlib.sha256(content).hexdigest()
+    source = Source(
+        id=identifier,
+        type=source_type,
+        locator=locator,
+        title=title,
+        hash=identifier,
+        byte_size=len(content),
+        media_type=media_type,
+        created_at=now,
+        tags=list(tags),
+        metadata=metadata or {},
+    )
+    with knowledge.lock().acquire():
+        return store_source(knowledge, source, content, actor=actor, now=now)
+
+
+def store_source(
+    knowledge: KnowledgeBase, source: Source, content: bytes, *, actor: str, now: datetime
+) -> RegisteredSource:
+    """Write a source and its bytes unless it is there; the caller holds the lock.
+
+    Raises:
+        InvalidObject: The source that is there breaks a rule.
+        VibesError: The knowledge base cannot be written.
+    """
+    found = knowledge.read(Kind.SOURCE, source.id)
+    knowledge.write_content(source.id, content)
+    is_new = found is None and knowledge.create(Kind.SOURCE, source)
+    append_event(
+        knowledge,
+        "source.register",
+        actor=actor,
+        moment=now,
+        object_ids=[source.id],
+        details={"deduplicated": not is_new},
+    )
+    return RegisteredSource(found if isinstance(found, Source) else source, is_new=is_new)
+
+
+def register_file(
+    knowledge: KnowledgeBase,
+    path: str,
+    *,
+    actor: str,
+    now: datetime,
+    source_type: SourceType = "file",
+    title: str | None = None,
+    media_type: str = "text/plain",
+) -> RegisteredSource:
+    """Capture a file of the project as a source; its locator is the path in the project.
+
+    Raises:
+        InvalidObject: The path leads out of the project.
+        UnreadableFile: The file cannot be read.
+        VibesError: The knowledge base cannot be written.
+    """
+    relative, content = _read_project_file(knowledge, path)
+    return register_source(
+        knowledge,
+        content,
+        locator=relative,
+        actor=actor,
+        now=now,
+        source_type=source_type,
+        title=title or Path(relative).name,
+        media_type=media_type,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEvidence:
+    """Evidence that is not written yet.
+
+    Attributes:
+        evidence: The evidence.
+        source: Its source.
+        content: The bytes of a source that may have to be registered; None for one that is there.
+    """
+
+    evidence: Evidence
+    source: Source
+    content: bytes | None
+
+
+def plan_evidence(
+    knowledge: KnowledgeBase, inline: InlineEvidence, now: datetime
+) -> PlannedEvidence:
+    """Return evidence for a span; nothing is written.
+
+    Its id is made from source and span, so that the same span is the same evidence.
+
+    Raises:
+        InvalidObject: There is no such source, or its lines are not the quote.
+        VibesError: The knowledge base or the file cannot be read.
+    """
+    content: bytes | None = None
+    if inline.path is not None:
+        relative, content = _read_project_file(knowledge, inline.path)
+        identifier = hashlib.sha256(content).hexdigest()
+        source = Source(
+            id=identifier,
+            locator=relative,
+            title=Path(relative).name,
+            hash=identifier,
+            byte_size=len(content),
+            created_at=now,
+        )
+    else:
+        found = knowledge.read(Kind.SOURCE, inline.source_id or "")
+        if not isinstance(found, Source):
+            raise InvalidObject("evidence: source_id: no such source; name one, or a path")
+        source = found
+    captured = knowledge.content_of(source.id) if content is None else content
+    quote = _quote(captured, inline)
+    name = hashlib.sha256(f"{source.id}:{inline.locator}:{quote or ''}".encode()).hexdigest()
+    evidence = Evidence(
+        id=f"ev-{name[:16]}",
+        source_id=source.id,
+        source_type=source.type,
+        locator=inline.locator,
+        quote=quote,
+        hash=None if quote is None else hashlib.sha256(quote.encode()).hexdigest(),
+        created_at=now,
+    )
+    return PlannedEvidence(evidence, source, content)
+
+
+def quoted_lines(content: bytes, locator: str) -> str | None:
+    """Return the lines of a source that a locator names; None for another locator, or beyond."""
+    found = LINES.fullmatch(locator)
+    if found is None:
+        return None
+    start, end = int(found[1]), int(found[2] or found[1])
+    lines = content.decode("utf-8", "replace").splitlines()
+    return "\n".join(lines[start - 1 : end]) if 0 < start <= end <= len(lines) else None
+
+
+def verify_sources(
+    knowledge: KnowledgeBase, identifiers: Sequence[str] | None = None
+) -> Iterator[SourceState]:
+    """Yield how sources compare with their bytes and files.
+
+    Args:
+        knowledge: The knowledge base.
+        identifiers: The sources; None for all.
+    """
+    names = [file.id for file in knowledge.files(Kind.SOURCE)] if identifiers is None else None
+    for identifier in sorted(names) if names is not None else identifiers or ():
+        try:
+            source = knowledge.read(Kind.SOURCE, identifier)
+            if not isinstance(source, Source):
+                yield SourceState(
+                    identifier, None, is_stored=False, file_state="n/a", reason="no such source"
+                )
+                continue
+            yield _state(knowledge, source)
+        except VibesError as error:
+            yield SourceState(
+                identifier, None, is_stored=False, file_state="n/a", reason=error.message
+            )
+
+
+def _state(knowledge: KnowledgeBase, source: Source) -> SourceState:
+    content = knowledge.content_of(source.id)
+    is_stored = content is not None and hashlib.sha256(content).hexdigest() == source.id
+    reason = "" if is_stored else "no captured bytes" if content is None else "its bytes differ"
+    state = "n/a"
+    if source.type == "file":
+        state = _file_state(knowledge, source)
+    if not reason and state in ("drift", "missing"):
+        reason = "the file has changed" if state == "drift" else "the file is missing"
+    return SourceState(source.id, source.title, is_stored, state, reason)
+
+
+def _file_state(knowledge: KnowledgeBase, source: Source) -> str:
+    try:
+        relative = _project_path(knowledge, source.locator)
+        content = read_file(knowledge.project / relative, limit=MAX_SOURCE)
+    except InvalidObject:
+        return "n/a"
+    except UnreadableFile:
+        return "missing"
+    if content is None:
+        return "missing"
+    return "match" if hashlib.sha256(content).hexdigest() == source.id else "drift"
+
+
+def _project_path(knowledge: KnowledgeBase, path: str) -> str:
+    """Return a path relative to the project.
+
+    Raises:
+        InvalidObject: It leads out of it.
+    """
+    project = knowledge.project.resolve()
+    given = Path(path)
+    relative = path
+    if given.is_absolute():
+        try:
+            relative = given.resolve().relative_to(project).as_posix()
+        except (OSError, RuntimeError, ValueError):
+            raise InvalidObject("path: leads out of the project") from None
+    if not can_be_in_project(relative) or not is_inside(project / relative, project):
+        raise InvalidObject("path: leads out of the project")
+    return normal_path(relative)
+
+
+def _read_project_file(knowledge: KnowledgeBase, path: str) -> tuple[str, bytes]:
+    """Return the path of a file relative to the project, and its content.
+
+    Raises:
+        InvalidObject: The path leads out of the project.
+        UnreadableFile: The file cannot be read.
+    """
+    relative = _project_path(knowledge, path)
+    content = read_file(knowledge.project / relative, limit=MAX_SOURCE)
+    if content is None:
+        raise UnreadableFile(f"{relative} does not exist", hint="expected a file of the project")
+    return relative, content
+
+
+def _quote(content: bytes | None, inline: InlineEvidence) -> str | None:
+    """Return the text of a span: the lines that it names, else the quote that came with it."""
+    lines = None if content is None else quoted_lines(content, inline.locator)
+    if lines is None and content is not None and LINES.fullmatch(inline.locator):
+        raise InvalidObject(f"evidence: locator: the source has no lines {inline.locator}")
+    if lines is not None and inline.quote is not None and inline.quote.rstrip("\n") != lines:
+        raise InvalidObject("evidence: quote: differs from the lines of the source")
+    return inline.quote if lines is None else lines

@@ -1,0 +1,317 @@
+"""The `kb.*` methods that write: sources, proposals, decisions, lifecycle, sessions, bundles."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from vibes_lsp.knowledge import method_parameters as parameters
+from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.bundles import export_bundle, import_bundle
+from vibes_lsp.knowledge.drafts import (
+    ClaimDraft,
+    EntityDraft,
+    PageDraft,
+    ProposalDraft,
+    RelationDraft,
+)
+from vibes_lsp.knowledge.lifecycle import Lifecycle, citations_of
+from vibes_lsp.knowledge.method_context import Dialect, InvalidParameter, MethodContext
+from vibes_lsp.knowledge.object_index import SEARCHED
+from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.reading_methods import bundle_path
+from vibes_lsp.knowledge.review_gate import Proposed
+from vibes_lsp.knowledge.sessions import crystallize, end_session, start_session
+from vibes_lsp.knowledge.sources import (
+    RegisteredSource,
+    register_file,
+    register_source,
+)
+
+
+def register_text(context: MethodContext, asked: parameters.RegisterParameters) -> dict[str, Any]:
+    """Capture a text as a source."""
+    return _registered(
+        register_source(
+            context.knowledge,
+            asked.content.encode("utf-8"),
+            locator=asked.locator or asked.title or "inline",
+            actor=context.actor,
+            now=context.now(),
+            source_type=asked.type,
+            title=asked.title,
+            media_type=asked.media_type or "text/plain",
+            tags=asked.tags or (),
+        )
+    )
+
+
+def register_source_from_path(
+    context: MethodContext, asked: parameters.RegisterPathParameters
+) -> dict[str, Any]:
+    """Capture a file of the project as a source."""
+    return _registered(
+        register_file(
+            context.knowledge,
+            asked.path,
+            actor=context.actor,
+            now=context.now(),
+            source_type=asked.type,
+            title=asked.title,
+            media_type=asked.media_type or "text/plain",
+        )
+    )
+
+
+def propose_claim(
+    context: MethodContext, asked: parameters.ProposeClaimParameters
+) -> dict[str, Any]:
+    """Propose a claim."""
+    draft = ClaimDraft(
+        slug_hint=asked.slug_hint,
+        text=asked.text.strip(),
+        evidence=asked.evidence,
+        type=asked.type,
+        confidence=asked.confidence,
+        entities=asked.entities or [],
+        scope=asked.scope,
+        tags=asked.tags or [],
+    )
+    return _propose(context, draft, asked, "claim_id")
+
+
+def propose_page(context: MethodContext, asked: parameters.ProposePageParameters) -> dict[str, Any]:
+    """Propose a page."""
+    draft = PageDraft(
+        slug_hint=asked.slug_hint,
+        title=asked.title.strip(),
+        body=asked.body or "",
+        type=asked.type,
+        claims=asked.claims or [],
+        entities=asked.entities or [],
+        sources=asked.sources or [],
+        tags=asked.tags or [],
+    )
+    return _propose(context, draft, asked, "page_id")
+
+
+def propose_entity(
+    context: MethodContext, asked: parameters.ProposeEntityParameters
+) -> dict[str, Any]:
+    """Propose an entity."""
+    draft = EntityDraft(
+        slug_hint=asked.slug_hint,
+        name=asked.name.strip(),
+        type=asked.type,
+        aliases=asked.aliases or [],
+        description=asked.description,
+    )
+    return _propose(context, draft, asked, "entity_id")
+
+
+def propose_relation(
+    context: MethodContext, asked: parameters.ProposeRelationParameters
+) -> dict[str, Any]:
+    """Propose a relation."""
+    draft = RelationDraft(
+        slug_hint=asked.slug_hint,
+        source=asked.source,
+        relation=asked.relation,
+        target=asked.target,
+        confidence=asked.confidence,
+        evidence=asked.evidence or [],
+    )
+    return _propose(context, draft, asked, "relation_id")
+
+
+def approve(context: MethodContext, asked: parameters.ApproveParameters) -> dict[str, Any]:
+    """Approve a proposal."""
+    decision = context.gate.approve(asked.proposal_id, actor=context.actor, reason=asked.reason)
+    noun = "" if decision.kind is None else decision.kind.noun
+    return {
+        "ok": True,
+        "object_id": decision.object_id,
+        "object_kind": noun,
+        "kind": noun,
+        "id": decision.object_id,
+    }
+
+
+def reject(context: MethodContext, asked: parameters.RejectParameters) -> dict[str, Any]:
+    """Reject a proposal."""
+    context.gate.reject(asked.proposal_id, actor=context.actor, reason=asked.reason)
+    return {"ok": True, "proposal_id": asked.proposal_id, "status": "rejected"}
+
+
+def supersede(context: MethodContext, asked: parameters.SupersedeParameters) -> dict[str, Any]:
+    """Mark a claim as superseded by another."""
+    old, new = _lifecycle(context).supersede(asked.old_id, asked.new_id, asked.reason)
+    return {"ok": True, "old": old.id, "new": new.id, "status": old.status}
+
+
+def contradict(context: MethodContext, asked: parameters.ContradictParameters) -> dict[str, Any]:
+    """Record that two claims contradict each other."""
+    first, second, relation = _lifecycle(context).contradict(asked.a_id, asked.b_id, asked.reason)
+    return {"ok": True, "a": first.id, "b": second.id, "relation_id": relation}
+
+
+def archive(context: MethodContext, asked: parameters.ArchiveParameters) -> dict[str, Any]:
+    """Archive a claim or a page."""
+    found = _lifecycle(context).archive(asked.id, asked.reason)
+    return {"ok": True, "id": found.id, "status": found.status}
+
+
+def confirm(context: MethodContext, asked: parameters.ArchiveParameters) -> dict[str, Any]:
+    """Confirm that a claim still holds."""
+    claim = _lifecycle(context).confirm(asked.id)
+    return {"ok": True, "id": claim.id, "last_confirmed_at": _iso(claim.last_confirmed_at)}
+
+
+def cite(context: MethodContext, asked: parameters.CiteParameters) -> Any:
+    """Add citations to a claim, or return those that it has."""
+    if asked.evidence is None:
+        return citations_of(context.knowledge, asked.id)
+    cited = asked.evidence if isinstance(asked.evidence, list) else [asked.evidence]
+    claim = _lifecycle(context).cite(asked.id, cited)
+    return {"ok": True, "id": claim.id, "evidence": claim.evidence}
+
+
+def session_start(
+    context: MethodContext, asked: parameters.SessionStartParameters
+) -> dict[str, Any]:
+    """Start a session."""
+    session = start_session(
+        context.knowledge, actor=context.actor, now=context.now(), task=asked.task, note=asked.note
+    )
+    return {"session_id": session.id, **session.members()}
+
+
+def session_end(context: MethodContext, asked: parameters.SessionEndParameters) -> dict[str, Any]:
+    """End a session."""
+    session = end_session(
+        context.knowledge,
+        asked.session_id,
+        actor=context.actor,
+        now=context.now(),
+        note=asked.note,
+    )
+    return {"ok": True, "proposals": len(session.proposal_ids), **session.members()}
+
+
+def crystallize_session(
+    context: MethodContext, asked: parameters.CrystallizeParameters
+) -> dict[str, Any]:
+    """Approve what a session proposed, and write its summary."""
+    result = crystallize(
+        context.knowledge,
+        context.gate,
+        asked.session_id,
+        actor=context.actor,
+        now=context.now(),
+        with_page=asked.write_summary_page and not asked.no_page,
+    )
+    return {
+        "page_id": result.page_id,
+        "claims_promoted": len(result.claims),
+        "session_id": asked.session_id,
+        "approved": list(result.approved),
+        "failures": list(result.failures),
+        "summary_page_id": result.page_id,
+    }
+
+
+def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
+    """Make the index again from the files."""
+    counts = context.index.rebuild()
+    indexed = sum(counts[kind] for kind in SEARCHED)
+    with context.knowledge.lock().acquire():
+        append_event(
+            context.knowledge,
+            "index.rebuild",
+            actor=context.actor,
+            moment=context.now(),
+            details={"indexed": indexed},
+        )
+    return {
+        "ok": True,
+        "indexed": indexed,
+        **{kind.value: counts[kind] for kind in (Kind.CLAIM, Kind.PAGE, Kind.ENTITY)},
+    }
+
+
+def write_bundle(context: MethodContext, asked: parameters.ExportParameters) -> dict[str, Any]:
+    """Write a bundle."""
+    target = bundle_path(context, asked.out)
+    exported = export_bundle(
+        context.knowledge,
+        target,
+        actor=context.actor,
+        now=context.now(),
+        with_decisions=not asked.without_decided,
+    )
+    return {
+        "path": asked.out,
+        "out": asked.out,
+        "files": exported.files,
+        "bytes": exported.size,
+        "bundle_id": exported.bundle_id,
+    }
+
+
+def apply_bundle(context: MethodContext, asked: parameters.ImportParameters) -> dict[str, Any]:
+    """Import a bundle."""
+    result = import_bundle(
+        context.knowledge,
+        bundle_path(context, asked.path),
+        actor=context.actor,
+        now=context.now(),
+        on_conflict=asked.on_conflict,
+    )
+    return {
+        "imported": len(result.written),
+        "skipped": len(result.skipped),
+        "overwritten": len(result.overwritten),
+        "written": [*result.written, *result.overwritten],
+        "skipped_conflicts": list(result.skipped),
+        "on_conflict": asked.on_conflict,
+    }
+
+
+def _propose(
+    context: MethodContext, draft: ProposalDraft, asked: parameters.ProposeParameters, id_name: str
+) -> dict[str, Any]:
+    proposed = context.gate.propose(
+        draft,
+        actor=context.actor,
+        session_id=asked.session_id,
+        rationale=asked.rationale,
+        dry_run=asked.dry_run,
+    )
+    if proposed.errors and context.dialect is not Dialect.SPEC:
+        raise InvalidParameter("; ".join(proposed.errors))
+    return _proposed(proposed, id_name, is_dry_run=asked.dry_run)
+
+
+def _lifecycle(context: MethodContext) -> Lifecycle:
+    return Lifecycle(context.knowledge, context.actor, context.now())
+
+
+def _registered(result: RegisteredSource) -> dict[str, Any]:
+    return {**result.source.members(), "deduplicated": not result.is_new}
+
+
+def _proposed(proposed: Proposed, id_name: str, *, is_dry_run: bool) -> dict[str, Any]:
+    is_valid = not proposed.errors
+    return {
+        "proposal_id": proposed.proposal.id if is_valid else None,
+        id_name: proposed.object_id,
+        "valid": is_valid,
+        "errors": list(proposed.errors),
+        "status": "pending" if is_valid else "invalid",
+        "kind": proposed.proposal.kind,
+        "dry_run": is_dry_run,
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
