@@ -86,6 +86,7 @@ async def test_a_file_that_git_saw_renamed_keeps_its_annotations(
         placement["state"],
         placement["lineStart"],
     ) == ("b.py", "a.py", "exact", 4)
+    assert placement["commitSubject"] == "made"
     assert "moved from lines 4-7 of a.py" in (await editor.hover(uri, 4)).replace("`", "")
 
 

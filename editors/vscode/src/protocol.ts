@@ -41,6 +41,7 @@ export interface Placement {
   commitSubject?: string;
   factors?: Members[];
   displayName: string;
+  commitSubject?: string;
   age: string | null;
   stateText: string;
   reasons: string[];

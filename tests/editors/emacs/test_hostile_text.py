@@ -34,9 +34,9 @@ def test_hostile_prompts_are_inert(open_emacs: Open, tmp_path: Path, suite: str)
     editor = open_emacs(suite, tmp_path, "a.py")
     editor.until(lambda: "[eglot:" in (editor.mode_line("a.py") or ""), "the server")
     editor.terminal.keys("C-e")
-    editor.terminal.shows(f"create by {MODEL}")  # in the echo area, which formats
+    editor.terminal.shows(f"{MODEL} · Claude Code")  # in the echo area, which formats
     editor.terminal.keys("C-h", ".")
-    editor.terminal.shows("*eldoc*", f"Prompt: {SHOWN}")
+    editor.terminal.shows("*eldoc*", f"> {SHOWN}")
     editor.alone()
     editor.choose_action("Show prompt")
     if suite == OLD:

@@ -25,10 +25,10 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     editor.open(workspace.root / "src/auth.py")
     editor.until(lambda: "[eglot:shop]" in (editor.mode_line("auth.py") or ""), "the server")
     editor.go_to(23)
-    editor.terminal.shows("create by claude-opus-4-5")  # in the echo area
+    editor.terminal.shows("claude-opus-4-5 · Claude Code")  # in the echo area
     editor.terminal.keys("C-h", ".")
     editor.terminal.shows(
-        "*eldoc*", "claude-opus-4-5", "Prompt: Store passwords safely", "PRISM: 0.84 critical"
+        "*eldoc*", "claude-opus-4-5", "> Store passwords safely", "Risk 0.84 critical"
     )
     editor.alone()
     editor.terminal.keys("M-?")

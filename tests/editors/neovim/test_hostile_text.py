@@ -113,4 +113,4 @@ def _opens(editor: Neovim, line: int, name: str) -> None:
         assert editor.lua(options) == ["manual", 0, "", "nofile", False], name
         editor.terminal.keys("q")
         editor.until(lambda: not editor.floats(), "the window to close")
-    editor.hover(line, 1, "Prompt:")
+    editor.hover(line, 1, "not reviewed")

@@ -65,9 +65,9 @@ def _line(window: Window) -> None:
     """Show a hover over a risky line, with lenses and marks."""
     window.page.keyboard.press("Control+B")
     window.open_file("src/auth.py")
-    window.lens("lines intact")
+    window.lens("critical risk")
     window.marks_on([*range(13, 21), 23, 24, 25, 27])
-    window.hover(23, 6, "PRISM")
+    window.hover(23, 6, "Risk")
     window.picture(PICTURES / "vscode-hover.png")
 
 

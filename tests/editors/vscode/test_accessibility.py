@@ -30,8 +30,8 @@ def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Pat
     code.open_file("src/auth.py")
     code.lens("critical risk")
     code.marks_on([*range(13, 21), 23, 24, 25, 27])
-    _described(code, 23, re.compile(r"PRISM:\s0\.\d\d critical"))
-    _described(code, 13, re.compile(r"PRISM:\s0\.\d\d low"))
+    _described(code, 23, re.compile(r"Risk\s0\.\d\d critical"))
+    _described(code, 13, re.compile(r"Risk\s0\.\d\d low"))
     share = code.page.locator(
         ".statusbar-item[id='vibes-lsp.vibes-lsp.vibes.share'], .statusbar-item[aria-label*='verified as an AI']"
     ).first

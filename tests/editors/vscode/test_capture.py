@@ -54,7 +54,7 @@ def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(
     code.wait_for("[id='status.languageStatus'][aria-label*='completions are captured']")
     _complete(code, 5, "def th")
     code.until(lambda: len(_recorded(project)) == 1, "the record")
-    assert "unknown in Completer 0.0.2" in code.hover(5, 6, "captured, low confidence")
+    assert "unknown model · Completer" in code.hover(5, 6, "captured, low confidence")
     code.lens("captured", at=5)
 
     _complete(code, 9, "def qu")  # whose maker tells of it

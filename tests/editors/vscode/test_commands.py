@@ -62,7 +62,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root, vibes__reviewer="Ada Example")
     code.open_file("src/auth.py")
-    code.lens("lines intact")
+    code.lens("critical risk")
     clerk = Clerk(code, workspace)
     author = [
         ("Tool that wrote it", "Hand"),

@@ -26,7 +26,7 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     code = open_window(project.root)
     code.open_file("a.py")
 
-    hover = code.hover(5, 8, "Prompt:")
+    hover = code.hover(5, 8, "closeAllEditors")
     assert "[run](command:workbench.action.closeAllEditors)" in hover
     shown = code.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
     assert shown.locator("img, h1").count() == 0

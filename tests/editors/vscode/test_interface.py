@@ -20,7 +20,7 @@ def test_a_completion_of_another_extension_is_recorded_and_shows(
     code.command("Partner: Complete Here")
     said = code.message("Recorded ", "by partner-small")
 
-    hover = code.hover(3, 8, "Prompt:")
+    hover = code.hover(3, 8, "Say goodbye politely.")
     assert "partner-small" in hover
     assert "Say goodbye politely." in hover
     code.lens("AI edit", at=2)

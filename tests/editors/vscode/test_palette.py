@@ -17,7 +17,7 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/auth.py")
-    code.lens("lines intact")
+    code.lens("critical risk")
 
     def log_shown() -> bool:
         code.command("VIBES: Show Log")
@@ -33,7 +33,7 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(
         lambda: code.program.log_count("] starting ") == started + 1, "another start in the log"
     )
     code.until(lambda: len(code.marks()) == 12, "the marks again")
-    code.lens("lines intact")
+    code.lens("critical risk")
 
     code.command("Welcome: Open Walkthrough...")
     code.choose("Know who wrote your code")

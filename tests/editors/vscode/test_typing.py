@@ -22,7 +22,7 @@ def test_nothing_goes_away_while_somebody_types(open_window: Open, tmp_path: Pat
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/auth.py")
-    code.lens("lines intact")
+    code.lens("critical risk")
     shown = len(code.marks_on([*range(13, 21), 23, 24, 25, 27]))
     lenses = code.editor.locator(".codelens-decoration").count()
     assert lenses > 0
@@ -31,7 +31,7 @@ def test_nothing_goes_away_while_somebody_types(open_window: Open, tmp_path: Pat
     code.editor.evaluate(WATCH)
     for words in ("# one", " two", " three", " four", "\n# five", " six", "\n"):
         code.type(words)
-    code.lens("lines intact", at=25)
+    code.lens("critical risk", at=25)
     code.go_to(15)
     code.type("x")  # in a range
     assert code.until(lambda: "edited" in code.painted(15), "the line to count as edited")

@@ -80,7 +80,7 @@ def test_the_record_under_the_cursor_leads_to_its_prompt(open_window: Open, tmp_
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/auth.py")
-    code.lens("lines intact")
+    code.lens("critical risk")
     code.go_to(24)
     code.command("VIBES: Show Provenance")
     assert code.until(

@@ -21,12 +21,14 @@ from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, line_owners, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review
 
 _MAX_FILES: Final = 1000
+_MAX_SUBJECT: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ def _placements(
             {
                 **facts,
                 **age_and_reasons(facts, now),
+                **_subject(snapshot, facts),
                 "displayName": display_name(placement, snapshot.text),
                 "stateText": state_text(snapshot, placement, owners),
                 "label": lens_text([(placement, facts)], now),
@@ -153,6 +156,12 @@ def _placements(
             }
         )
     return found
+
+
+def _subject(snapshot: DocumentSnapshot, facts: Members) -> Members:
+    """Return the subject of an annotation's commit, if the commit was looked up."""
+    subject = snapshot.trail.history.subjects.get(str(facts.get("commitHash")))
+    return {} if subject is None else {"commitSubject": single_line(subject, _MAX_SUBJECT)}
 
 
 def _with_runs(
