@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.run_vibes import vibes
+from tests.cli.terminal import terminal
 from tests.unit.verify.attested_trail import private_key, public_key
 from vibes_lsp.verify.envelope import parse_envelope
 from vibes_lsp.verify.keys import PrivateKey
@@ -220,6 +222,7 @@ def test_keys_go_in_and_out_as_pem_and_openssh(tmp_path: Path, run_vibes: RunVib
         "keys", "generate", "--from", source, "--keys-dir", keys, "--json", cwd=tmp_path
     )
     assert done.json["keyId"] == public_key(1).key_id
+    assert done.json["sha256"] == hashlib.sha256(public_key(1).der).hexdigest()
     line = run_vibes("keys", "export", "--openssh", "--keys-dir", keys, cwd=tmp_path).out
     assert line.strip() == public_key(1).openssh
     out = tmp_path / "out.key"
@@ -331,3 +334,23 @@ def test_the_keyring_keeps_the_passphrase_of_a_key(project: Project, tmp_path: P
     nowhere = {**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
     refused = run("attest", environment=nowhere)
     assert (refused.returncode, "VIBES_KEY_PASSPHRASE" in refused.stderr) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")
+def test_a_terminal_asks_for_the_passphrase_and_shows_nothing_of_it(
+    project: Project, tmp_path: Path
+) -> None:
+    keys = ("--keys-dir", tmp_path / "keys")
+    with terminal("keys", "generate", "--passphrase", *keys, cwd=project.root) as shown:
+        shown.wait_for("Passphrase: ")
+        shown.press("correct horse\n")
+        shown.wait_for("Repeat for confirmation: ")
+        shown.press("correct horse\n")
+        assert shown.wait_for_exit() == 0
+        assert "correct" not in shown.whole
+    with terminal("attest", *keys, cwd=project.root) as shown:
+        shown.wait_for("vibescheck.key: ")
+        shown.press("correct horse\n")
+        assert shown.wait_for_exit() == 0
+        assert "correct" not in shown.whole
+    assert attestation(project).exists()

@@ -83,8 +83,12 @@ def _keyring_passphrase(path: Path) -> str | None:
     return None
 
 
-def _passphrase_in_keyring(path: Path) -> str:
-    """Store a new random passphrase for a key file in the system's keyring, and return it."""
+def _store_in_keyring(path: Path, passphrase: str) -> None:
+    """Store the passphrase of a key file in the system's keyring.
+
+    Raises:
+        VibesError: There is no keyring, or it refuses.
+    """
     try:
         import keyring  # noqa: PLC0415  # optional
         from keyring.errors import KeyringError  # noqa: PLC0415
@@ -92,14 +96,12 @@ def _passphrase_in_keyring(path: Path) -> str:
         raise VibesError(
             "the keyring needs the package keyring", hint="pip install 'vibes-lsp[keyring]'"
         ) from None
-    passphrase = secrets.token_urlsafe(32)
     try:
         keyring.set_password(_KEYRING_SERVICE, str(path.absolute()), passphrase)
     except KeyringError as error:
         raise VibesError(
             f"the system's keyring refuses: {error}", hint="use --passphrase instead"
         ) from None
-    return passphrase
 
 
 def known_keys(folder: Path) -> tuple[TrustedKey, ...]:
@@ -156,16 +158,30 @@ def generate_command(  # noqa: PLR0917
     )
     private, public = folder / PRIVATE_KEY_NAME, folder / PUBLIC_KEY_NAME
     refuse_existing_key(folder, replace=replace)
-    secret = _passphrase_in_keyring(private) if keyring else None
-    if passphrase:
-        secret = _new_passphrase()
-    save_key_pair(folder, key, passphrase=secret, replace=replace)
+    secret = secrets.token_urlsafe(32) if keyring else _new_passphrase() if passphrase else None
+    before = _keyring_passphrase(private)
+    if keyring and secret:
+        _store_in_keyring(private, secret)
+    try:
+        save_key_pair(folder, key, passphrase=secret, replace=replace)
+    except VibesError:
+        if keyring and before:  # the key that is still there needs it
+            _store_in_keyring(private, before)
+        raise
     if as_json:
-        print_json({"keyId": key.key_id, "privateKey": str(private), "publicKey": str(public)})
+        print_json(
+            {
+                "keyId": key.key_id,
+                "sha256": key.public.fingerprint,
+                "privateKey": str(private),
+                "publicKey": str(public),
+            }
+        )
         return
     print_line(f"Key {key.key_id}")
     print_line(f"  private  {escape(private)}")
     print_line(f"  public   {escape(public)}")
+    print_line(f"  SHA-256  {key.public.fingerprint}")
     print_line("Keep the private key out of every repository; publish the public one.")
 
 
@@ -187,14 +203,17 @@ def list_command(keys_dir: Path | None, as_json: bool) -> None:
     """List your key and those you trust."""
     keys = known_keys(key_folder(keys_dir))
     if as_json:
-        print_json({"keys": [each.as_json() for each in keys]})
+        print_json({"keys": [{**each.as_json(), "sha256": each.key.fingerprint} for each in keys]})
         return
     if not keys:
         print_line("No keys. Create yours with `vibes keys generate`.")
         return
     print_table(
-        ("key", "role", "status", "name"),
-        [(each.declared_id, each.role.value, each.status.value, each.name) for each in keys],
+        ("key", "role", "status", "name", "SHA-256"),
+        [
+            (each.declared_id, each.role.value, each.status.value, each.name, each.key.fingerprint)
+            for each in keys
+        ],
     )
 
 
@@ -259,8 +278,8 @@ def trust_command(  # noqa: PLR0917
     """Trust a public key that you got from its owner.
 
     Also takes the key document of a tool provider, as a URL or a file; it names the provider, and
-    --provider replaces that name. Compare the printed id with the owner on another way than the
-    file came.
+    --provider replaces that name. Compare the printed SHA-256 with the owner in another way
+    than the file came.
     """
     folder = key_folder(keys_dir)
     document = _key_document(source)

@@ -225,7 +225,8 @@ class _Comparison:
         """Return the result for a file that neither is the attested one nor begins with it."""
         changed = self._found(FileStatus.CHANGED, "changed since it was attested", digest)
         if self.name == LOG_NAME and digest.size > _MAX_SEARCHED:
-            return changed
+            reason = "changed since it was attested; too large to search for what is left of it"
+            return self._found(FileStatus.CHANGED, reason, digest)
         data = read_file(self.directory.path / self.name) or b""
         if data.startswith(_ENCRYPTED):
             reason = "it is encrypted: unlock it with `git-crypt unlock`"
