@@ -92,10 +92,17 @@ def discover(path: Path) -> None:
 @command.command("serve", epilog=examples("vibes kb serve --transport jsonl"))
 @click.option(
     "--transport",
-    type=click.Choice(["jsonl"]),
-    default="jsonl",
+    type=click.Choice(["stdio", "jsonl"]),
+    default="stdio",
     show_default=True,
-    help="How requests arrive.",
+    help="MCP on standard input and output, or JSON lines.",
+)
+@click.option(
+    "--tools",
+    type=click.Choice(["minimal", "full"]),
+    default="minimal",
+    show_default=True,
+    help="Tools to offer over MCP.",
 )
 @click.option(
     "--compat",
@@ -104,17 +111,28 @@ def discover(path: Path) -> None:
     show_default=True,
     help="Whose types results have where versions differ.",
 )
-def serve(transport: str, compat: str) -> None:
-    """Answer kb methods, one JSON object a line.
+def serve(transport: str, tools: str, compat: str) -> None:
+    """Answer kb methods over MCP or JSON lines.
 
-    Reads requests from standard input until it ends. Programs that start it decide on proposals
-    in the name of VOUCH_AGENT.
+    Reads requests from standard input until it ends. Over JSON lines, the program that starts it
+    decides on proposals in the name of VOUCH_AGENT; over MCP, agents cannot decide.
     """
-    del transport
     knowledge = open_knowledge_base()
-    actor = acting_user(knowledge, is_server=True)
-    with closing(KnowledgeMethods(knowledge, actor, dialect=Dialect(compat))) as methods:
-        print_responses(answer_lines(methods, sys.stdin.buffer))
+    actor, dialect = acting_user(knowledge, is_server=True), Dialect(compat)
+    if transport == "jsonl":
+        with closing(KnowledgeMethods(knowledge, actor, dialect=dialect)) as methods:
+            print_responses(answer_lines(methods, sys.stdin.buffer))
+        return
+    try:
+        # Imported late: the SDK is optional, and slow to import.
+        from vibes_lsp.mcp_server.knowledge_server import serve_knowledge  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types"}:
+            raise
+        raise VibesError(
+            "the MCP server needs the package mcp", hint="pip install 'vibes-lsp[mcp]'"
+        ) from None
+    serve_knowledge(knowledge, actor, tools, dialect)
 
 
 @command.command("capabilities")

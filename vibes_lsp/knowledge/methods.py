@@ -149,7 +149,14 @@ METHODS: Final = tuple(_METHODS)
 """The names of all methods."""
 
 
-def parameter_models() -> Iterator[tuple[str, type[parameters.Parameters], str]]:
-    """Yield each method with its parameters and one sentence about it."""
+def method_descriptions() -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield each method with the JSON schema of its parameters and one sentence about it."""
     for name, (model, function) in _METHODS.items():
-        yield name, model, (function.__doc__ or f"Return {name.split('_')[-1]}.").strip()
+        text = (function.__doc__ or _named(name)).strip().split("\n")[0]
+        yield name, model.model_json_schema(by_alias=False), text
+
+
+def _named(method: str) -> str:
+    """Return the sentence about a method that reads or lists objects."""
+    verb, _, noun = method.removeprefix("kb.").partition("_")
+    return f"List the {noun}." if verb == "list" else f"Read one {noun} by its id."

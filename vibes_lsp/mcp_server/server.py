@@ -56,12 +56,20 @@ def serve(connection: Connection, tools: Sequence[ToolDefinition]) -> None:
     logging.getLogger("mcp").addHandler(logging.NullHandler())  # else warnings go to stderr
     with ThreadPoolExecutor(max_workers=1) as thread:
         try:
-            asyncio.run(_serve(create_server(connection, tools, thread), sys.stdin.buffer))
+            server = create_server(connection, tools, thread)
+            asyncio.run(run_on_standard_streams(server, sys.stdin.buffer))
         finally:
             thread.submit(connection.project.close)
 
 
-async def _serve(server: Server[Any], stdin: BinaryIO) -> None:
+async def run_on_standard_streams(server: Server[Any], stdin: BinaryIO) -> None:
+    """Answer the messages on standard input, until it ends; a message that is too long is refused.
+
+    Args:
+        server: What answers.
+        stdin: Standard input.
+    """
+    server.add_request_handler(_TOO_LONG, types.RequestParams, _refuse_long)
     messages: Any = _Messages(stdin)
     async with stdio_server(stdin=anyio.wrap_file(messages)) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
@@ -160,7 +168,6 @@ def create_server(
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
-    server.add_request_handler(_TOO_LONG, types.RequestParams, _refuse_long)
     return server
 
 

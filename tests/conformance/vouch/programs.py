@@ -16,7 +16,7 @@ from tests.conformance.vouch.server import Program
 
 _TOOLS: Final = Path(__file__).parents[3] / ".tools"
 _VIBES: Final = f"{sys.executable} -m vibes_lsp kb"
-OURS: Final = Program("vibes", f"{_VIBES} init", f"{_VIBES} serve")
+OURS: Final = Program("vibes", f"{_VIBES} init", f"{_VIBES} serve --transport jsonl")
 REFERENCES: Final = ("0.1.0", "1.5.0")
 
 

@@ -1,0 +1,130 @@
+"""The knowledge base over MCP, by the SDK's own client: an agent asks and proposes, a person decides."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+
+from tests.conformance.vouch.server import METHODS
+from tests.mcp_server.clients import VIBES
+from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
+from vibes_lsp.knowledge.review_gate import ReviewGate
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+DECIDING = {"kb_approve", "kb_reject", "kb_crystallize", "kb_import_apply"}
+
+
+@pytest.fixture
+def knowledge(tmp_path: Path) -> KnowledgeBase:
+    (tmp_path / "auth.py").write_text("import jwt\n")
+    return create_knowledge_base(tmp_path)
+
+
+@asynccontextmanager
+async def connected(knowledge: KnowledgeBase, *options: str) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(
+        command=str(VIBES),
+        args=["kb", "serve", *options],
+        cwd=str(knowledge.project),
+        env={"VOUCH_AGENT": "codex"},
+    )
+    async with Client(stdio_client(parameters)) as client:
+        yield client
+
+
+async def ask(client: Client, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    [content] = result.content
+    assert content.type == "text"
+    return json.loads(content.text)
+
+
+def test_an_agent_proposes_and_finds_what_a_person_approved(knowledge: KnowledgeBase) -> None:
+    async def talk() -> None:
+        async with connected(knowledge) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert len(names) == 9
+            assert not names & DECIDING
+            evidence = [{"path": "auth.py", "locator": "L1"}]
+            proposed = await ask(
+                client, "kb_propose_claim", text="Auth uses JWT", evidence=evidence
+            )
+            assert proposed["valid"]
+            assert await ask(client, "kb_search", query="jwt", kinds=["claim"]) == []
+            ReviewGate(knowledge).approve(proposed["proposal_id"], actor="ada")
+            [hit] = await ask(client, "kb_search", query="jwt", kinds=["claim"])
+            assert hit["id"] == "auth-uses-jwt"
+            [content] = (await client.read_resource("vouch://claims/auth-uses-jwt")).contents
+            assert "approved_by: ada" in content.model_dump()["text"]
+            prompts = {each.name for each in (await client.list_prompts()).prompts}
+            assert prompts == {"vouch.cite_this", "vouch.crystallize_session"}
+            for prompt in prompts:
+                assert (await client.get_prompt(prompt)).messages
+
+    asyncio.run(talk())
+
+
+def test_no_option_lets_an_agent_decide(knowledge: KnowledgeBase) -> None:
+    async def talk() -> None:
+        async with connected(knowledge, "--tools", "full") as client:
+            tools = (await client.list_tools()).tools
+            names = {tool.name for tool in tools}
+            assert names == {each.replace(".", "_") for each in METHODS} - DECIDING
+            for name in DECIDING:
+                with pytest.raises(MCPError, match="no agent may call it"):
+                    await client.call_tool(name, {"proposal_id": "x", "reason": "y"})
+
+    asyncio.run(talk())
+
+
+def test_a_project_can_trust_its_agents(knowledge: KnowledgeBase) -> None:
+    config = knowledge.path / "config.yaml"
+    config.write_text(
+        config.read_text().replace("approver_role: human", "approver_role: trusted-agent")
+    )
+
+    async def talk() -> None:
+        async with connected(knowledge, "--tools", "full") as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert names >= DECIDING
+
+    asyncio.run(talk())
+
+
+def test_hostile_arguments_are_refused_and_change_nothing(
+    knowledge: KnowledgeBase, tmp_path: Path
+) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-{datetime.now(UTC):%H%M%S%f}.tar.gz"
+
+    async def talk() -> None:
+        async with connected(knowledge, "--tools", "full") as client:
+            for tool, arguments in (
+                ("kb_export", {"out": str(outside)}),
+                ("kb_export", {"out": f"../{outside.name}"}),
+                ("kb_import_check", {"path": "/etc/passwd"}),
+                ("kb_register_source_from_path", {"path": "/etc/passwd"}),
+                ("kb_propose_claim", {"text": ["x"], "evidence": {"a": 1}}),
+                ("kb_propose_claim", {}),
+                ("kb_search", {"query": None}),
+            ):
+                result = await client.call_tool(tool, arguments)
+                assert result.is_error, tool
+            for uri in ("vouch://claims/../config", "vouch://pages/none", "vouch://nothing"):
+                with pytest.raises(MCPError):
+                    await client.read_resource(uri)
+            assert await ask(client, "kb_status")
+
+    asyncio.run(talk())
+    assert not outside.exists()
