@@ -95,8 +95,16 @@ test-vscode: # two at a time: each starts a server, a browser and VS Code
 bench: setup ## measure what has to be fast
 	@$(PY) -m benchmarks
 
-demo: setup ## a small real workspace to look at
-	@$(PY) -m tests.demo
+# Without the development environment, one that has the package alone is enough, and is there sooner.
+DEMO_VENV := $(if $(wildcard $(STAMP)),$(VENV),build/demo-environment)
+
+demo: $(DEMO_VENV)/.installed ## a small real workspace to look at
+	@$(DEMO_VENV)/bin/python -m tests.demo
+
+build/demo-environment/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv build/demo-environment
+	build/demo-environment/bin/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
 
 docs: setup ## write the generated parts of the documentation
 	@$(PY) -m docs.generate
