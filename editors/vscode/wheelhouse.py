@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filename
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 WHEELS: Final = Path(__file__).parent / "dist" / "wheels"
@@ -33,10 +33,12 @@ class Target(NamedTuple):
     Attributes:
         tags: The platform tags of its wheels.
         markers: The environment markers in which it differs from the machine that builds.
+        extra: The extra whose packages are carried, too; empty where they have no wheels.
     """
 
     tags: tuple[str, ...]
     markers: Mapping[str, str]
+    extra: str = "attest"  # what editors offer of the extras
 
 
 def _linux(machine: str) -> Target:
@@ -61,7 +63,6 @@ def _markers(platform: str, system: str, os_name: str, machine: str) -> Mapping[
         "platform_machine": machine,
         "implementation_name": "cpython",
         "platform_python_implementation": "CPython",
-        "extra": "",
     }
 
 
@@ -72,10 +73,10 @@ TARGETS: Final[Mapping[str, Target]] = {
         ("musllinux_1_1_x86_64", "musllinux_1_2_x86_64"),
         _markers("linux", "Linux", "posix", "x86_64"),
     ),
-    "darwin-x64": _darwin("x86_64"),
+    "darwin-x64": _darwin("x86_64")._replace(extra=""),
     "darwin-arm64": _darwin("arm64"),
     "win32-x64": _windows("win_amd64", "AMD64"),
-    "win32-arm64": _windows("win_arm64", "ARM64"),
+    "win32-arm64": _windows("win_arm64", "ARM64")._replace(extra=""),
 }
 
 
@@ -111,7 +112,7 @@ def fill(target: Target) -> None:
     (server,) = WHEELS.glob("vibes_lsp-*.whl")
     _run("pip", "download", *_OPTIONS, "--no-deps", "pip")
     for version in PYTHONS:
-        _download(target, version, str(server))
+        _download(target, version, f"{server}[{target.extra}]" if target.extra else str(server))
         while missing := set(_missing(target, version)):  # pip reads markers for this machine
             _download(target, version, "--no-deps", *sorted(missing))
 
@@ -141,19 +142,21 @@ def _missing(target: Target, version: str) -> Iterator[str]:
         name, _, _, tags = parse_wheel_filename(wheel.name)
         if any(each.interpreter in {tag, "py3"} or each.abi == "abi3" for each in tags):
             wheels[name] = wheel
-    pending, seen = [canonicalize_name("vibes-lsp")], set()
+    pending: list[tuple[NormalizedName, str]] = [(canonicalize_name("vibes-lsp"), target.extra)]
+    seen: set[tuple[NormalizedName, str]] = set()
     while pending:
-        name = pending.pop()
-        seen.add(name)
+        name, extra = pending.pop()
+        seen.add((name, extra))
         for text in _requirements(wheels[name]):
             requirement = Requirement(text)
-            needed = canonicalize_name(requirement.name)
-            if requirement.marker is not None and not requirement.marker.evaluate(environment):
+            marker, needed = requirement.marker, canonicalize_name(requirement.name)
+            if marker is not None and not marker.evaluate({**environment, "extra": extra}):
                 continue
             if needed not in wheels:
                 yield f"{requirement.name}{requirement.specifier}"
-            elif needed not in seen:
-                pending.append(needed)
+                continue
+            found = {(needed, each) for each in ("", *requirement.extras)}
+            pending.extend(found - seen)
 
 
 def _requirements(wheel: Path) -> list[str]:

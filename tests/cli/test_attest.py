@@ -280,7 +280,7 @@ def test_the_summary_names_the_package_that_is_missing(project: Project, tmp_pat
 
     refused = run("verify")
     assert refused.returncode == 2
-    assert "pip install 'vibes-lsp[attest]'" in refused.stderr
+    assert "pip install '.[attest]'" in refused.stderr
     assert run("check").returncode == 0
 
 

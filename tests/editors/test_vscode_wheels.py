@@ -25,7 +25,7 @@ def test_the_carried_wheels_install_without_an_index_and_the_server_runs(tmp_pat
     offline = ["--isolated", "--no-index", "--find-links", str(wheels), "--no-cache-dir"]
     for command in (
         [sys.executable, "-I", "-m", "venv", "--without-pip", str(environment)],
-        [python, "-I", "-c", PIP, str(pip), "install", *offline, str(server)],
+        [python, "-I", "-c", PIP, str(pip), "install", *offline, f"{server}[attest]"],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -228,4 +228,4 @@ def test_without_the_sdk_one_line_says_what_to_install(missing: str) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) <= 2
-    assert "pip install 'vibes-lsp[mcp]'" in done.stderr
+    assert "pip install '.[mcp]'" in done.stderr

@@ -98,6 +98,6 @@ def _tier(directory: AuditDir) -> TrustTier:
     except ModuleNotFoundError as error:
         raise VibesError(
             f"the trail has an attestation, and to verify it the package {error.name} is needed",
-            hint="pip install 'vibes-lsp[attest]'",
+            hint="in a checkout of vibes-lsp, run `pip install '.[attest]'`",
         ) from None
     return own_verification(directory).tier

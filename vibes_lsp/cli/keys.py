@@ -94,7 +94,8 @@ def _store_in_keyring(path: Path, passphrase: str) -> None:
         from keyring.errors import KeyringError  # noqa: PLC0415
     except ModuleNotFoundError:
         raise VibesError(
-            "the keyring needs the package keyring", hint="pip install 'vibes-lsp[keyring]'"
+            "the keyring needs the package keyring",
+            hint="in a checkout of vibes-lsp, run `pip install '.[keyring]'`",
         ) from None
     try:
         keyring.set_password(_KEYRING_SERVICE, str(path.absolute()), passphrase)

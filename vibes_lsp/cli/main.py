@@ -113,7 +113,7 @@ def _missing_extra(error: ModuleNotFoundError) -> Exception:
         return error
     return VibesError(
         f"this command needs the package {package}",
-        hint=f"pip install 'vibes-lsp[{_EXTRAS[package]}]'",
+        hint=f"in a checkout of vibes-lsp, run `pip install '.[{_EXTRAS[package]}]'`",
     )
 
 

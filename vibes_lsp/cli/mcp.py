@@ -38,7 +38,8 @@ def command(tools: str, audit_dir: Path | None) -> None:
         if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types"}:
             raise
         raise VibesError(
-            "the MCP server needs the package mcp", hint="pip install 'vibes-lsp[mcp]'"
+            "the MCP server needs the package mcp",
+            hint="in a checkout of vibes-lsp, run `pip install '.[mcp]'`",
         ) from None
     chosen = (*ASKING, *RECORDING) if tools == "all" else ASKING
     serve(Connection(ServedProject(Path.cwd(), audit_dir)), chosen)

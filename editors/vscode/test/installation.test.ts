@@ -16,7 +16,7 @@ beforeEach(async () => {
   home = await fs.mkdtemp(path.join(os.tmpdir(), 'vibes-'));
   own = path.join(home, 'storage/server');
   process.env.PATH = `${home}/base${path.delimiter}${PATH}`;
-  for (const wheel of ['pip-26.3-py3-none-any.whl', 'vibes_lsp-0.1.0-py3-none-any.whl']) {
+  for (const wheel of ['pip-26.3-py3-none-any.whl', 'vibes_lsp-0.1.0-py3-none-any.whl', 'securesystemslib-1-py3-none-any.whl']) {
     await put(path.join(home, 'extension/dist/wheels', wheel), '');
   }
 });
@@ -43,7 +43,7 @@ async function python(release?: string, version = '3.12', modules = 'exit 0'): P
   const server = `#!/bin/sh\\necho "vibes-lsp ${release}"\\n`;
   const succeed = `mkdir -p "$(dirname "$0")" && printf '${server}' >"$(dirname "$0")/vibes-lsp" && chmod +x "$(dirname "$0")/vibes-lsp"`;
   const fail = `echo 'ERROR: No matching distribution found for click' >&2; exit 1`;
-  const offline = `*" --isolated --no-index --find-links ${home}/extension/dist/wheels "*vibes_lsp-0.1.0-py3-none-any.whl`;
+  const offline = `*" --isolated --no-index --find-links ${home}/extension/dist/wheels "*"vibes_lsp-0.1.0-py3-none-any.whl[attest]"`;
   await put(path.join(home, 'pip'), `#!/bin/sh\ncase "$*" in ${offline}) ${release === undefined ? fail : succeed} ;; *) exit 9 ;; esac\n`);
   const make = `mkdir -p "$5/bin" && cp ${home}/pip "$5/bin/python"`;
   const probe = `echo ${version}; ${modules}`;

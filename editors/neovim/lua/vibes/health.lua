@@ -29,7 +29,7 @@ local function check_server()
   local program = require('vibes.config').options.cmd[1]
   local path = type(program) == 'string' and vim.fn.exepath(program) or ''
   if path == '' then
-    vim.health.error(('%s was not found'):format(program), 'pip install vibes-lsp, or name it in the option cmd')
+    vim.health.error(('%s was not found'):format(program), 'install it from a checkout, or name it in the option cmd')
     return
   end
   local done = vim.system({ path, '--version' }, { text = true, timeout = 20000 }):wait()

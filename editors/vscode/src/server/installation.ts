@@ -14,6 +14,7 @@ const PIP = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_m
 /** The wheels that the extension carries. */
 export interface Wheels {
   folder: string;
+  /** What pip installs: the server's wheel, with the extra whose packages are carried. */
   server: string;
   pip: string;
   /** The minor versions of Python 3 that all wheels support; empty if any does. */
@@ -28,7 +29,8 @@ export async function carriedWheels(extension: vscode.Uri): Promise<Wheels | und
   if (server === undefined || pip === undefined) return undefined;
   const minors = names.map((name) => /-cp3(\d+)-cp3\d+-/.exec(name)?.[1]).filter((minor) => minor !== undefined);
   const versions = [...new Set(minors.map(Number))].sort((one, other) => one - other);
-  return { folder, server: path.join(folder, server), pip: path.join(folder, pip), versions };
+  const extra = names.some((name) => name.startsWith('securesystemslib-')) ? '[attest]' : '';
+  return { folder, server: path.join(folder, server) + extra, pip: path.join(folder, pip), versions };
 }
 
 /**
