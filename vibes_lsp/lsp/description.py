@@ -61,18 +61,21 @@ class Description:
         """
         return self.markup.paragraph_end.join(self._summary(placement, line))
 
-    def mention(self, placement: Placement, line: int) -> str:
-        """Return the author and the prompt of an annotation; arguments as for `summarise`."""
+    def mention(
+        self, placement: Placement, line: int | None = None, *, with_prompt: bool = True
+    ) -> str:
+        """Return the author, the state and the prompt; arguments as for `summarise`."""
         facts = self.snapshot.report.placement(placement)
         lines = [self._author(placement, facts), self._state(placement, line)]
         prompt = facts.get("prompt")
-        if self.show_prompts and isinstance(prompt, str) and prompt.strip():
+        is_wanted = with_prompt and self.show_prompts
+        if is_wanted and isinstance(prompt, str) and prompt.strip():
             lines.append(self.markup.sentence(prompt, _LONG))
         return self.markup.line_end.join(lines)
 
-    def detail(self, placement: Placement, *, with_prompt: bool = True) -> str:
-        """Return everything about an annotation; the prompt only if it is not shown beside."""
-        return self.markup.line_end.join(self._details(placement, with_prompt=with_prompt))
+    def detail(self, placement: Placement, *, is_below_mention: bool = False) -> str:
+        """Return everything about an annotation; below `mention` and the prompt, only the rest."""
+        return self.markup.line_end.join(self._details(placement, is_rest=is_below_mention))
 
     def describe_note(self, note: NotedLines) -> str:
         """Return what a note of git-ai says, which is never verified."""
@@ -216,11 +219,12 @@ class Description:
             return f"{head} cannot be read: {self.markup.quote(error.message, _LONG)}"
         return f"{head} {self.markup.sentence(body, _LONG)}" if body.strip() else None
 
-    def _details(self, placement: Placement, *, with_prompt: bool) -> Iterator[str]:
+    def _details(self, placement: Placement, *, is_rest: bool) -> Iterator[str]:
         record, quote = placement.current, self.markup.quote
         facts = self.snapshot.report.placement(placement)
-        yield self._author(placement, facts)
-        yield self._state(placement)
+        if not is_rest:
+            yield self._author(placement, facts)
+            yield self._state(placement)
         yield from self._sources(placement, facts)
         action = quote(placement.lineage.action or "edit", 20)
         when = quote(facts["timestamp"], 40) if facts["timestamp"] else "at an unknown time"
@@ -228,7 +232,7 @@ class Description:
         yield f"{action} by {versions}, {when}"
         yield self._whole_commit(facts)
         prompt = facts.get("prompt")
-        if with_prompt and self.show_prompts and isinstance(prompt, str):
+        if self.show_prompts and isinstance(prompt, str) and not is_rest:
             yield f"{self.markup.strong('Prompt:')} {quote(prompt, _PROMPT)}"
         prompt_entry = self._entry(record.text("prompt_hash"), ContextType.PROMPT)
         files = texts(prompt_entry, "prompt_context_files")

@@ -297,7 +297,8 @@ def _render_prompt(
         _heading(markup, "Prompt", 1),
         _block(markup, Text(prompt).lines),
         _heading(markup, "Annotation"),
-        description.detail(placement, with_prompt=False),
+        description.mention(placement, with_prompt=False),
+        description.detail(placement, is_below_mention=True),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -316,10 +317,15 @@ def _render_history(
         each for each in snapshot.placements if each is not placement and _overlap(placement, each)
     ]
     others.sort(key=lambda each: each.lineage.rank, reverse=True)
-    parts = [_heading(markup, "Annotation", 1), description.detail(placement, with_prompt=False)]
+    parts = [
+        _heading(markup, "Annotation", 1),
+        description.mention(placement, with_prompt=False),
+    ]
     prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is not None:
         parts += [_heading(markup, "Prompt"), _block(markup, Text(prompt).lines)]
+    details = description.detail(placement, is_below_mention=True)
+    parts += [_heading(markup, "Details"), details]
     records = [_render_record(record, markup) for record in placement.lineage.members]
     parts += [_heading(markup, "Records"), "\n".join(records)]
     reviews = [

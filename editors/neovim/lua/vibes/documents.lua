@@ -113,7 +113,9 @@ function M.open_beside(title, lines, keys)
   local bufnr = scratch(lines)
   vim.cmd('leftabove vertical split')
   vim.api.nvim_win_set_buf(0, bufnr)
-  vim.wo[0][0].statusline = title .. '%=? shows the keys '
+  local window = vim.wo[0][0]
+  window.statusline = title .. '%=? shows the keys '
+  window.number, window.relativenumber, window.signcolumn, window.linebreak = false, false, 'no', true
   M.map_keys(bufnr, vim.list_extend(keys or {}, { { 'q', 'Close', '<Cmd>close<CR>' } }))
   return bufnr
 end

@@ -19,9 +19,6 @@ local blame_options = {
   scrollbind = true,
   wrap = false,
   foldenable = false,
-  number = false,
-  relativenumber = false,
-  signcolumn = 'no',
   winfixwidth = true,
 }
 
