@@ -34,7 +34,7 @@ _FRAME: Final = """<svg viewBox="0 0 {width} {height}" xml:space="preserve" xmln
 {styles}
 </style>
 <defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/></clipPath>{lines}</defs>
-<rect fill="GROUND" width="{width}" height="{height}" rx="8"/>
+<rect fill="GROUND" y="30" width="{width}" height="{height}" rx="8"/>
 <g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
 </svg>
 """
@@ -90,7 +90,17 @@ def _save(editor: Neovim, name: str, background: str) -> None:
     frame = _FRAME.replace("GROUND", "#{:02x}{:02x}{:02x}".format(*ground))
     theme = TerminalTheme(ground, text, [(0, 0, 0)] * 8)
     picture = console.export_svg(title="", theme=theme, code_format=frame, unique_id="nvim")
-    (PICTURES / f"{name}.svg").write_text(picture, encoding="utf-8")
+    (PICTURES / f"{name}.svg").write_text(_without_title(picture), encoding="utf-8")
+
+
+def _without_title(picture: str) -> str:
+    """Crop the space that rich leaves for a title."""
+    return re.sub(
+        r'viewBox="0 0 (\S+) (\d+)',
+        lambda found: f'viewBox="0 30 {found[1]} {int(found[2]) - 30}',
+        picture,
+        count=1,
+    )
 
 
 if __name__ == "__main__":
