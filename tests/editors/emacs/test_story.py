@@ -28,7 +28,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     editor.terminal.shows("claude-opus-4-5 · Claude Code")  # in the echo area
     editor.terminal.keys("C-h", ".")
     editor.terminal.shows(
-        "*eldoc*", "claude-opus-4-5", "> Store passwords safely", "Risk 0.84 critical"
+        "*eldoc*", "claude-opus-4-5", "Store passwords safely", "Risk 0.84 critical"
     )
     editor.alone()
     editor.terminal.keys("M-?")
