@@ -50,12 +50,12 @@ RUN_ELSEWHERE = {
 RUN_BY_PAGE = {
     "sh encrypt-age": "tests/docs/test_attestation.py",
     "sh encrypt-git-crypt": "tests/docs/test_attestation.py",
-    "sh": "tests/docs/test_attestation.py, test_recording.py, test_reviewing.py, test_import.py, test_agents.py, test_knowledge.py; tests/packaging",
+    "sh": "tests/docs/test_attestation.py, test_proofs.py, test_recording.py, test_reviewing.py, test_import.py, test_agents.py, test_knowledge.py; tests/packaging",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",
     "javascript": "tests/docs/test_agents.py",
-    "toml": "tests/cli/test_init_mcp.py",
+    "toml": "tests/cli/test_init_mcp.py, tests/docs/test_proofs.py",
 }
 NOT_RUN = {
     "": "a diagram or a listing, nothing to run",

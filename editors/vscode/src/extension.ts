@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import type { VibesApi } from '../vibes-lsp';
 import { createApi } from './api';
+import { AttestationStatus } from './attestation';
 import { Capture } from './capture/capture';
 import { BlameColumn } from './blame/blameColumn';
 import { Authors } from './commands/authors';
@@ -53,6 +54,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     new LineTexts(cache, visibility),
     new BlameColumn(cache, visibility),
     new StatusBar(cache, visibility),
+    new AttestationStatus(server),
     new FileBadges(server),
     new CommitTree(server),
     texts,

@@ -27,6 +27,7 @@ export async function showMenu(visibility: Visibility): Promise<void> {
     group('Project'),
     { label: 'Review Queue', icon: 'checklist', command: 'vibes.review.focus' },
     { label: 'AI Changes since HEAD', icon: 'diff', command: 'vibes.ui.showChanges' },
+    { label: 'Verify Attestation', icon: 'verified', command: 'vibes.ui.verify' },
     { label: 'Settings', icon: 'gear', command: 'workbench.action.openSettings', args: ['@ext:vibes-lsp.vibes-lsp'] },
     { label: 'Log', icon: 'output', command: 'vibes.ui.showLog' },
   ];

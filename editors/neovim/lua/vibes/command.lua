@@ -17,6 +17,7 @@ local commands = {
   { 'session', 'Show the current session' },
   { 'show', 'Show prompt and history; approve, reject, open the commit' },
   { 'toggle', 'Hide or show all marks' },
+  { 'verify', 'Show what the attestation of the trail covers' },
 }
 
 --- Returns the names of the subcommands.
