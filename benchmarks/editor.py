@@ -105,7 +105,7 @@ def _rounds(folder: Path) -> list[Counter[str]]:
             browser.new_page(viewport={"width": 1280, "height": 900}), program, folder / "project"
         )
         window.open_file("large.py")
-        window.lens("exact")
+        window.lens("not reviewed")
         os.kill(_host(folder / "profile"), signal.SIGUSR1)  # Node opens its inspector
         window.until(_listens, "the inspector")
         profiler = subprocess.Popen(
