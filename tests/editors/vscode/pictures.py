@@ -25,6 +25,9 @@ _THEMES: Final = {
     "dark": "Default Dark Modern",
     "high-contrast": "Default High Contrast",
 }
+_HAS_COLOURS: Final = """root => [...root.querySelectorAll('.view-line')]
+    .some(line => line.querySelector('span > span')?.textContent === 'def')"""
+"""Whether a keyword is an element of its own; scrolling before that colours the rest wrongly."""
 
 
 def main() -> None:
@@ -67,6 +70,7 @@ def _line(window: Window) -> None:
     window.open_file("src/auth.py")
     window.lens("critical risk")
     window.marks_on([*range(13, 21), 23, 24, 25, 27])
+    window.until(lambda: window.editor.evaluate(_HAS_COLOURS), "the colours of the code")
     window.hover(23, 6, "Risk")
     window.picture(PICTURES / "vscode-hover.png")
 
@@ -76,8 +80,10 @@ def _views(window: Window) -> None:
     window.go_to(25)
     window.command("VIBES: Show Provenance")
     window.until(lambda: len(window.view("Review")) == 8, "the queue")
-    window.click_row("caused by")
-    window.until(lambda: "prompt_type: user_instruction" in window.view("Provenance"), "the prompt")
+    prompt = "Prompt: Store passwords safely."
+    window.until(
+        lambda: any(row.startswith(prompt) for row in window.view("Provenance")), "the prompt"
+    )
     window.page.mouse.move(700, 640)
     window.until(lambda: "Store passwords" in window.painted(25), "text at the line's end")
     window.picture(PICTURES / "vscode-views.png")
@@ -87,6 +93,7 @@ def _commit(window: Window, shop: Path) -> None:
     """Show the AI lines of the next commit, and badges in the Explorer."""
     Repository(shop).git("add", "--all")
     window.program.choose({"git.enabled": True, "vibes.explorer.badge": "waiting"})
+    window.wait_for(".statusbar-item", "main")
     window.command("Source Control: Focus on AI Lines in This Commit View")
     window.wait_for(".pane", "AI lines in this commit:")
     window.page.mouse.move(700, 640)
