@@ -41,11 +41,10 @@ export interface Placement {
   commitSubject?: string;
   factors?: Members[];
   displayName: string;
-  commitSubject?: string;
   age: string | null;
   stateText: string;
   reasons: string[];
-  timestamp?: string | null | undefined;
+  timestamp: string | null;
   label: string;
   lineText: string;
   waits: boolean;
