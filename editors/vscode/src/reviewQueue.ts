@@ -191,7 +191,7 @@ function rowOf(entry: QueueEntry): Waiting {
     score: entry.score ?? entry.storedScore,
     model: entry.model.name,
     tool: entry.tool.name,
-    timestamp: entry.timestamp,
+    timestamp: entry.timestamp ?? null,
     isStale: entry.review?.stale === true,
     prompt: entry.prompt?.slice(0, MAX_TEXT),
     promptHash: entry.promptHash,
