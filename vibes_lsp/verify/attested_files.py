@@ -22,7 +22,6 @@ from vibes_lsp.verify.file_digest import (
     FileDigest,
     digest_with_prefix,
     line_ends,
-    size_of_lines,
 )
 from vibes_lsp.verify.merkle import attested_tree, entry_tree
 from vibes_lsp.verify.reformatting import frame_digest, is_reformatted, is_reformatted_log
@@ -181,10 +180,7 @@ class _Comparison:
         path = self.directory.path / self.name
         match self.name:
             case n if n == LOG_NAME:
-                size = self.facts.size
-                if size is None and self.facts.count is not None:
-                    size = size_of_lines(path, self.facts.count)
-                digest = digest_with_prefix(path, size)
+                digest = digest_with_prefix(path, self.facts.size, lines=self.facts.count)
             case n if n == MANIFEST_NAME:
                 digest = digest_with_prefix(path, self.facts.size, _MANIFEST_ENDING)
             case _:

@@ -44,13 +44,16 @@ def digest_file(path: Path) -> FileDigest:
     return digest_with_prefix(path, None)
 
 
-def digest_with_prefix(path: Path, size: int | None, ending: bytes = b"") -> FileDigest:
+def digest_with_prefix(
+    path: Path, size: int | None, ending: bytes = b"", *, lines: int | None = None
+) -> FileDigest:
     """Return the digest of a file, and of its first bytes with an ending in place of their last.
 
     Args:
         path: The file.
         size: The length of the beginning, with the ending; None for none.
         ending: What closes the beginning, as `}}` closes a manifest.
+        lines: The number of lines of the beginning, if its length is not known.
 
     Raises:
         UnreadableFile: The file is missing or cannot be read.
@@ -59,8 +62,11 @@ def digest_with_prefix(path: Path, size: int | None, ending: bytes = b"") -> Fil
     whole, total, prefix = hashlib.sha256(), 0, None
     with _reading(path) as file:
         tail = _LineCounter()
-        before = b"\n"
+        before, left = b"\n", lines if cut is None else None
         for chunk in _chunks(file):
+            if left:
+                end, left = _after_lines(bytes(chunk), left)
+                cut = None if end is None else total + end
             if cut is not None and prefix is None and total + len(chunk) >= cut:
                 head = chunk[: cut - total]
                 whole.update(head)
@@ -83,34 +89,11 @@ def digest_with_prefix(path: Path, size: int | None, ending: bytes = b"") -> Fil
     return FileDigest(
         size=total,
         sha256=whole.hexdigest(),
-        prefix_size=size if prefix is not None else None,
+        prefix_size=None if prefix is None or cut is None else cut + len(ending),
         prefix_sha256=prefix.hexdigest() if prefix is not None else None,
         added=tail.lines,
         at_line_end=before == b"\n" or tail.first in {b"", b"\n", b"\r"},
     )
-
-
-def size_of_lines(path: Path, lines: int) -> int | None:
-    """Return the length in bytes of the first lines of a file; None if it has fewer.
-
-    Raises:
-        UnreadableFile: It is missing or cannot be read.
-    """
-    if lines < 1:
-        return 0 if lines == 0 else None
-    total, left = 0, lines
-    with _reading(path) as file:
-        for view in _chunks(file):
-            chunk = bytes(view)
-            found = chunk.count(b"\n")
-            if found >= left:
-                at = -1
-                for _ in range(left):
-                    at = chunk.index(b"\n", at + 1)
-                return total + at + 1
-            left -= found
-            total += len(chunk)
-    return total if left == 1 else None  # the last line may have no end
 
 
 def line_ends(path: Path) -> Iterator[tuple[int, str]]:
@@ -125,6 +108,17 @@ def line_ends(path: Path) -> Iterator[tuple[int, str]]:
             digest.update(line)
             total += len(line)
             yield total, digest.copy().hexdigest()
+
+
+def _after_lines(chunk: bytes, lines: int) -> tuple[int | None, int]:
+    """Return where this number of lines ends in a chunk, or None and how many lines are left."""
+    found = chunk.count(b"\n")
+    if found < lines:
+        return None, lines - found
+    end = 0
+    for _ in range(lines):
+        end = chunk.index(b"\n", end) + 1
+    return end, 0
 
 
 class _LineCounter:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.unit.verify.attested_trail import (
     envelope,
@@ -17,14 +22,13 @@ from tests.unit.verify.attested_trail import (
 )
 from vibes_lsp.verify.attested_files import FileStatus
 from vibes_lsp.verify.envelope import parse_envelope
+from vibes_lsp.verify.file_digest import digest_with_prefix
 from vibes_lsp.verify.signature_checks import SignatureVerdict
 from vibes_lsp.verify.tiers import TrustTier
 from vibes_lsp.verify.trusted_keys import Role
 from vibes_lsp.verify.verification import Verification, VerificationResult, verify
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from vibes_lsp.store.audit_dir import AuditDir
 
 KEYS = (trusted(1), trusted(2, Role.TOOL_PROVIDER, "Lamp Inc."))
@@ -121,3 +125,18 @@ def test_a_changed_record_is_a_change(directory: AuditDir) -> None:
     result = verified(data, directory)
     assert statuses(result) == ["equal", "changed", "equal"]
     assert result.result is VerificationResult.FAIL
+
+
+@given(st.lists(st.sampled_from([b"a", b"\r", b"\n"])).map(b"".join), st.integers(0, 8))
+def test_the_digest_of_the_first_lines_is_that_of_their_bytes(data: bytes, lines: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "log"
+        path.write_bytes(data)
+        found = digest_with_prefix(path, None, lines=lines)
+    first = b"".join(line + b"\n" for line in data.split(b"\n")[:lines])
+    assert found.sha256 == hashlib.sha256(data).hexdigest()
+    if lines and data.count(b"\n") >= lines:
+        assert found.prefix_size == len(first)
+        assert found.prefix_sha256 == hashlib.sha256(first).hexdigest()
+    else:
+        assert found.prefix_sha256 is None
