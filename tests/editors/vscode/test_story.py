@@ -46,9 +46,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     code.command("VIBES: Mark Reviewed")
     code.answer("Argon2 is on its way.", "Mark reviewed")
     assert code.until(lambda: not code.problems(), "the problem to go")
-    assert code.until(
-        lambda: 25 not in {line for line, _ in code.lenses()}, "the lens to go: nothing waits"
-    )
+    code.lens("critical risk · approved", at=25)
     edge = newest(workspace.audit, "reviewed_by")
     assert edge["source_ref"] == workspace.hashing
     assert edge["metadata"]["verdict"] == "approved"
