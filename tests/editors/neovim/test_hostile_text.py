@@ -113,4 +113,6 @@ def _opens(editor: Neovim, line: int, name: str) -> None:
         assert editor.lua(options) == ["manual", 0, "", "nofile", False], name
         editor.terminal.keys("q")
         editor.until(lambda: not editor.floats(), "the window to close")
-    editor.hover(line, 1, "not reviewed")
+    # Neovim gives a window too few rows for words that are longer than a row.
+    on_screen = () if name in {"wide", "long"} else ("not reviewed",)
+    assert "not reviewed" in editor.hover(line, 1, *on_screen)
