@@ -44,19 +44,27 @@ def _preview(code: Window, heading: str) -> Frame:
     return code.until(found, f"rendered text with the heading {heading!r}")
 
 
+def _check_peek(code: Window) -> None:
+    """Wait for the peek of the risky function, and close it with the keyboard."""
+    code.wait_for(".peekview-widget .ref-tree .monaco-list-row", "claude-opus-4-5 · Claude Code ·")
+    code.until(lambda: "Store passwords safely." in _peeked(code), "the prompt")
+    for _ in range(2):  # the first leaves the list
+        code.page.keyboard.press("Escape")
+    code.page.locator(".peekview-widget").wait_for(state="hidden")
+
+
+def test_a_click_on_a_lens_opens_prompt_and_history(open_window: Open, tmp_path: Path) -> None:
+    code, _ = _opened(open_window, tmp_path)
+    code.lens("critical risk", at=23)
+    code.page.locator(".codelens-decoration a", has_text="critical risk").click()
+    _check_peek(code)
+
+
 def test_a_key_opens_prompt_and_history_below_the_line(open_window: Open, tmp_path: Path) -> None:
     code, _ = _opened(open_window, tmp_path)
     code.go_to(24)
     code.page.keyboard.press("Alt+Shift+V")
-    rows = code.page.locator(".peekview-widget .ref-tree .monaco-list-row")
-    code.until(
-        lambda: {"ANNOTATION", "PROMPT", "RECORDS"} <= set(rows.all_inner_texts()), "its parts"
-    )
-    code.page.locator(".peekview-widget .ref-tree .monaco-list-row", has_text="PROMPT").click()
-    code.until(lambda: PROMPT in _peeked(code), "the prompt")
-    for _ in range(2):  # the first leaves the list
-        code.page.keyboard.press("Escape")
-    code.page.locator(".peekview-widget").wait_for(state="hidden")
+    _check_peek(code)
 
     code.go_to(1)
     code.command("VIBES: Peek Prompt and History")
@@ -78,7 +86,7 @@ def test_the_text_at_a_lines_end_leads_to_actions_and_back_to_the_code(
 
     links.filter(has_text="History").first.click()
     code.wait_for(".tab.active", "Preview History.md")
-    frame = _preview(code, "Annotation")
+    frame = _preview(code, "History")
     assert PROMPT in frame.locator("pre").inner_text()
     assert workspace.hashing in frame.locator("body").inner_text(), "ids are whole"
     frame.locator("a", has_text="src/auth.py:23-27").click()

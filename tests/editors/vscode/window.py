@@ -213,7 +213,7 @@ class Window:
             place = self.editor.evaluate(LINE_END, line)
             if place is None:
                 return False
-            self.page.mouse.move(place["x"], place["y"] - 90)  # a resting mouse opens no hover
+            self.page.mouse.move(place["x"], place["y"] + 150)  # a resting mouse opens no hover
             self.page.mouse.move(place["x"] + 60, place["y"], steps=5)
             hovers.filter(has_text=expected).first.wait_for(timeout=3000)
             return True

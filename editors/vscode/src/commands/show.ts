@@ -5,15 +5,14 @@ import { isAnnotationRef, isPlainId, type AnnotationRef } from '../commandLinks'
 import { SHOW_ANNOTATIONS, type Changes, type PlacementWithRuns, type ShownText } from '../protocol';
 import type { ProvenanceCache } from '../provenance';
 import type { Server } from '../server/server';
-import { codeSpan, wrapped } from '../text';
+import { codeSpan, plain, wrapped } from '../text';
+import { ago } from '../time';
 import { lineLink, type VirtualTexts } from '../virtualTexts';
 import { guarded, register, showDone } from './register';
 
 const MAX_PEEKED = 20;
 /** Characters of a line in a peek, which does not wrap. */
-const PEEK_WIDTH = 80;
-/** Headings of the server's text that the peek lists. */
-const HEADINGS = /^(?:ANNOTATION|PROMPT|RECORDS|REVIEWS|OTHER ANNOTATIONS.*)$/;
+const PEEK_WIDTH = 64;
 
 interface Annotations {
   uri: string;
@@ -106,16 +105,18 @@ export class ShowCommands implements vscode.Disposable {
     const position = new vscode.Position(line ?? (at === undefined ? editor.selection.active.line : at - 1), 0);
     const ids = annotationIds.slice(0, MAX_PEEKED);
     const locations = await Promise.all(ids.map((annotationId, index) => this.peekedText({ uri, annotationId }, index, ids.length)));
-    await vscode.commands.executeCommand('editor.action.peekLocations', editor.document.uri, position, locations.flat(), 'peek');
+    await vscode.commands.executeCommand('editor.action.peekLocations', editor.document.uri, position, locations, 'peek');
   }
 
-  private async peekedText(ref: AnnotationRef, index: number, count: number): Promise<vscode.Location[]> {
+  /** Returns the text of one annotation; its first line is what the peek lists. */
+  private async peekedText(ref: AnnotationRef, index: number, count: number): Promise<vscode.Location> {
     const members = { ...this.toProtocol(ref), show: false, format: 'plaintext' };
     const { text } = await this.server.run<ShownText>('vibes.showHistory', members);
-    const shown = wrapped(text, PEEK_WIDTH);
-    const uri = this.texts.add(count === 1 ? 'Prompt and history' : `Edit ${index + 1} of ${count}`, shown);
-    const headings = shown.split('\n').flatMap((each, line) => (HEADINGS.test(each) ? [line] : []));
-    return headings.map((each) => new vscode.Location(uri, new vscode.Position(each, 0)));
+    const { model, tool, timestamp } = this.placementOf(ref) ?? {};
+    const title = [model?.name, tool?.name, ago(timestamp)].filter((each) => each && each !== 'unknown').join(' · ');
+    const name = count === 1 ? 'Prompt and history' : `Edit ${index + 1} of ${count}`;
+    const uri = this.texts.add(name, wrapped(`${plain(title)}\n\n${text}`, PEEK_WIDTH));
+    return new vscode.Location(uri, new vscode.Position(0, 0));
   }
 
   /** Returns the annotation that a command is about: its argument, else the one at the cursor. */
