@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,9 +26,13 @@ _THEMES: Final = {
     "dark": "Default Dark Modern",
     "high-contrast": "Default High Contrast",
 }
+<<<<<<< HEAD
 _HAS_COLOURS: Final = """root => [...root.querySelectorAll('.view-line')]
     .some(line => line.querySelector('span > span')?.textContent === 'def')"""
 """Whether a keyword is an element of its own; scrolling before that colours the rest wrongly."""
+=======
+_KINDS: Final = {"light": "vs", "dark": "vs-dark", "high-contrast": "hc-black"}
+>>>>>>> ec37e55 (Document acting on what shows; take pictures in three kinds of themes)
 
 
 def main() -> None:
@@ -70,9 +75,35 @@ def _line(window: Window) -> None:
     window.open_file("src/auth.py")
     window.lens("critical risk")
     window.marks_on([*range(13, 21), 23, 24, 25, 27])
+<<<<<<< HEAD
     window.until(lambda: window.editor.evaluate(_HAS_COLOURS), "the colours of the code")
     window.hover(23, 6, "Risk")
     window.picture(PICTURES / "vscode-hover.png")
+=======
+    for name in _in_each_theme(window):
+        window.hover(24, 8, "Details")
+        window.picture(PICTURES / _name("hover", name))
+        window.page.keyboard.press("Escape")
+        window.go_to(23)
+        window.command("VIBES: Peek Prompt and History")
+        window.wait_for(".peekview-widget .preview .view-line", "Store passwords safely.")
+        window.picture(PICTURES / _name("peek", name))
+        window.page.keyboard.press("Escape")
+        window.page.keyboard.press("Escape")
+
+
+def _name(subject: str, theme: str) -> str:
+    """Return the file of a picture; the one in the light theme has the plain name."""
+    return f"vscode-{subject}.png" if theme == "light" else f"vscode-{subject}-{theme}.png"
+
+
+def _in_each_theme(window: Window) -> Iterator[str]:
+    """Choose one theme of each kind after another, the light one last."""
+    for name in ("dark", "high-contrast", "light"):
+        window.program.choose({"workbench.colorTheme": _THEMES[name]})
+        window.wait_for(f".monaco-workbench.{_KINDS[name]}")
+        yield name
+>>>>>>> ec37e55 (Document acting on what shows; take pictures in three kinds of themes)
 
 
 def _views(window: Window) -> None:
@@ -80,13 +111,21 @@ def _views(window: Window) -> None:
     window.go_to(25)
     window.command("VIBES: Show Provenance")
     window.until(lambda: len(window.view("Review")) == 8, "the queue")
+<<<<<<< HEAD
     prompt = "Prompt: Store passwords safely."
     window.until(
         lambda: any(row.startswith(prompt) for row in window.view("Provenance")), "the prompt"
     )
+=======
+    window.until(lambda: "Read: src/auth.py" in window.view("Provenance"), "what led to it")
+>>>>>>> ec37e55 (Document acting on what shows; take pictures in three kinds of themes)
     window.page.mouse.move(700, 640)
     window.until(lambda: "Store passwords" in window.painted(25), "text at the line's end")
-    window.picture(PICTURES / "vscode-views.png")
+    for name in _in_each_theme(window):
+        window.picture(PICTURES / _name("views", name))
+    window.command("VIBES: Show AI Changes since HEAD")
+    window.wait_for(".multiDiffEntry .line-insert")
+    window.picture(PICTURES / "vscode-changes.png")
 
 
 def _commit(window: Window, shop: Path) -> None:
@@ -106,10 +145,7 @@ def _blame(window: Window) -> None:
     window.open_file("src/auth.py")
     window.command("VIBES: Toggle Blame Column")
     window.program.choose({"vibes.blame.heat": "risk", "vibes.lineText": "off"})
-    for name, theme in _THEMES.items():
-        window.program.choose({"workbench.colorTheme": theme})
-        kind = {"light": "vs", "dark": "vs-dark", "high-contrast": "hc-black"}[name]
-        window.wait_for(f".monaco-workbench.{kind}")
+    for name in _in_each_theme(window):
         window.until(window.blame, "the blame column")
         window.picture(PICTURES / f"vscode-blame-{name}.png")
 

@@ -122,7 +122,7 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
       commitHash === undefined
         ? undefined
         : {
-            ...row('Commit', [commitHash.slice(0, 8), placement.commitSubject ?? ''].join(' '), 'git-commit', commitHash),
+            ...row('Commit', [commitHash.slice(0, 8), placement.commitSubject].filter(Boolean).join(' '), 'git-commit', commitHash),
             ...open('vibes.ui.showCommit', 'Show Commit'),
           },
     ];
