@@ -26,13 +26,10 @@ _THEMES: Final = {
     "dark": "Default Dark Modern",
     "high-contrast": "Default High Contrast",
 }
-<<<<<<< HEAD
+_KINDS: Final = {"light": "vs", "dark": "vs-dark", "high-contrast": "hc-black"}
 _HAS_COLOURS: Final = """root => [...root.querySelectorAll('.view-line')]
     .some(line => line.querySelector('span > span')?.textContent === 'def')"""
 """Whether a keyword is an element of its own; scrolling before that colours the rest wrongly."""
-=======
-_KINDS: Final = {"light": "vs", "dark": "vs-dark", "high-contrast": "hc-black"}
->>>>>>> ec37e55 (Document acting on what shows; take pictures in three kinds of themes)
 
 
 def main() -> None:
@@ -75,11 +72,7 @@ def _line(window: Window) -> None:
     window.open_file("src/auth.py")
     window.lens("critical risk")
     window.marks_on([*range(13, 21), 23, 24, 25, 27])
-<<<<<<< HEAD
     window.until(lambda: window.editor.evaluate(_HAS_COLOURS), "the colours of the code")
-    window.hover(23, 6, "Risk")
-    window.picture(PICTURES / "vscode-hover.png")
-=======
     for name in _in_each_theme(window):
         window.hover(24, 8, "Details")
         window.picture(PICTURES / _name("hover", name))
@@ -103,7 +96,6 @@ def _in_each_theme(window: Window) -> Iterator[str]:
         window.program.choose({"workbench.colorTheme": _THEMES[name]})
         window.wait_for(f".monaco-workbench.{_KINDS[name]}")
         yield name
->>>>>>> ec37e55 (Document acting on what shows; take pictures in three kinds of themes)
 
 
 def _views(window: Window) -> None:
@@ -111,14 +103,7 @@ def _views(window: Window) -> None:
     window.go_to(25)
     window.command("VIBES: Show Provenance")
     window.until(lambda: len(window.view("Review")) == 8, "the queue")
-<<<<<<< HEAD
-    prompt = "Prompt: Store passwords safely."
-    window.until(
-        lambda: any(row.startswith(prompt) for row in window.view("Provenance")), "the prompt"
-    )
-=======
     window.until(lambda: "Read: src/auth.py" in window.view("Provenance"), "what led to it")
->>>>>>> ec37e55 (Document acting on what shows; take pictures in three kinds of themes)
     window.page.mouse.move(700, 640)
     window.until(lambda: "Store passwords" in window.painted(25), "text at the line's end")
     for name in _in_each_theme(window):

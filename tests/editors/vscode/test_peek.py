@@ -86,7 +86,7 @@ def test_the_text_at_a_lines_end_leads_to_actions_and_back_to_the_code(
 
     links.filter(has_text="History").first.click()
     code.wait_for(".tab.active", "Preview History.md")
-    frame = _preview(code, "History")
+    frame = _preview(code, "Annotation")
     assert PROMPT in frame.locator("pre").inner_text()
     assert workspace.hashing in frame.locator("body").inner_text(), "ids are whole"
     frame.locator("a", has_text="src/auth.py:23-27").click()
