@@ -46,7 +46,7 @@ _TIERS = {
     TrustTier.TOOL_CORROBORATED: "a user signed it, and the provider of the tool",
     TrustTier.SELF_ATTESTED: "only a user signed it",
     TrustTier.TOOL_ONLY: "only a tool provider signed it",
-    TrustTier.NONE: "no signature is known to be good",
+    TrustTier.NONE: "no good signature, or log or config not checked",
 }
 _RESULTS = {
     VerificationResult.PASS: "green",

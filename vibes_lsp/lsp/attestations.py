@@ -36,7 +36,7 @@ _TIER_TEXTS: Final = {
     TrustTier.TOOL_CORROBORATED.value: "a user signed it, and the provider of the tool",
     TrustTier.SELF_ATTESTED.value: "only a user signed it",
     TrustTier.TOOL_ONLY.value: "only a tool provider signed it",
-    TrustTier.NONE.value: "no signature is known to be good",
+    TrustTier.NONE.value: "no good signature, or log or config not checked",
 }
 
 _Signatures = tuple[FileSignature | None, ...]
@@ -140,7 +140,16 @@ class AttestationState:
         return next(iter(self._problems()), "see `vibes verify`")
 
     def _first_reason(self) -> str:
-        return next((_line(each, "reason") for each in self._signatures()), "it has no signature")
+        checked = ((self._signatures(), "verdict"), (self.files(), "status"))
+        return next(
+            (
+                _line(each, "reason")
+                for members, name in checked
+                for each in members
+                if text(each, name) == "unchecked"
+            ),
+            "see `vibes verify`",
+        )
 
     def about(self, name: str, now: datetime) -> str | None:
         """Return what to say on an audit file in one line; None if there is nothing to say."""

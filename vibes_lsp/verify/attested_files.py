@@ -7,14 +7,16 @@ between them; a formatter changes bytes and no value. Each has its own status, w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical_json import parse_raw_members
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.canonical_json import parse_object, parse_raw_members
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import ManifestForm, conflicting_keys, parse_manifest
@@ -206,7 +208,8 @@ class _Comparison:
                     "changed: an entry was added under a key that it has",
                     digest,
                 )
-            if not _are_entry_lines(data[(self.facts.size or 0) - len(_MANIFEST_ENDING) :]):
+            tail = data[(self.facts.size or 0) - len(_MANIFEST_ENDING) :]
+            if not _are_entry_lines(tail) or parse_manifest(data).form is not ManifestForm.OBJECT:
                 return self._changed(digest)
         elif not digest.at_line_end:
             return self._found(
@@ -241,18 +244,26 @@ class _Comparison:
             if self.versions is not None
             else None
         )
-        if attested is None:
-            return changed
+        return changed if attested is None else self._beside_attested(digest, data, attested)
+
+    def _beside_attested(self, digest: FileDigest, data: bytes, attested: bytes) -> AttestedFile:
+        """Return the result for a file whose attested bytes are known."""
         if self.name == MANIFEST_NAME and frame_digest(data) != frame_digest(attested):
             return self._found(
                 FileStatus.CHANGED, "changed: other members than the entries differ", digest
             )
         before, now = _parts(self.name, attested), _parts(self.name, data)
-        lost = len(before - now)
-        if not lost:
-            return self._subset(digest, len(before), len(now) - len(before))
-        reason = f"changed: {lost:,} of {len(before):,} attested {self._parts_name} are not in it"
-        return self._found(FileStatus.CHANGED, reason, digest)
+        known, present = dict.fromkeys(before), dict.fromkeys(now)
+        lost = len(known.keys() - present.keys())
+        if lost:
+            problem = f"{lost:,} of {len(known):,} attested {self._parts_name} are not in it"
+        elif self.name == LOG_NAME and not _is_in_order(known, now):
+            problem = "attested records are in another order"
+        elif self.name == LOG_NAME and _first_by_id(known).items() - _first_by_id(present).items():
+            problem = "a record with the id of an attested one was added before it"
+        else:
+            return self._subset(digest, len(known), len(present) - len(known))
+        return self._found(FileStatus.CHANGED, f"changed: {problem}", digest)
 
     def _grown_tree(self, data: bytes) -> tuple[int, int] | None:
         """Return the numbers of attested and of added entries, if the signed root proves them."""
@@ -313,13 +324,29 @@ def _are_entry_lines(tail: bytes) -> bool:
     return True
 
 
-def _parts(name: str, data: bytes) -> frozenset[bytes]:
+def _parts(name: str, data: bytes) -> list[bytes]:
     """Return the records or entries of a file, each as its bytes."""
-    return frozenset(_records(data) if name == LOG_NAME else _entries(data))
+    return list(_records(data) if name == LOG_NAME else _entries(data))
 
 
 def _records(data: bytes) -> Iterator[bytes]:
     return (line for each in data.split(b"\n") if (line := each.strip()))
+
+
+def _is_in_order(parts: Iterable[bytes], all_parts: Iterable[bytes]) -> bool:
+    """Whether some parts occur among others in the same order."""
+    remaining = iter(all_parts)
+    return all(each in remaining for each in parts)
+
+
+def _first_by_id(records: Iterable[bytes]) -> dict[str, bytes]:
+    """Return the records that count: of several with one id, the first (R3)."""
+    first: dict[str, bytes] = {}
+    for each in records:
+        with suppress(MalformedJson):
+            record = parse_object(each)
+            first.setdefault(text(record, "annotation_id") or annotation_id(record), each)
+    return first
 
 
 def _entries(data: bytes) -> Iterator[bytes]:

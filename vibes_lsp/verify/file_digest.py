@@ -92,7 +92,7 @@ def digest_with_prefix(
         prefix_size=None if prefix is None or cut is None else cut + len(ending),
         prefix_sha256=prefix.hexdigest() if prefix is not None else None,
         added=tail.lines,
-        at_line_end=before == b"\n" or tail.first in {b"", b"\n", b"\r"},
+        at_line_end=before == b"\n" or tail.first[:1] in {b"", b"\n"} or tail.first == b"\r\n",
     )
 
 
@@ -133,7 +133,7 @@ class _LineCounter:
         if not part:
             return
         data = bytes(part)
-        self.first = self.first or data[:1]
+        self.first += data[: 2 - len(self.first)]
         lines = data.split(b"\n")
         for number, line in enumerate(lines):
             if line.strip() and not self._open:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -166,8 +167,8 @@ def parse_statement(envelope: Envelope) -> Statement:
     if not isinstance(predicate, dict):
         raise BadEnvelope("payload: predicate is missing or no object")
     parsed = tuple(_subject(each, f"subject[{at}]") for at, each in enumerate(subjects))
-    names = [each.name for each in parsed]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    names = Counter(each.name for each in parsed)
+    twice = next((name for name, count in names.items() if count > 1), None)
     if twice is not None:
         raise BadEnvelope(f"payload: subject {twice[:80]!r} occurs twice")
     return Statement(parsed, predicate)

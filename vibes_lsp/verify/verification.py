@@ -11,7 +11,7 @@ from typing import Final
 from vibes_lsp.errors import BadEnvelope, UnreadableFile
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.audit_dir import MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import read_file
 from vibes_lsp.verify.attested_files import (
@@ -28,7 +28,7 @@ from vibes_lsp.verify.signature_checks import (
     trust_tier,
 )
 from vibes_lsp.verify.signing_time import SigningDelay
-from vibes_lsp.verify.statement import Statement, parse_statement
+from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, parse_statement
 from vibes_lsp.verify.tiers import TrustTier, attestation_path
 from vibes_lsp.verify.trusted_keys import TrustedKey
 
@@ -36,6 +36,11 @@ NOT_PROVEN: Final = (
     "Not proven: that the records are true, that the code is right, or that a signer is honest."
 )
 """What no attestation proves (RFC 11.6)."""
+
+
+_ALWAYS_PUBLISHED: Final = frozenset(
+    name for name, file in SUBJECT_NAMES.items() if file != MANIFEST_NAME
+)
 
 
 class VerificationResult(StrEnum):
@@ -66,8 +71,13 @@ class Verification:
 
     @property
     def tier(self) -> TrustTier:
-        """Who vouches for what is covered; no one if anything is wrong."""
-        if self.result is VerificationResult.FAIL:
+        """Who vouches for what is covered; no one if anything is wrong.
+
+        A manifest may stay private (RFC 13.1), but without log and config nothing is vouched for.
+        """
+        if self.result is VerificationResult.FAIL or not all(
+            each.is_covered for each in self.files if each.name in _ALWAYS_PUBLISHED
+        ):
             return TrustTier.NONE
         return trust_tier(self.signatures)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import random
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from tests.unit.verify.attested_trail import (
     pae,
     private_key,
     public_key,
+    record,
+    sizes,
     statement,
     trusted,
 )
@@ -28,6 +31,7 @@ from vibes_lsp.verify.attest import check_and_state
 from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, SignedMessage, parse_envelope
 from vibes_lsp.verify.signature_checks import SignatureVerdict, check_signatures
 from vibes_lsp.verify.statement import parse_statement
+from vibes_lsp.verify.tiers import TrustTier
 from vibes_lsp.verify.trusted_keys import KeyStatus, Role, TrustedKey
 from vibes_lsp.verify.verification import Verification, VerificationResult, verify
 
@@ -347,3 +351,84 @@ def test_any_payload_is_a_statement_or_is_refused(members: dict[str, Any]) -> No
             assert facts.size is None or facts.size >= 0
             assert facts.count is None or facts.count >= 0
         assert (found.project, found.commit, found.attested_at) is not None
+
+
+class GitHistory:
+    """The attested log as git still has it, and whether git ignores the trail."""
+
+    def __init__(self, log: bytes = b"", *, is_ignored: bool = False) -> None:
+        self._log, self._is_ignored = log, is_ignored
+
+    def content(self, _name: str, sha256: str, _size: int | None) -> bytes | None:
+        return self._log if hashlib.sha256(self._log).hexdigest() == sha256 else None
+
+    def is_unpublished(self, _name: str) -> bool:
+        return self._is_ignored
+
+
+def test_line_ends_that_join_records_are_a_change(directory: AuditDir) -> None:
+    data = envelope(statement(directory), 1)
+    directory.log.write_bytes(directory.log.read_bytes().replace(b"\n", b"\r"))
+    assert statuses(verified(data, directory)) == ["equal", "changed", "equal"]
+
+
+@pytest.mark.parametrize(("end", "status"), [(b"\r", "changed"), (b"\r\n", "prefix")])
+def test_a_last_record_without_line_end_is_not_continued(
+    directory: AuditDir, end: bytes, status: str
+) -> None:
+    directory.log.write_bytes(directory.log.read_bytes().removesuffix(b"\n"))
+    data = envelope(statement(directory, sizes(directory)), 1)
+    with directory.log.open("ab") as log:
+        log.write(end + record(9))
+    assert statuses(verified(data, directory)) == ["equal", status, "equal"]
+
+
+def test_an_added_entry_that_breaks_the_manifest_is_a_change(directory: AuditDir) -> None:
+    data = envelope(statement(directory, sizes(directory)), 1)
+    text = directory.manifest.read_bytes().removesuffix(b"}}\n")
+    directory.manifest.write_bytes(text + b'"%064x":{"type":"command"}\n}}\n' % 99)  # no comma
+    assert statuses(verified(data, directory)) == ["changed", "equal", "equal"]
+
+
+def annotation(number: int, text: str) -> bytes:
+    return b'{"type":"line","annotation_id":"a%d","action":"%b"}\n' % (number, text.encode())
+
+
+@pytest.mark.parametrize(
+    ("present", "status"),
+    [
+        ([annotation(1, "create"), annotation(8, "x"), annotation(2, "modify")], "subset"),
+        ([annotation(9, "x"), annotation(2, "modify"), annotation(1, "create")], "changed"),
+        ([annotation(2, "forged"), annotation(1, "create"), annotation(2, "modify")], "changed"),
+        ([annotation(1, "create"), annotation(9, "x")], "changed"),
+    ],
+    ids=["a record in between", "another order", "a first record with its id", "one lost"],
+)
+def test_records_added_in_between_change_no_attested_one(
+    directory: AuditDir, present: list[bytes], status: str
+) -> None:
+    attested = annotation(1, "create") + annotation(2, "modify")
+    directory.log.write_bytes(attested)
+    data = parse_envelope(envelope(statement(directory), 1))
+    directory.log.write_bytes(b"".join(present))
+    result = verify(data, directory, KEYS, GitHistory(attested))
+    assert statuses(result) == ["equal", status, "equal"]
+
+
+@pytest.mark.parametrize(
+    ("name", "tier"),
+    [
+        ("manifest.json", TrustTier.SELF_ATTESTED),
+        ("annotations.jsonl", TrustTier.NONE),
+        ("config.json", TrustTier.NONE),
+    ],
+)
+def test_only_the_manifest_may_be_private(directory: AuditDir, name: str, tier: TrustTier) -> None:
+    data = parse_envelope(envelope(statement(directory), 1))
+    (directory.path / name).unlink()
+    result = verify(data, directory, KEYS, GitHistory(is_ignored=True))
+    assert (result.result, result.tier) == (VerificationResult.UNKNOWN, tier)
+
+
+def statuses(result: Verification) -> list[str]:
+    return [each.status.value for each in result.files]
