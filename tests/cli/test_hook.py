@@ -182,7 +182,7 @@ def test_a_fault_does_not_block_the_events_behind_it(
 
     for prompt in ("first", "second"):
         store(project, payload(project.root, "UserPromptSubmit", prompt=prompt))
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events.read_event", fail)
+    monkeypatch.setattr("vibes_lsp.ingest.waiting_events.read_event", fail)
     assert fold_events(project.recorder.directory) == 2
     assert waiting(project) == []
 

@@ -73,7 +73,7 @@ def test_an_event_that_others_can_read_is_not_from_a_hook(project: Project) -> N
 def test_many_tracked_events_do_not_keep_others_waiting(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events._MAX_BATCH", 2)
+    monkeypatch.setattr("vibes_lsp.ingest.waiting_events._MAX_BATCH", 2)
     for number in range(3):
         store(project, payload(project.root, "UserPromptSubmit", prompt=f"branch {number}"))
     git(project, "init", "-q")

@@ -8,63 +8,58 @@ never a review, and never a part of another tool's session. Files that git track
 from __future__ import annotations
 
 import logging
-import os
-import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import (
-    AuditDirNotFound,
-    MalformedJson,
     RefusedWrite,
     UnreadableFile,
     UnsupportedVersion,
     VibesError,
 )
-from vibes_lsp.history.repository import tracked_names
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
 from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
 from vibes_lsp.ingest.earlier_files import without_overwrites
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
 from vibes_lsp.ingest.event_log import (
-    NOTHING_TO_RECORD,
     REPEATED,
     EventLog,
     EventSource,
     outcome_of,
-    source_of,
 )
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
-from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD, end_folding, has_waiting_events
-from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
+from vibes_lsp.ingest.hook_spool import end_folding, has_waiting_events
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.session_reasoning import find_reasoning
 from vibes_lsp.ingest.transcripts import awaits_session_file
 from vibes_lsp.ingest.unexplained_edits import CommandEdit, session_key
+from vibes_lsp.ingest.waiting_events import (
+    WaitingEvent,
+    event_of,
+    owns_folder,
+    read_batch,
+    without_repeats,
+)
 from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
-from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.files import make_ignored_folder, read_file, temporary_files
+from vibes_lsp.store.files import make_ignored_folder, temporary_files
 from vibes_lsp.store.locks import FileLock
 
 _logger = logging.getLogger(__name__)
 
-_NAME: Final = re.compile(rf"(\d{{20}})-\d+-[0-9a-f]+(?:{LARGE})?\.json")
 _LOCK: Final = "events.lock"
-_MAX_BATCH: Final = 1_000
-_MAX_BATCH_BYTES: Final = 64 << 20
-"""How many events, and bytes, are read before they are recorded."""
 READER_PATIENCE: Final = 2.0
 """Seconds that a command that only shows something waits for another program that records."""
 _PAUSE: Final = 0.05
@@ -74,34 +69,6 @@ _SAVING: Final = 1.0
 _LOOKS: Final = 20
 """How often the file is read in that time."""
 _ABANDONED_SECONDS: Final = 3600
-_RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
-"""Older events are dropped: whether they were recorded is not remembered any longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingEvent:
-    """An event in the spool.
-
-    Attributes:
-        name: The name of its file, without the ending.
-        path: Its file; None for one that only a session file reports.
-        received: When it was received, in nanoseconds.
-        event: What happened; None for nothing to record.
-        source: Who sent it.
-        reason: Why there is nothing to record.
-    """
-
-    name: str
-    path: Path | None
-    received: int
-    event: AgentEvent | None
-    source: EventSource
-    reason: str
-
-    @property
-    def moment(self) -> datetime:
-        """When it was received."""
-        return datetime.fromtimestamp(self.received / 1e9, UTC)
 
 
 def fold_events(
@@ -160,7 +127,7 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
     comparison = WorkTreeComparison(directory)
     session_files = CodexSessionFiles(directory.project)
     try:
-        while batch := _read_batch(directory, now(), done):
+        while batch := read_batch(directory, now(), done):
             complete = _with_session_files(batch, session_files, comparison.sessions)
             edited = _resolve_when_saved(directory, complete, now)
             complete = _when_written(directory, complete, now)
@@ -253,66 +220,6 @@ def _record_claim(events: EventRecorder, claim: CommandEdit) -> tuple[bool, str]
     return True, f"{claim.path}: lines that a command wrote"
 
 
-def _waiting_files(directory: AuditDir) -> Iterator[Path]:
-    """Yield the files of waiting events, in no order."""
-    folder = directory.waiting_events
-    try:
-        if folder.is_symlink():
-            return
-        yield from (path for path in folder.iterdir() if _NAME.fullmatch(path.name))
-    except OSError:  # there is no such folder yet
-        return
-
-
-def _read_batch(
-    directory: AuditDir, present: datetime, done: Collection[Path]
-) -> list[WaitingEvent]:
-    """Return the first waiting events that are not done, in the order of their receipt."""
-    start = time.time_ns()  # a listing may miss files that are older than the newest it has
-    listed = sorted(_waiting_files(directory))
-    newer = range(start, start + 10_000_000_000)  # beyond, the clock was set back
-    paths = [each for each in listed if each not in done and int(each.name[:20]) not in newer]
-    tracked = tracked_names(directory.waiting_events) if paths else ()
-    batch: list[WaitingEvent] = []
-    size = 0
-    for path in paths:
-        if len(batch) == _MAX_BATCH:
-            break
-        try:
-            status = path.lstat()
-        except OSError:
-            continue
-        if path.name in tracked or not _is_private(status):
-            continue
-        size += status.st_size
-        if batch and size > _MAX_BATCH_BYTES:
-            break
-        batch.append(_read_waiting(directory, path, present))
-    return _without_repeats(batch)
-
-
-def _is_private(status: os.stat_result) -> bool:
-    """Return whether only its owner can use a file, as those of a hook.
-
-    Files from git and from archives are not: they may remain here when git tracks them no longer.
-    """
-    return os.name == "nt" or not status.st_mode & 0o077
-
-
-def _without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
-    """Return a batch in which each event that was reported several times is there once."""
-    known: set[tuple[str, str, str]] = set()
-    kept: list[WaitingEvent] = []
-    for waiting in batch:
-        event = waiting.event
-        key = None if event is None else (event.agent.value, event.session.id, event.identity)
-        is_repeated = key is not None and key[2] != "" and key in known
-        kept.append(replace(waiting, event=None, reason=REPEATED) if is_repeated else waiting)
-        if key is not None:
-            known.add(key)
-    return kept
-
-
 def _with_session_files(
     batch: Sequence[WaitingEvent], files: CodexSessionFiles, sessions: Mapping[str, SeenSession]
 ) -> list[WaitingEvent]:
@@ -339,7 +246,7 @@ def _with_session_files(
             found.append(WaitingEvent(name, None, moment, known, waiting.source, ""))
         found.append(replace(waiting, event=files.complete(waiting.event)))
         last[key] = waiting.received
-    return _without_repeats(found)
+    return without_repeats(found)
 
 
 def _when_written(
@@ -368,64 +275,16 @@ def _known(batch: Sequence[WaitingEvent]) -> list[tuple[AgentEvent, int]]:
     return [(waiting.event, waiting.received) for waiting in batch if waiting.event is not None]
 
 
-def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> WaitingEvent:
-    received = min(int(path.name[:20]), round(present.timestamp() * 1e9))
-    moment = datetime.fromtimestamp(received / 1e9, UTC)
-    source = EventSource()
-    event: AgentEvent | None = None
-    reason = ""
-    try:
-        data = read_file(path, limit=MAX_PAYLOAD) or b""
-        if path.stem.endswith(LARGE):
-            reason = f"the payload has more than {MAX_PAYLOAD >> 20} MiB"
-        elif present - moment > _RETENTION:
-            reason = f"it waited for more than {_RETENTION.days} days"
-        else:
-            payload = parse_payload(data)
-            agent = agent_of(payload)
-            source = source_of(None if agent is None else agent.value, payload, data)
-            event, reason = _event_of(directory, payload)
-            event = None if event is None else without_overwrites(event, moment)
-    except MalformedJson:
-        reason = "the payload is no JSON object"
-    except UnreadableFile as error:
-        reason = error.message
-    except Exception as error:  # noqa: BLE001  # it must not block the events behind it
-        _logger.info("an agent's event is not read: %s", type(error).__name__)
-        reason = f"internal error: {type(error).__name__}"
-    return WaitingEvent(path.stem, path, received, event, source, reason)
-
-
-def _event_of(directory: AuditDir, payload: Members) -> tuple[AgentEvent | None, str]:
-    """Return what a payload reports, and why that is nothing to record."""
-    if agent_of(payload) is None:
-        return None, "no agent that is known sends such a payload"
-    event = read_event(payload)
-    if event is None:
-        return None, NOTHING_TO_RECORD
-    if event.folder and not _owns(directory, Path(event.folder)):
-        return None, "its folder belongs to another trail, or does not exist"
-    return event, ""
-
-
 def explain_payload(directory: AuditDir, payload: Members) -> tuple[bool, str]:
     """Return whether anything would be recorded of a payload now, and what; writes nothing."""
     try:
-        event, reason = _event_of(directory, payload)
+        event, reason = event_of(directory, payload)
         if event is None:
             return False, reason
         waiting = WaitingEvent("payload", None, 0, event, EventSource(), "")
         return outcome_of(event, _resolve(directory, [waiting]).get(0, ()))
     except Exception as error:  # noqa: BLE001  # the payload is untrusted
         return False, f"internal error: {type(error).__name__}"
-
-
-def _owns(directory: AuditDir, folder: Path) -> bool:
-    """Return whether a trail is the nearest one to a folder."""
-    try:
-        return find_audit_dir(folder).path.resolve() == directory.path.resolve()
-    except (AuditDirNotFound, OSError, RuntimeError, ValueError):
-        return False
 
 
 def _resolve_when_saved(
@@ -497,4 +356,4 @@ def _project_file(directory: AuditDir, path: str) -> str | None:
     relative = project_path(directory.project, path)
     if relative is None or is_bookkeeping(directory.project, relative):
         return None
-    return relative if _owns(directory, (directory.project / relative).parent) else None
+    return relative if owns_folder(directory, (directory.project / relative).parent) else None

@@ -20,7 +20,7 @@ OURS: Final = Program("vibes", f"{_VIBES} init", f"{_VIBES} serve --transport js
 REFERENCES: Final = ("0.1.0", "1.5.0")
 
 
-def tested_program() -> Program:
+def program_under_test() -> Program:
     """Return the program that the environment names, else ours."""
     init, serve = os.environ.get("VIBES_VOUCH_INIT"), os.environ.get("VIBES_VOUCH_SERVE")
     return Program("another", init, serve) if init and serve else OURS

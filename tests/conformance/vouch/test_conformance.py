@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from tests.conformance.vouch.cases import ATTACKS, CASES, Case
-from tests.conformance.vouch.programs import REFERENCES, reference, tested_program
+from tests.conformance.vouch.programs import REFERENCES, reference, program_under_test
 from tests.conformance.vouch.server import Program, World
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def run(program: Program, case: Case, project: Path) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_server_does_what_the_specification_demands(name: str, tmp_path: Path) -> None:
-    run(tested_program(), CASES[name], tmp_path / "project")
+    run(program_under_test(), CASES[name], tmp_path / "project")
 
 
 @pytest.mark.skipif(
