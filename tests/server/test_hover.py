@@ -22,10 +22,12 @@ async def lines_of(editor: Editor, uri: str, line: int) -> list[str]:
 
 
 async def details_of(editor: Editor, uri: str) -> list[str]:
-    """Return the lines of the first part of an annotation's history, without the marks."""
+    """Return the head and the details of an annotation's history, without the marks."""
     (first, *_) = (await editor.provenance(uri))["placements"]
     given = {"uri": uri, "annotationId": first["annotationId"], "show": False}
-    text = (await editor.run("vibes.showHistory", given))["text"].partition("\n## ")[0]
+    head, *sections = (await editor.run("vibes.showHistory", given))["text"].split("\n## ")
+    (details,) = [each for each in sections if each.startswith("Details\n")]
+    text = head + details.removeprefix("Details\n")
     return [
         without_age(each.rstrip()).replace("`", "").replace("**", "").replace("\\", "")
         for each in text.split("\n")[2:]

@@ -57,7 +57,7 @@ def serving_options(function: _F) -> _F:
 @click.group(
     "cosign-server",
     epilog=examples(
-        "vibes cosign-server init /srv/vibes --provider Example --tool-name example-agent",
+        "vibes cosign-server init /srv/vibes --provider Example --tool-name agent",
         "vibes cosign-server token /srv/vibes alice",
         "vibes cosign-server serve /srv/vibes",
     ),

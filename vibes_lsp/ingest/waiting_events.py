@@ -1,7 +1,7 @@
 """The agents' events that wait in the spool, read in the order of their receipt.
 
-What waits is untrusted like the content of a commit: a payload becomes an event or nothing, with the
-reason. Files that git tracks or others may write are left out.
+What waits is untrusted like the content of a commit: a payload becomes an event or nothing, with
+the reason. Files that git tracks or others may write are left out.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from tests.conformance.vouch.cases import ATTACKS, CASES, Case
-from tests.conformance.vouch.programs import REFERENCES, reference, program_under_test
+from tests.conformance.vouch.programs import REFERENCES, program_under_test, reference
 from tests.conformance.vouch.server import Program, World
 
 pytestmark = pytest.mark.slow
