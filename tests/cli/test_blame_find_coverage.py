@@ -370,10 +370,8 @@ def test_diff_marks_claimed_lines(story: Project, run_vibes: RunVibes) -> None:
     lines = run_vibes("diff", cwd=story.root).lines
     assert lines[0] == "c.py  0 verified, 2 claimed of 2 changed lines"
     assert [line for line in lines if " ? " in line] == ["  1 ? one = 1", "  2 ? two = 2"]
-    assert (
-        lines[-1]
-        == "AI lines: 0 verified, 2 claimed of 2 changed lines (0% verified), in 1 of 1 changed files"
-    )
+    counts = "AI lines: 0 verified, 2 claimed of 2 changed lines (0% verified)"
+    assert lines[-1] == f"{counts}, in 1 of 1 changed files; 2 unreviewed"
 
 
 def test_coverage_reports_annotated_files_that_git_does_not_track(
