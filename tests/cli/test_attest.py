@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.run_vibes import vibes
 from tests.cli.terminal import terminal
-from tests.unit.verify.attested_trail import private_key, public_key
+from tests.unit.verify.attested_trail import envelope, private_key, public_key
 from vibes_lsp.verify.envelope import parse_envelope
 from vibes_lsp.verify.keys import PrivateKey
 
@@ -186,6 +186,46 @@ def test_nobody_countersigns_files_that_are_no_longer_there(
     done = run_vibes("attest", "--countersign", "--keys-dir", keys, cwd=project.root)
     assert done.code == 2
     assert "annotations.jsonl is not as it was attested" in done.err
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        ("manifest", "canonical_sha256", "0" * 64),
+        ("manifest", "frame_sha256", "0" * 64),
+        ("manifest", "merkle", {"algorithm": "rfc9162-sha256", "root": "0" * 64, "entries": 1}),
+        ("config", "canonical_sha256", "0" * 64),
+        ("annotations", "records", 1_000),
+        ("annotations", "newest_record", "2020-01-01T00:00:00Z"),
+        ("validation", "result", "FAIL"),
+        ("project", "name", "another"),
+        ("project", "assurance_level", "highest"),
+    ],
+)
+def test_nobody_countersigns_a_claim_that_is_not_true(
+    project: Project, keys: Path, run_vibes: RunVibes, claim: tuple[str, str, object]
+) -> None:
+    run_vibes("attest", "--keys-dir", keys, cwd=project.root)
+    claims = statement(attestation(project))
+    part, member, value = claim
+    claims["predicate"][part][member] = value
+    forged = envelope(claims, 3)
+    attestation(project).write_bytes(forged)
+    done = run_vibes("attest", "--countersign", "--keys-dir", keys, cwd=project.root)
+    assert done.code == 2, done.out
+    assert "sign what is there now" in done.err
+    assert attestation(project).read_bytes() == forged
+
+
+def test_nobody_countersigns_a_time_that_is_yet_to_come(
+    project: Project, keys: Path, run_vibes: RunVibes
+) -> None:
+    run_vibes("attest", "--keys-dir", keys, cwd=project.root)
+    claims = statement(attestation(project))
+    claims["predicate"]["attested_at"] = "9999-01-01T00:00:00Z"
+    attestation(project).write_bytes(envelope(claims, 3))
+    done = run_vibes("attest", "--countersign", "--keys-dir", keys, cwd=project.root)
+    assert (done.code, "attested_at is '9999-01-01" in done.err) == (2, True), done.err
 
 
 def test_a_key_with_a_passphrase_signs(project: Project, tmp_path: Path) -> None:

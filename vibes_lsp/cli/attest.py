@@ -30,7 +30,7 @@ from vibes_lsp.errors import BadEnvelope, RefusedWrite
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import replace_file, write_temporary
 from vibes_lsp.store.journal import journal_files
-from vibes_lsp.verify.attest import CheckedTrail, check_and_state
+from vibes_lsp.verify.attest import CheckedTrail, check_and_state, differing_claims
 from vibes_lsp.verify.attested_files import FileStatus, check_files
 from vibes_lsp.verify.envelope import Envelope
 from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME, load_private_key
@@ -43,6 +43,7 @@ from vibes_lsp.verify.verification import read_envelope
 
 _MAX_SHOWN = 5
 _MAX_TEXT = 200
+_SIGN_ANEW = "sign what is there now with `vibes attest`"
 
 
 @click.command(
@@ -98,7 +99,7 @@ def command(
         _preview(checked, public, as_json=as_json)
         return 0
     target = output or attestation_path(directory) or directory.path / ATTESTATION_NAMES[0]
-    envelope = _existing(directory, target) if countersign else _new_envelope(checked, target)
+    envelope = _existing(checked, target) if countersign else _new_envelope(checked, target)
     folder = key_folder(keys_dir)
     signers = [_load(path) for path in key_files or (folder / PRIVATE_KEY_NAME,)]
     envelope, cosigner = services.cosigned(envelope, read_trusted_keys(folder), ask_passphrase)
@@ -155,19 +156,24 @@ def _new_envelope(checked: CheckedTrail, target: Path) -> Envelope:
     return Envelope(checked.statement.encode())
 
 
-def _existing(directory: AuditDir, target: Path) -> Envelope:
+def _existing(checked: CheckedTrail, target: Path) -> Envelope:
     """Return the attestation to sign once more.
 
     Raises:
-        RefusedWrite: It is about other files than the present ones.
+        RefusedWrite: It is about other files than the present ones, or says what is not true of
+            them.
     """
     envelope = read_envelope(target)
-    for file in check_files(parse_statement(envelope), directory):
+    statement = parse_statement(envelope)
+    for file in check_files(statement, checked.context.directory):
         if file.status is not FileStatus.EQUAL:
             raise RefusedWrite(
-                f"{file.name} is not as it was attested: {file.reason}",
-                hint="sign what is there now with `vibes attest`",
+                f"{file.name} is not as it was attested: {file.reason}", hint=_SIGN_ANEW
             )
+    for name, said, found in differing_claims(statement, checked.statement):
+        raise RefusedWrite(
+            f"{target.name}: {name} is {said!r:.80}, expected {found!r:.80}", hint=_SIGN_ANEW
+        )
     return envelope
 
 

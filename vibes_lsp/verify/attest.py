@@ -6,8 +6,8 @@ Every number is computed from the files whose digests are signed. Nothing is sig
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ from vibes_lsp.store.files import file_signature, read_file
 from vibes_lsp.verify.file_digest import FileDigest, digest_file
 from vibes_lsp.verify.merkle import ALGORITHM, entry_tree
 from vibes_lsp.verify.reformatting import canonical_digest, frame_digest
-from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, Subject
+from vibes_lsp.verify.statement import CLOCK_TOLERANCE, SUBJECT_NAMES, Statement, Subject
 
 _LAST_RECORDS: Final = 1000
 
@@ -83,6 +83,36 @@ def check_and_state(
             "the trail changed while it was checked", hint="nothing was signed; run it again"
         )
     return CheckedTrail(context, report, statement)
+
+
+def differing_claims(
+    statement: Statement, checked: Statement
+) -> Iterator[tuple[str, object, object]]:
+    """Yield the claims of another person's statement that a check does not confirm.
+
+    Facts of a file, such as its Merkle root, later decide what counts as covered. A false one would
+    let another file pass as signed. What a statement leaves out claims nothing.
+
+    Args:
+        statement: The other person's statement; untrusted.
+        checked: What was found about the same files.
+
+    Returns:
+        The name of each claim, what the statement says, and what was found.
+    """
+    for subject in checked.subjects:
+        said, found = asdict(statement.facts(subject)), asdict(checked.facts(subject))
+        for name, value in said.items():
+            if value is not None and value != found[name]:
+                yield f"{name} of {subject.name}", value, found[name]
+    for name in ("project", "assurance_level", "validation_result", "newest_record"):
+        value = getattr(statement, name)
+        if value is not None and value != getattr(checked, name):
+            yield name, value, getattr(checked, name)
+    now = checked.attested_at
+    at = statement.attested_at
+    if at is not None and now is not None and at > now + CLOCK_TOLERANCE:
+        yield "attested_at", format_timestamp(at), f"no later than {format_timestamp(now)}"
 
 
 def _statement(context: CheckContext, report: Report, digests: dict[str, FileDigest]) -> Statement:

@@ -23,12 +23,12 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.store.files import read_file
 from vibes_lsp.verify.keys import parse_public_key
 from vibes_lsp.verify.signature_checks import SignatureVerdict
+from vibes_lsp.verify.statement import CLOCK_TOLERANCE
 from vibes_lsp.verify.tiers import ASCENDING, TrustTier
 from vibes_lsp.verify.trusted_keys import Role, TrustedKey
 from vibes_lsp.verify.verification import Verification, VerificationResult
 
 _MAX_FILE: Final = 1 << 20
-_CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 _MEMBERS: Final = {
     "version": int,
     "project": str,
@@ -317,7 +317,7 @@ def _age(
         yield Requirement(rule, VerificationResult.UNKNOWN, reason)
         return
     age = now - at
-    if age < -_CLOCK_TOLERANCE:
+    if age < -CLOCK_TOLERANCE:
         reason = f"it was attested in the future: {at:%Y-%m-%d %H:%M} UTC"
         yield Requirement(rule, VerificationResult.FAIL, reason)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from vibes_lsp.errors import BadEnvelope, MalformedJson
@@ -22,6 +22,9 @@ SUBJECT_NAMES: Final = {
     f"{AUDIT_DIR_NAME}/{name}": name for name in (MANIFEST_NAME, LOG_NAME, CONFIG_NAME)
 }
 """The names of the subjects (RFC 11.2) and of the files that they are in an audit directory."""
+
+CLOCK_TOLERANCE: Final = timedelta(minutes=5)
+"""How far a signer's clock may be ahead."""
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
