@@ -69,6 +69,16 @@ def test_a_claim_without_evidence_fails_the_check(
     assert message == "it claims 10% AI lines, but 58% are verified"
 
 
+def test_a_true_claim_in_a_comment_does_not_cover_a_false_picture(
+    attested: AttestedProject, tmp_path: Path
+) -> None:
+    picture = tmp_path / "badge.SVG"
+    false = attested.run("badge").out.replace("58%", "5%")
+    picture.write_text(f"<!-- {attested.run('badge', '--markdown').out} -->\n{false}")
+    messages = [message for *_, message in _findings(attested, picture, 1)]
+    assert "it claims 5% AI lines, but 58% are verified" in messages
+
+
 def test_lines_that_a_record_only_claims_do_not_count(own: AttestedProject) -> None:
     badge = own.root / "badge.svg"
     badge.write_text(own.run("badge").out)

@@ -66,7 +66,9 @@ def check_badges(files: tuple[Path, ...], audit_dir: Path | None) -> list[Findin
         if data is None:
             raise UnreadableFile(f"{file} does not exist", hint="draw one with `vibes badge`")
         try:
-            found.append((_shown_path(file), find_badges(data)))
+            found.append(
+                (_shown_path(file), find_badges(data, is_svg=file.suffix.lower() == ".svg"))
+            )
         except VibesError as error:
             raise type(error)(f"{file}: {error.message}", hint=error.hint) from None
     actual = _measure(audit_dir, use_git=True).claim

@@ -204,15 +204,20 @@ _SENTENCE: Final = re.compile(
 _STATIC: Final = re.compile(r"https?://img\.shields\.io/badge/([^\s\"'<>()\[\]?]+)")
 
 
-def find_badges(data: bytes) -> list[FoundBadge]:
+def find_badges(data: bytes, *, is_svg: bool = False) -> list[FoundBadge]:
     """Return the badges in a file: an SVG or endpoint file, else static badges of shields.io.
+
+    Args:
+        data: The content of the file.
+        is_svg: Whether it is shown as SVG by its name, even if it starts as another text: a
+            comment in a picture shows nothing.
 
     Raises:
         BadBadge: There is none.
     """
     found_text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     beginning = found_text.lstrip()
-    if beginning.startswith(("<svg", "<?xml")):
+    if is_svg or beginning.startswith(("<svg", "<?xml")):
         return [_svg_badge(found_text)]
     if beginning.startswith("{"):
         return [_endpoint_badge(found_text)]

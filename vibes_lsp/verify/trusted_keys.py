@@ -112,7 +112,7 @@ def parse_trusted_key(value: JsonValue, place: str) -> TrustedKey:
     except ValueError as error:
         raise BadKey(f"{place}: {error}") from None
     return TrustedKey(
-        key=parse_public_key(pem.encode(), f"{place}.public_key_pem"),
+        key=parse_public_key(pem.encode("utf-8", "replace"), f"{place}.public_key_pem"),
         role=role,
         name=text(value, "name") or "",
         key_id=text(value, "keyid") or "",

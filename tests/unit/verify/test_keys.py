@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from tests.unit.verify.attested_trail import private_key, public_key
 from vibes_lsp.errors import BadKey, RefusedWrite
+from vibes_lsp.model.members import Members
 from vibes_lsp.verify.key_files import load_private_key, load_public_key, save_key_pair
 from vibes_lsp.verify.keys import (
     PrivateKey,
@@ -31,6 +32,7 @@ from vibes_lsp.verify.keys import (
     parse_private_key,
     parse_public_key,
 )
+from vibes_lsp.verify.trusted_keys import parse_trusted_key
 
 VECTORS = [  # RFC 8032, 7.1: secret key, public key, message, signature
     (
@@ -203,3 +205,13 @@ def test_a_key_whose_signatures_anyone_can_make_is_refused(raw: str) -> None:
         parse_public_key(weak.pem.encode())
     with pytest.raises(BadKey, match="no one's key"):
         parse_public_key(weak.openssh.encode())
+
+
+def test_a_trusted_key_with_text_that_is_no_unicode_is_refused() -> None:
+    key: Members = {
+        "algorithm": "Ed25519",
+        "role": "tool-provider",
+        "public_key_pem": "-----B \ud800",
+    }
+    with pytest.raises(BadKey, match=r"keys\[0\]\.public_key_pem is not a public key"):
+        parse_trusted_key(key, "keys[0]")
