@@ -69,7 +69,10 @@ def check_signatures(
         keys: The known keys. Who signed follows from the key alone, never from the envelope.
         attested_at: When the statement says that it was signed, for keys of limited validity.
     """
-    return tuple(_check(envelope, each, keys, attested_at) for each in envelope.signatures)
+    users = {each.key for each in keys if each.role is Role.USER}
+    # One key is one witness: a user's key does not corroborate itself as a provider's.
+    counted = [each for each in keys if each.role is Role.USER or each.key not in users]
+    return tuple(_check(envelope, each, counted, attested_at) for each in envelope.signatures)
 
 
 def trust_tier(checks: Sequence[SignatureCheck]) -> TrustTier:

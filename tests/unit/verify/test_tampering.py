@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -432,3 +433,12 @@ def test_only_the_manifest_may_be_private(directory: AuditDir, name: str, tier: 
 
 def statuses(result: Verification) -> list[str]:
     return [each.status.value for each in result.files]
+
+
+def test_one_key_is_one_witness(directory: AuditDir) -> None:
+    as_provider = replace(trusted(1, Role.TOOL_PROVIDER), key_id="provider")
+    data = json.loads(envelope(statement(directory), 1))
+    data["signatures"].append({**data["signatures"][0], "keyid": "provider"})
+    parsed = parse_envelope(json.dumps(data).encode())
+    result = verify(parsed, directory, [trusted(1), as_provider])
+    assert result.tier is TrustTier.SELF_ATTESTED
