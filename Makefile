@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors agents node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix vsixes plugin dist screenshots clean
+.PHONY: help setup tools editors agents wheels node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix vsixes plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -38,6 +38,9 @@ editors: node lua ## fetch the editors that tests drive, into .tools
 	@tests/tools/emacs.sh bookworm
 	@tests/tools/emacs.sh trixie
 	@tests/tools/vscode.sh
+
+wheels: setup # what the VS Code extension carries, for this machine
+	@$(PY) editors/vscode/wheelhouse.py >/dev/null
 
 agents: node ## fetch the coding agents that tests run, into .tools
 	@tests/tools/agents.sh $(if $(NIGHTLY),nightly)
@@ -74,7 +77,7 @@ format: setup ## rewrite the code in the project's format
 	@if [ -e tests/tools/lua/node_modules/.installed ]; then .tools/bin/node tests/tools/lua/format.mjs editors/neovim; fi
 
 # In CI every editor and agent is installed first, and a missing one fails; elsewhere those that are installed are tested.
-test: setup tools $(if $(CI),editors agents) lint ## lint, then every test, with the editors and agents that are installed
+test: setup tools $(if $(CI),editors agents wheels) lint ## lint, then every test, with the editors and agents that are installed
 	@$(PY) -m pytest -n auto --dist loadfile --ignore tests/editors/vscode $(PYTEST_OPTIONS)
 	@$(MAKE) --no-print-directory test-vscode
 

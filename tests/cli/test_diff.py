@@ -73,11 +73,13 @@ def test_it_shows_code_first_then_its_annotations(story: Story) -> None:
     ]
     age = r"(just now|\d+ \w+ ago)"
     assert re.fullmatch(
-        f"  {story.digest[:8]} claude-opus-4-5 · create · exact · {age} · not reviewed", digest
+        f"  {story.digest[:8]} claude-opus-4-5 · create · unchanged since · {age} · not reviewed",
+        digest,
     )
     assert (risk, prompt) == ("  risk: 0.70 high (as recorded)", "  prompt: Write a digest.")
     assert re.fullmatch(
-        f"  {story.same[:8]} claude-opus-4-5 · create · exact · {age} · approved by Ada", same
+        f"  {story.same[:8]} claude-opus-4-5 · create · unchanged since · {age} · approved by Ada",
+        same,
     )
     assert (end, total) == (
         "",

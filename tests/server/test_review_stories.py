@@ -75,7 +75,7 @@ async def test_a_critical_range_is_reviewed_and_comes_back_when_it_is_edited(
     project.config(risk_scoring=CRITICAL)
     uri = await editor.open_known(project.annotated(prompt=project.prompt("Write a digest.")))
     await editor.set(reviewer="Ada")
-    assert await problems(editor, uri) == [("risk-critical", 4, 7)]
+    assert await problems(editor, uri) == [("risk-critical", 4, 3)]
     before, _, none = await standing(editor, uri)
     assert none is None
     await marked(editor, uri, 5)
@@ -86,7 +86,7 @@ async def test_a_critical_range_is_reviewed_and_comes_back_when_it_is_edited(
     assert "approved by Ada" in await told(editor, uri, 5)
     assert await queued(editor, uri) == []
     editor.insert(uri, 5, "    assert payload\n")
-    assert await problems(editor, uri) == [("risk-critical", 4, 8)]
+    assert await problems(editor, uri) == [("risk-critical", 4, 3)]
     again, band, stale = await standing(editor, uri)
     assert (again > after, band, stale) == (True, "critical", True)
     assert "but the lines have changed since" in await told(editor, uri, 5)
@@ -129,12 +129,12 @@ async def test_what_is_not_saved_is_what_is_reviewed(editor: Editor, project: Pr
     uri = await editor.open_known(file)
     await editor.set(reviewer="Ada")
     editor.replace(uri, (6, 11), (6, 27), "seen.digest()")
-    assert await problems(editor, uri) == [("risk-critical", 4, 7)]
+    assert await problems(editor, uri) == [("risk-critical", 4, 3)]
     await marked(editor, uri, 5)
     assert await problems(editor, uri) == []
     assert file.read_text() == STORY
     editor.replace(uri, (6, 11), (6, 24), "seen.hexdigest()")
-    assert await problems(editor, uri) == [("risk-critical", 4, 7)]
+    assert await problems(editor, uri) == [("risk-critical", 4, 3)]
     editor.replace(uri, (6, 11), (6, 27), "seen.digest()")
     assert await problems(editor, uri) == []
 
@@ -151,7 +151,7 @@ async def test_each_trail_has_its_own_reviews(
     log = (other.root / ".ai-audit" / "annotations.jsonl").read_bytes()
     await marked(editor, mine, 5)
     assert await problems(editor, mine) == []
-    assert await problems(editor, theirs) == [("risk-critical", 4, 7)]
+    assert await problems(editor, theirs) == [("risk-critical", 4, 3)]
     assert (other.root / ".ai-audit" / "annotations.jsonl").read_bytes() == log
     assert [await queued(editor, uri) for uri in (mine, theirs)] == [[], ["a.py"]]
 
@@ -165,7 +165,7 @@ async def test_an_ais_review_is_shown_as_such_and_settles_nothing(
     await editor.run(
         "vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT}
     )
-    assert await problems(editor, uri) == [("risk-critical", 4, 7)]
+    assert await problems(editor, uri) == [("risk-critical", 4, 3)]
     assert (await standing(editor, uri))[:2] == before[:2]
     assert "approved by some-model (AI)" in await told(editor, uri, 5)
     assert [title.endswith("approved by AI") for _, title in await editor.lenses(uri)] == [True]

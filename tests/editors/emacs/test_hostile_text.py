@@ -36,7 +36,9 @@ def test_hostile_prompts_are_inert(open_emacs: Open, tmp_path: Path, suite: str)
     editor.terminal.keys("C-e")
     editor.terminal.shows(f"{MODEL} · Claude Code")  # in the echo area, which formats
     editor.terminal.keys("C-h", ".")
-    editor.terminal.shows("*eldoc*", "eval: (delete-other-windows)", "bold", "\\u202ereversed")
+    editor.terminal.shows(
+        "*eldoc*", "eval: (delete-other-windows)", "bold", "\\u202ere"
+    )  # it wraps
     editor.alone()
     editor.choose_action("Show prompt")
     if suite == OLD:

@@ -30,6 +30,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     terminal.text("24gg")
     terminal.shows("risk 0.84 critical")
 
+    terminal.text("fh")  # onto the name, which the problem underlines
     terminal.text(" k")
     terminal.shows("claude-opus-4-5", "Store passwords safely", "0.84 critical")
     terminal.keys("Escape")

@@ -67,7 +67,7 @@ def test_who_wrote_it_and_what_was_done_is_asked(
     editor.terminal.shows("What was done with hash_password?")
     editor.choose("modify")
     editor.terminal.shows("vibes: recorded")
-    editor.hover(24, 1, "hash_password", "some-model 2026-01", "Some Tool 1.0")
+    editor.hover(24, 1, "hash_password", "some-model", "Some Tool")
 
     editor.begin("9,10Vibes record decision")
     editor.terminal.shows("tool: Some Tool 1.0")
@@ -81,7 +81,7 @@ def test_who_wrote_it_and_what_was_done_is_asked(
     editor.answer("Another option, or nothing:", "")
     editor.choose("scrypt")
     editor.answer("Why?", "It is in the standard library.")
-    editor.hover(9, 1, "Which hash?", "not chosen", "Argon2", "It is in the standard library.")
+    editor.hover(9, 1, "Which hash?", "scrypt", "not “Argon2”")
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])

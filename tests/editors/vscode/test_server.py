@@ -238,7 +238,7 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.command("Workspaces: Manage Workspace Trust")
     code.page.locator(".workspace-trust-editor .monaco-button", has_text="Trust").first.click()
     code.open_file("a.py")
-    servers.expect(code, "named")
+    code.until(lambda: servers.started == ["named"], "a start; no edit waits, so there is no lens")
 
 
 def _status_says(code: Window, words: str) -> None:
