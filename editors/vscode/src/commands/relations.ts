@@ -93,9 +93,9 @@ function overlaps(range: NonNullable<Placement['range']>, { location }: Selected
   return range.start.line < location.range.end.line && location.range.start.line < range.end.line;
 }
 
-function titleOf({ lineStart, lineEnd, label, annotationId }: Placement): string {
+function titleOf({ lineStart, lineEnd, model, label, annotationId }: Placement): string {
   const where = lineStart === null ? 'lost' : `Lines ${lineStart}-${lineEnd ?? lineStart}`;
-  return `${where}: ${label} (${annotationId.slice(0, 8)})`;
+  return `${where}: ${plain(model.name ?? 'unknown model', 40)} · ${label} (${annotationId.slice(0, 8)})`;
 }
 
 function nodeOf({ annotationId }: Placement): Node {
