@@ -134,6 +134,7 @@ package: setup ## build the Python package, dist/vibes_lsp-*.whl and .tar.gz
 dist: package vsixes plugin ## build all that is released, into dist
 
 screenshots: editors vsix ## retake the documentation's pictures in the real editors
+	@$(PY) -m tests.demo.picture
 	@$(PY) -m tests.editors.vscode.pictures
 	@$(PY) -m tests.editors.neovim.pictures
 
