@@ -31,7 +31,8 @@ def test_twenty_thousand_rows_come_bit_by_bit_and_the_editor_answers(
 
     code.wait_for(".tree-explorer-viewlet-tree-view .message", f"{COUNT} to review: ")
     code.wait_for(".activitybar .badge-content", "20K")
-    assert code.page.locator(".part.sidebar .monaco-progress-container.active").count() == 0
+    progress = code.page.locator(".part.sidebar .monaco-progress-container.active")
+    code.until(lambda: progress.count() == 0, "the sign of progress to go")
 
     code.command("VIBES: Group Review Queue By")
     code.answer("prompt", "Group the review queue by")
