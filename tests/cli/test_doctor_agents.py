@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.editors.waiting import until
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.agent_setup.agents import AGENTS
 from vibes_lsp.ingest.events import Agent
@@ -21,8 +23,6 @@ from vibes_lsp.ingest.hook_spool import store_event
 from vibes_lsp.store.locks import append_lock
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.run_vibes import CommandResult, RunVibes
 
 CLAUDE: Final = "Claude Code"
@@ -348,6 +348,8 @@ def test_a_running_server_is_shown(project: Project, run_vibes: RunVibes) -> Non
     with subprocess.Popen(
         ["vibes-lsp", "-"], executable="/bin/cat", stdin=subprocess.PIPE
     ) as process:
+        command_line = Path(f"/proc/{process.pid}/cmdline")
+        until(lambda: b"vibes-lsp" in command_line.read_bytes(), "a process", lambda: "no name yet")
         done = run_vibes("doctor", "--json", cwd=project.root)
         assert process.stdin is not None
         process.stdin.close()

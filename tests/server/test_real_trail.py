@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,20 +74,22 @@ async def test_hovers_lenses_and_lines_agree(maestro: Path, tmp_path: Path, prof
             answer = await editor.provenance(uri, lines=True)
             placed = [each for each in answer["placements"] if each["lineStart"] is not None]
             lenses = await editor.lenses(uri)
-            assert [line for line, _ in lenses] == [each["lineStart"] for each in placed]
-            assert all(
-                "not verified" in title and title.startswith(placed[0]["model"]["name"])
-                for _, title in lenses
-            )
+            starts = Counter(each["lineStart"] for each in placed)
+            assert [line for line, _ in lenses] == sorted(starts)
+            for line, title in lenses:
+                edits = "AI edit" if starts[line] == 1 else f"{starts[line]} AI edits"
+                assert title.startswith(f"{edits} (claimed) ·")
             owners = {line["line"]: line["annotationId"] for line in answer["lines"]}
             assert set(owners) == {
                 line for each in placed for line in range(each["lineStart"], each["lineEnd"] + 1)
             }
+            by_id = {each["annotationId"]: each for each in placed}
             for each in placed:
+                owner = by_id[owners[each["lineStart"]]]
                 told = await editor.hover(uri, each["lineStart"])
-                assert f"record {owners[each['lineStart']][:11]}" in told.replace("`", "")
-                assert "Claude Code" in told
-                assert "not verified" in told
+                title = f"{owner['model']['name']} · {owner['tool']['name']} · {owner['age']}"
+                assert told.replace("`", "").startswith(title)
+                assert owner["stateText"] in told
             lost = len(answer["placements"]) - len(placed)
             assert [each.code for each in await editor.diagnostics(uri)] == ["lost"] * bool(lost)
     assert "ERROR" not in log_of(tmp_path)
