@@ -6,7 +6,9 @@ import binascii
 import re
 import sys
 from array import array
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import accumulate, compress, repeat
@@ -89,6 +91,8 @@ UNKNOWN: Final = 255
 _GET_ID: Final = attrgetter("annotation_id")
 _GET_PATH: Final = attrgetter("file_path")
 _GET_SESSION: Final = attrgetter("session_id")
+_GET_PROMPT: Final = attrgetter("prompt_hash")
+_GET_DECISION: Final = attrgetter("decision_hash")
 _GET_EDGE_TYPE: Final = attrgetter("edge_type")
 _EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
 _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
@@ -110,6 +114,8 @@ class _Annotation(msgspec.Struct, gc=False):
     annotation_id: str | None = None
     file_path: str | None = None
     session_id: str | None = None
+    prompt_hash: str | None = None
+    decision_hash: str | None = None
 
 
 class _Line(_Annotation, gc=False, tag_field="type", tag="line"):
@@ -177,6 +183,35 @@ _IS_DELEGATION: Final = _mask(LogLineKind.DELEGATION)
 
 
 @dataclass
+class NamedEntries:
+    """Which annotations name entries of one type.
+
+    Attributes:
+        lines: The lines of annotations that name one.
+        hashes: Parallel to it, Python's hashes of the entries' ids.
+    """
+
+    lines: array[int] = field(default_factory=lambda: array("I"))
+    hashes: array[int] = field(default_factory=lambda: array("q"))
+
+    def extend(self, lines: Iterable[int], named: Sequence[str | None]) -> None:
+        """Append the entry that each of some lines names."""
+        if any(named):
+            self.lines.extend(compress(lines, named))
+            self.hashes.extend(map(hash, filter(None, named)))
+
+    def last_lines(self, identifier: str, limit: int) -> list[int]:
+        """Return the last lines that name an entry, in order, and perhaps another one."""
+        wanted, at = hash(identifier), 0
+        found: deque[int] = deque(maxlen=limit)
+        with suppress(ValueError):  # there are no more
+            while True:
+                at = self.hashes.index(wanted, at) + 1
+                found.append(self.lines[at - 1])
+        return list(found)
+
+
+@dataclass
 class LogColumns:
     """All lines read so far, numbered from 1.
 
@@ -188,6 +223,8 @@ class LogColumns:
         sessions: Line numbers of session records by `session_id`.
         session_files: The files that each session's annotations name, as recorded.
         delegations: Line numbers of delegations.
+        prompts: The prompts that annotations name.
+        decisions: The decisions that annotations name.
         edge_lines: For each edge, its line; the following columns are parallel to it.
         edge_types: Indexes into `EDGE_TYPES`, or `UNKNOWN`.
         edge_reasons: Indexes into `REASONS`, or `UNKNOWN`.
@@ -203,6 +240,8 @@ class LogColumns:
     sessions: dict[str, list[int]] = field(default_factory=dict)
     session_files: dict[str, set[str]] = field(default_factory=dict)
     delegations: list[int] = field(default_factory=list)
+    prompts: NamedEntries = field(default_factory=NamedEntries)
+    decisions: NamedEntries = field(default_factory=NamedEntries)
     edge_lines: array[int] = field(default_factory=lambda: array("I"))
     edge_types: bytearray = field(default_factory=bytearray)
     edge_reasons: bytearray = field(default_factory=bytearray)
@@ -249,12 +288,14 @@ class LogColumns:
             self.edge_lines.extend(compress(numbers, edges))
             self._add_edges(list(compress(rows, edges)))
         placed = kinds.translate(_IS_ANNOTATION)
-        self._add_annotations(compress(numbers, placed), list(compress(rows, placed)))
+        self._add_annotations(list(compress(numbers, placed)), list(compress(rows, placed)))
         for number in compress(numbers, kinds.translate(_IS_SESSION)):
             self.sessions.setdefault(rows[number - batch.first].session_id or "", []).append(number)
         self.delegations.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
 
-    def _add_annotations(self, numbers: Iterable[int], rows: list[Any]) -> None:
+    def _add_annotations(self, numbers: list[int], rows: list[Any]) -> None:
+        self.prompts.extend(numbers, list(map(_GET_PROMPT, rows)))
+        self.decisions.extend(numbers, list(map(_GET_DECISION, rows)))
         annotations, session_files = self.annotations, self.session_files
         for number, path, session in zip(
             numbers, map(_GET_PATH, rows), map(_GET_SESSION, rows), strict=True
@@ -315,10 +356,10 @@ def _lenient_row(record: Members) -> Any:
     """Return the row of a record, ignoring members of a wrong type."""
     identifier = text(record, "annotation_id")
     match record.get("type"):
-        case "line":
-            return _Line(identifier, text(record, "file_path"), text(record, "session_id"))
-        case "function":
-            return _Function(identifier, text(record, "file_path"), text(record, "session_id"))
+        case "line" | "function" as kind:
+            row = _Line if kind == "line" else _Function
+            names = ("file_path", "session_id", "prompt_hash", "decision_hash")
+            return row(identifier, *(text(record, name) for name in names))
         case "session":
             return _Session(text(record, "session_id"), identifier)
         case "delegation":

@@ -163,6 +163,21 @@ class LogIndex:
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds
         )
 
+    def annotations_naming(self, entry: str, limit: int) -> list[LogRecord]:
+        """Return the annotations that name a prompt or a decision, in log order.
+
+        Args:
+            entry: Its hash.
+            limit: How many are returned at most; the last ones are.
+        """
+        columns = self.columns
+        found = self.records(columns.prompts.last_lines(entry, limit))
+        named = [each for each in found if each.text("prompt_hash") == entry]
+        if not named:
+            found = self.records(columns.decisions.last_lines(entry, limit))
+            named = [each for each in found if each.text("decision_hash") == entry]
+        return named
+
     def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
         """Decode all annotations since a time, and perhaps some older ones, in log order."""
         # A day earlier, because timestamps may have any UTC offset.

@@ -136,6 +136,18 @@ class Trail:
             self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self._nearest_commit
         )
 
+    def lineages_naming(self, entry: str, limit: int) -> list[Lineage]:
+        """Return the lineages with an annotation that names a prompt or decision, oldest first.
+
+        Args:
+            entry: The hash of the prompt or decision.
+            limit: How many annotations are read at most; the last ones are.
+        """
+        found = self.log.annotations_naming(entry, limit)
+        named = {each.id for each in found}
+        connected = self._lineage_cache.lineages_of(found)
+        return [each for each in connected if not named.isdisjoint(each.ids)]
+
     def lineages_since(self, moment: datetime) -> list[Lineage]:
         """Return the lineages with an annotation since a time, oldest first; decodes little."""
         since = self.log.annotations_since(moment)

@@ -284,3 +284,23 @@ def test_cached_records_are_found_while_the_log_cannot_be_read(writer: TrailWrit
     assert trail.refresh()
     assert not trail.log.problem
     assert trail.log.by_id(one) is not None
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b'{"type":"line","prompt_hash":7}'], ids=["usual", "unusual"]
+)
+def test_annotations_are_found_by_the_prompt_or_decision_that_they_name(
+    tmp_path: Path, first: bytes
+) -> None:
+    lines = [
+        first,
+        b'{"type":"line","prompt_hash":"p","annotation_id":"1"}',
+        b'{"type":"edge","prompt_hash":"p","annotation_id":"2"}',
+        b'{"type":"function","prompt_hash":"p","decision_hash":"d","annotation_id":"3"}',
+        b'{"type":"line","prompt_hash":"q","decision_hash":"d","annotation_id":"4"}',
+        b'{"type":"line","annotation_id":"5"}',
+    ]
+    index = index_of(tmp_path, *lines)
+    found = {entry: [each.id for each in index.annotations_naming(entry, 10)] for entry in "pqdx"}
+    assert found == {"p": ["1", "3"], "q": ["4"], "d": ["3", "4"], "x": []}
+    assert [each.id for each in index.annotations_naming("p", 1)] == ["3"]
