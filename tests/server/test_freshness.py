@@ -187,7 +187,7 @@ async def test_a_trail_that_appears_and_goes(editor: Editor, project: Project) -
 
 
 class TestTelling:
-    """A client is told to ask again, whoever noticed the change first."""
+    """A client is told to ask again, whether it or the server noticed the change first."""
 
     async def test_after_a_watched_change(self, editor: Editor, project: Project) -> None:
         uri = await editor.open_settled(project.annotated())

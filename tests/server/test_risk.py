@@ -38,7 +38,7 @@ async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Projec
     (found,) = await editor.diagnostics(uri)
     assert (found.code, found.message) == (
         "risk-critical",
-        "risk 0.80 critical, not reviewed: the action is create",
+        "risk 0.80 critical, not reviewed: newly written code",
     )
 
     await editor.run(
@@ -52,7 +52,7 @@ async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Projec
     editor.insert(uri, 5, "    # another hand\n")
     assert await told(editor, uri) == "0.80 critical"
     (found,) = await editor.diagnostics(uri)
-    assert found.message == "risk 0.80 critical, approved, but changed since: the action is create"
+    assert found.message == "risk 0.80 critical, approved, but changed since: newly written code"
 
 
 async def test_the_stored_score_stands_beside_a_live_one_that_is_another(
@@ -91,7 +91,7 @@ async def test_the_stored_score_stands_beside_a_live_one_that_is_another(
 async def test_the_hover_says_what_a_score_is_made_of(editor: Editor, project: Project) -> None:
     project.config(risk_scoring={"enabled": True})
     uri = editor.open(project.annotated())
-    assert "**Risk** 0.55 medium: the action is create; recorded at medium assurance".replace(
+    assert "**Risk** 0.55 medium: newly written code; recorded at medium assurance".replace(
         "**", "**" if editor.marks else ""
     ) in await editor.hover(uri, 4)
     (found,) = (await editor.provenance(uri))["placements"]

@@ -85,6 +85,11 @@ async def test_the_ai_lines_of_what_is_not_committed(editor: Editor, changed: Pr
         (4, 7, True),
         (10, 13, True),
     ]
+    shown, code = answer["text"].split("\n"), STORY.split("\n")
+    for each in file["ranges"]:
+        count = each["lineEnd"] - each["lineStart"] + 1
+        first = each["textLine"] - 1
+        assert shown[first : first + count] == code[each["lineStart"] - 1 : each["lineEnd"]]
     assert "## `a.py`" in answer["text"]
     assert "Prompt: `Write a [digest](command:evil).`" in answer["text"]
     assert "```py\ndef digest(payload: bytes) -> str:\n" in answer["text"]

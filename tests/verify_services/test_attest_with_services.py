@@ -223,7 +223,7 @@ def test_a_rotated_key_verifies_what_it_signed_and_nothing_later(
     vibes("keys", "trust", server.url + KEY_DOCUMENT_PATH)
     assert "Trust tier: tool-corroborated" in vibes("verify").out
 
-    old.write_bytes(stolen)  # whoever copied it signs after it was retired
+    old.write_bytes(stolen)  # a thief signs after it was retired
     old.chmod(0o600)
     envelope = parse_envelope((project.root / ".ai-audit/attestation.json").read_bytes())
     assert envelope.signatures

@@ -103,6 +103,12 @@ ACTION_VALUES: Final[Mapping[str, float]] = {
     Action.DELETE: 0.8,
     Action.REVIEW: 0.1,
 }
+_ACTION_REASONS: Final[Mapping[str, str]] = {
+    Action.CREATE: "newly written code",
+    Action.MODIFY: "a change of existing code",
+    Action.DELETE: "deleted code",
+    Action.REVIEW: "a review, no change",
+}
 GAP_VALUES: Final[Mapping[str, float]] = {
     AssuranceLevel.LOW: 1.0,
     AssuranceLevel.MEDIUM: 0.5,
@@ -197,7 +203,7 @@ def _action_type(action: str | None, weight: float) -> Factor | None:
     """The RFC's reference value of the action."""
     if action is None or action not in ACTION_VALUES:
         return None
-    return _factor(_ACTION_TYPE, action, ACTION_VALUES[action], weight, f"the action is {action}")
+    return _factor(_ACTION_TYPE, action, ACTION_VALUES[action], weight, _ACTION_REASONS[action])
 
 
 @lru_cache(maxsize=_CACHED)

@@ -11,6 +11,7 @@ import pytest
 from tests.editors.conftest import Enter
 from tests.editors.neovim.program import Neovim
 from tests.requirements import require_editor
+from tests.server.project import Project
 
 OLD, STABLE, NEW = "bookworm", "trixie", "forky"
 """Debian suites of Neovim 0.7, 0.10, and 0.12 or newer."""
@@ -26,3 +27,12 @@ def open_neovim(enter: Enter) -> Open:
         return enter(Neovim(program, folder, file, init, **rest))
 
     return opens
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A folder with a trail that has an environment and no annotation yet."""
+    project = Project(tmp_path / "project")
+    project.config()
+    project.environment()
+    return project

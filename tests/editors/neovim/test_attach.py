@@ -92,11 +92,8 @@ def test_status_is_in_buffer_variables_and_an_event(
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_lost_annotations_are_in_the_health_report_and_not_on_line_1(
-    open_neovim: Open, tmp_path: Path, suite: str
+    open_neovim: Open, project: Project, suite: str
 ) -> None:
-    project = Project(tmp_path / "lost")
-    project.config()
-    project.environment()
     project.line("a.py", 4, 7, text=STORY)
     gone = "x = 1\n" * 4
     lost = project.line("a.py", 1, 4, text=gone, prompt=project.prompt("Count to four."))
@@ -152,11 +149,8 @@ def test_wrong_calls_get_a_message_and_no_traceback(
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_all_that_is_known_of_a_line_is_returned_owner_first(
-    open_neovim: Open, tmp_path: Path, suite: str
+    open_neovim: Open, project: Project, suite: str
 ) -> None:
-    project = Project(tmp_path / "two")
-    project.config()
-    project.environment()
     older = project.line("a.py", 4, 7, text=STORY)
     newer = project.line("a.py", 5, 6, text=STORY)
     project.file("a.py")

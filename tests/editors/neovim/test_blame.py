@@ -82,3 +82,7 @@ def test_a_changes_window_leads_to_the_code(open_neovim: Open, tmp_path: Path, s
         lambda: editor.lua("return vim.fn.expand('%:t')") == "mail.py", "the file of the change"
     )
     assert editor.lua("return vim.fn.getline('.')") == '    """Return the text of the mail."""'
+    editor.command("wincmd p")
+    editor.go_to(1)
+    editor.terminal.keys("Enter")
+    editor.terminal.shows("vibes: no code at the cursor")

@@ -20,7 +20,7 @@ from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk
 
 START = datetime(2026, 9, 1, 9, 0, 0, tzinfo=UTC)
 COMMON = ("", "", "}", "    return None", "    else:", "        pass", "import os", "    try:")
-"""Lines that occur often, whoever writes them."""
+"""Lines that occur often, written by an AI or a person."""
 _IDS = itertools.count()
 
 

@@ -7,7 +7,7 @@ compares versions of a file reads those of git as virtual documents, too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -38,7 +38,7 @@ from vibes_lsp.lsp.shown_documents import (
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_block, without_invisible
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
+from vibes_lsp.reports.diff import ChangedFile, ChangedRange, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,
     describe_location,
@@ -54,6 +54,11 @@ _MARKUP: Final = Markup(types.MarkupKind.Markdown)
 _MAX_PROMPT: Final = 300
 _MAX_NAME: Final = 200
 _MAX_HISTORIES: Final = 20
+_Place = tuple[str, int]
+"""Path and first line of a range."""
+_CODE_LINE: Final = 5
+"""Line at which the code is in the piece of a range: below an empty line, its lines' numbers,
+another empty line, and the fence."""
 _MAX_ID: Final = 80
 """Characters of an id or hash: it is shown whole."""
 
@@ -180,14 +185,14 @@ def register(server: Server) -> ShownDocuments:
             found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
-        text = "".join(_render_changes(found, with_prompts=ls.settings.show_prompts))
+        text, text_lines = _render_changes(found, with_prompts=ls.settings.show_prompts)
         uri = await documents.show(ls, "changes.md", text) if arguments.show else None
         root = project.directory.project
         return {
             "uri": uri,
             "text": text,
             "total": found.as_json()["total"],
-            "files": [_changed_file(root, file) for file in found.files if file.ranges],
+            "files": [_changed_file(root, file, text_lines) for file in found.files if file.ranges],
         }
 
     @server.command(CommandName.SHOW_PROMPT)
@@ -238,7 +243,7 @@ def _compare(
         return collect_changes(locator, base, scorer, config.tracking, unsaved, is_staged=is_staged)
 
 
-def _changed_file(root: Path, file: ChangedFile) -> Members:
+def _changed_file(root: Path, file: ChangedFile, text_lines: Mapping[_Place, int]) -> Members:
     """Return where the AI lines of a changed file are, and its versions in git as documents."""
     old, new = file.blobs
     versions: Members = {}
@@ -251,6 +256,7 @@ def _changed_file(root: Path, file: ChangedFile) -> Members:
             "annotationId": each.placement.current.id,
             "lineStart": each.start,
             "lineEnd": each.end,
+            "textLine": text_lines[file.path, each.start],
             "unreviewed": file.needs_review(each),
         }
         for each in file.ranges
@@ -376,33 +382,44 @@ def _render_record(record: LogRecord, markup: Markup) -> str:
     )
 
 
-def _render_changes(found: Changes, *, with_prompts: bool) -> Iterator[str]:
-    """Yield a change as Markdown; all untrusted text in it is escaped."""
+def _render_changes(found: Changes, *, with_prompts: bool) -> tuple[str, dict[_Place, int]]:
+    """Return a change as Markdown, untrusted text escaped, and where in it each range's code is."""
     base, head = found.diff_range.base[:12], found.diff_range.head
     span = f"{base}..{head[:12]}" if head is not None else f"{base} to the work tree"
     if found.diff_range.is_staged:
         span = f"{base} to the staged files"
     counts = f"{found.counts.words()} of {found.changed_lines} changed lines"
-    yield f"# AI lines of a change\n\n{span}: {counts}.\n"
+    pieces = [f"# AI lines of a change\n\n{span}: {counts}.\n"]
+    places: dict[_Place, int] = {}
+    row = pieces[0].count("\n")
     for file in found.files:
-        if file.ranges:
-            yield from _render_file(file, with_prompts=with_prompts)
+        for piece, changed in _render_file(file, with_prompts=with_prompts):
+            if changed is not None:
+                places[file.path, changed.start] = row + _CODE_LINE
+            pieces.append(piece)
+            row += piece.count("\n")
+    return "".join(pieces), places
 
 
-def _render_file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
+def _render_file(
+    file: ChangedFile, *, with_prompts: bool
+) -> Iterator[tuple[str, ChangedRange | None]]:
+    """Yield a file in pieces; the code of a range is a piece that comes with the range."""
+    if not file.ranges:
+        return
     quote = _MARKUP.quote
     former = f" (was {quote(file.old_path, _MAX_NAME)})" if file.old_path is not None else ""
     counts = f"{file.counts.words()} of {file.changed_lines} changed lines"
-    yield f"\n## {quote(file.path, _MAX_NAME)}{former}\n\n{counts}\n"
+    yield f"\n## {quote(file.path, _MAX_NAME)}{former}\n\n{counts}\n", None
     last: str | None = None
     for changed in file.ranges:
         placement = changed.placement
         if last != placement.current.id:
             last = placement.current.id
-            yield f"\n{_render_annotation(placement, file, with_prompts=with_prompts)}\n"
+            yield f"\n{_render_annotation(placement, file, with_prompts=with_prompts)}\n", None
         code = file.text.lines[changed.start - 1 : changed.end]
         block = code_block(code, _language(file.path))
-        yield f"\nLines {changed.start}-{changed.end}:\n\n{block}\n"
+        yield f"\nLines {changed.start}-{changed.end}:\n\n{block}\n", changed
 
 
 def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:

@@ -3,6 +3,7 @@
 local documents = require('vibes.documents')
 local plain = require('vibes.text').plain
 local provenance = require('vibes.provenance')
+local review = require('vibes.commands.review')
 local server = require('vibes.server')
 
 local M = {}
@@ -85,22 +86,18 @@ local function refresh(state)
   end)
 end
 
-local function review_argument(state)
-  return { uri = vim.uri_from_bufnr(state.bufnr), annotationIds = { id_at_cursor(state) } }
-end
-
-local function approve(state)
-  local argument = vim.tbl_extend('error', review_argument(state), { verdict = 'approved' })
-  require('vibes.commands.review').review(state.bufnr, argument, function()
-    refresh(state)
-  end)
-end
-
-local function reject(state)
-  local argument = vim.tbl_extend('error', review_argument(state), { verdict = 'rejected' })
-  require('vibes.commands.review').reject_with_note(state.bufnr, argument, function()
-    refresh(state)
-  end)
+-- Returns the function of a key that reviews the annotation at the cursor.
+local function reviews(verdict, record)
+  return function(state)
+    local argument = {
+      uri = vim.uri_from_bufnr(state.bufnr),
+      annotationIds = { id_at_cursor(state) },
+      verdict = verdict,
+    }
+    record(state.bufnr, argument, function()
+      refresh(state)
+    end)
+  end
 end
 
 local function show_commit(state)
@@ -155,8 +152,8 @@ local function keys_of(state)
     }
   end
   return {
-    key('a', 'Approve', approve),
-    key('r', 'Reject, with a note', reject),
+    key('a', 'Approve', reviews('approved', review.review)),
+    key('r', 'Reject, with a note', reviews('rejected', review.reject_with_note)),
     key('c', 'Show the commit', show_commit),
     key('o', 'Open the record in the audit log', open_record),
     key('<CR>', 'Go to the lines', go_to_code),

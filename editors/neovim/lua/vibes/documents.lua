@@ -1,4 +1,4 @@
--- Shows documents of the server (prompt, history, changes) in scratch buffers. They are untrusted: modelines are off.
+-- Shows documents of the server (prompt, history) in scratch buffers. They are untrusted: modelines are off.
 
 local M = {}
 
@@ -135,12 +135,8 @@ function M.open(client_id, uri)
     end
     local name = uri:match('([%w-]+)%.md$') or 'text'
     local lines = vim.split(vim.trim(result.text), '\n', { plain = true })
-    if name == 'changes' then
-      require('vibes.commands.changes').open(client.root_dir, lines)
-    else
-      local _, window = M.float(name, lines)
-      M.render(window)
-    end
+    local _, window = M.float(name, lines)
+    M.render(window)
   end
   if vim.fn.has('nvim-0.11') == 1 then
     client:request('workspace/textDocumentContent', { uri = uri }, answered)

@@ -62,7 +62,7 @@ end
 ---@param completion table argument of `vibes.recordInlineCompletion` without `uri`; `version` defaults to the current one
 ---@param callback? fun(err?: string, result?: table)
 function M.record_inline_completion(bufnr, completion, callback)
-  require('vibes.record').completion(bufnr, completion, callback)
+  require('vibes.record').send('record_inline_completion', bufnr, completion, callback)
 end
 
 --- Records that an AI wrote lines of a buffer.
@@ -70,7 +70,7 @@ end
 ---@param annotation table argument of `vibes.recordAnnotation` without `uri`
 ---@param callback? fun(err?: string, result?: table)
 function M.record_annotation(bufnr, annotation, callback)
-  require('vibes.record').annotation(bufnr, annotation, callback)
+  require('vibes.record').send('record_annotation', bufnr, annotation, callback)
 end
 
 --- Starts a session for later records.
@@ -78,7 +78,7 @@ end
 ---@param session table argument of `vibes.startSession` without `uri`
 ---@param callback fun(err?: string, result?: table)
 function M.start_session(bufnr, session, callback)
-  require('vibes.record').session_start(bufnr, session, callback)
+  require('vibes.record').send('start_session', bufnr, session, callback)
 end
 
 --- Ends a session.
@@ -86,7 +86,7 @@ end
 ---@param id string the `sessionId` from `start_session`
 ---@param callback? fun(err?: string, result?: table)
 function M.end_session(bufnr, id, callback)
-  require('vibes.record').session_end(bufnr, id, callback)
+  require('vibes.record').send('end_session', bufnr, { sessionId = id }, callback)
 end
 
 return M

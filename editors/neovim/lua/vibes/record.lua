@@ -4,6 +4,14 @@ local server = require('vibes.server')
 
 local M = {}
 
+-- Command of the server, and name of its argument, by function of the API.
+local calls = {
+  record_annotation = { 'vibes.recordAnnotation', 'annotation' },
+  record_inline_completion = { 'vibes.recordInlineCompletion', 'completion' },
+  start_session = { 'vibes.startSession', 'session' },
+  end_session = { 'vibes.endSession', 'sessionId' },
+}
+
 -- Returns what is wrong with the arguments of an API function; nil if nothing is.
 local function problem(bufnr, argument, name, callback)
   if type(bufnr) ~= 'number' or not vim.api.nvim_buf_is_valid(bufnr) then
@@ -19,72 +27,29 @@ local function notify(err)
   vim.notify('vibes: nothing was recorded: ' .. require('vibes.text').plain(err, 400), vim.log.levels.ERROR)
 end
 
--- Runs a command of the server for a buffer, or reports what is wrong with the arguments.
-local function send(call)
-  local callback = vim.is_callable(call.callback) and call.callback
-    or function(err)
-      if err then
-        notify(err)
-      end
+--- Runs the command of an API function, or reports what is wrong with the arguments.
+---@param api string name of the function
+---@param bufnr integer 0 for the current one
+---@param argument table
+---@param callback? fun(err?: string, result?: table)
+function M.send(api, bufnr, argument, callback)
+  local command, name = calls[api][1], calls[api][2]
+  local report = vim.is_callable(callback) and callback or function(err)
+    if err then
+      notify(err)
     end
-  local wrong = problem(call.bufnr, call.argument, call.name, call.callback)
+  end
+  local wrong = problem(bufnr, argument, name, callback)
   if wrong then
-    callback(('%s (:help vibes.%s())'):format(wrong, call.api))
+    report(('%s (:help vibes.%s())'):format(wrong, api))
     return
   end
-  local bufnr = call.bufnr == 0 and vim.api.nvim_get_current_buf() or call.bufnr
-  local added =
-    { uri = vim.uri_from_bufnr(bufnr), version = call.has_version and vim.lsp.util.buf_versions[bufnr] or nil }
-  server.run(bufnr, call.command, vim.tbl_extend('keep', call.argument, added), callback)
-end
-
---- See `require('vibes').record_inline_completion`.
-function M.completion(bufnr, completion, callback)
-  send({
-    api = 'record_inline_completion',
-    command = 'vibes.recordInlineCompletion',
-    bufnr = bufnr,
-    name = 'completion',
-    argument = completion,
-    callback = callback,
-    has_version = true,
-  })
-end
-
---- See `require('vibes').record_annotation`.
-function M.annotation(bufnr, annotation, callback)
-  send({
-    api = 'record_annotation',
-    command = 'vibes.recordAnnotation',
-    bufnr = bufnr,
-    name = 'annotation',
-    argument = annotation,
-    callback = callback,
-  })
-end
-
---- See `require('vibes').start_session`.
-function M.session_start(bufnr, session, callback)
-  send({
-    api = 'start_session',
-    command = 'vibes.startSession',
-    bufnr = bufnr,
-    name = 'session',
-    argument = session,
-    callback = callback,
-  })
-end
-
---- See `require('vibes').end_session`.
-function M.session_end(bufnr, id, callback)
-  send({
-    api = 'end_session',
-    command = 'vibes.endSession',
-    bufnr = bufnr,
-    name = 'sessionId',
-    argument = { sessionId = id },
-    callback = callback,
-  })
+  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
+  local added = { uri = vim.uri_from_bufnr(bufnr) }
+  if api == 'record_inline_completion' then -- its range is in the text that is open now
+    added.version = vim.lsp.util.buf_versions[bufnr]
+  end
+  server.run(bufnr, command, vim.tbl_extend('keep', argument, added), report)
 end
 
 return M

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.editors.neovim.conftest import NEW, STABLE, Open
@@ -12,11 +10,8 @@ from tests.server.project import STORY, Project
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_what_is_only_claimed_looks_different_and_does_not_count_in_the_share(
-    open_neovim: Open, tmp_path: Path, suite: str
+    open_neovim: Open, project: Project, suite: str
 ) -> None:
-    project = Project(tmp_path / "claims")
-    project.config()
-    project.environment()
     project.line("a.py", 4, 7, text=STORY)
     project.line("a.py", 10, 12)
     project.file("a.py")
