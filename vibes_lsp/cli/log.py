@@ -23,7 +23,6 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import escape, is_terminal, paged, print_json, print_line, print_table
 from vibes_lsp.cli.project import now, open_trail
-from vibes_lsp.cli.record_text import action_of, subject_of
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
@@ -31,6 +30,7 @@ from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.paths import MAX_PATH, normal_path
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.reports.authors import Authors
+from vibes_lsp.reports.record_text import action_of, subject_of
 
 _MAX_WHAT = 300
 _MAX_ACTION = 20

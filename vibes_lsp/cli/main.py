@@ -36,6 +36,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "coverage": "Show the share of AI lines in each file.",
         "log": "List log records, newest last.",
         "show": "Show a record, context entry or session.",
+        "graph": "Show what caused an edit and what came of it.",
         "sessions": "List sessions, oldest first.",
         "models": "Show the share of each tool and model.",
         "stats": "Show statistics of the audit trail.",

@@ -12,7 +12,6 @@ import click
 from vibes_lsp.cli.options import audit_dir_option, color_option, examples, json_option
 from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_styled
 from vibes_lsp.cli.project import now, open_trail
-from vibes_lsp.cli.record_text import entry_text, subject_of
 from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId
 from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact
 from vibes_lsp.index.trail import Trail
@@ -20,6 +19,7 @@ from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
+from vibes_lsp.reports.record_text import entry_text, subject_of
 from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
 

@@ -266,14 +266,24 @@ class LogIndex:
         source: str | None = None,
         target: str | None = None,
         edge_type: EdgeType | None = None,
+        limit: int | None = None,
     ) -> list[Edge]:
-        """Return the edges from `source` or to `target`, of one type or of all, in log order."""
+        """Return the edges from `source` or to `target`, of one type or of all, in log order.
+
+        Args:
+            source: The id of their source.
+            target: The id of their target.
+            edge_type: Their type.
+            limit: How many of each direction are read at most; the newest are.
+        """
         self._extend_edges()
         numbers: list[int] = []
         if source is not None:
-            numbers += _chain(self._first_out.get(id_key(source), 0), self._next_out)
+            out = _chain(self._first_out.get(id_key(source), 0), self._next_out)
+            numbers += islice(out, limit)
         if target is not None:
-            numbers += _chain(self._first_in.get(id_key(target), 0), self._next_in)
+            into = _chain(self._first_in.get(id_key(target), 0), self._next_in)
+            numbers += islice(into, limit)
         if edge_type is not None:  # most annotations have edges, but few of each type: decode less
             code = EDGE_TYPES.index(edge_type)
             numbers = [number for number in numbers if self.columns.edge_types[number - 1] == code]

@@ -185,3 +185,21 @@ class Trail:
     def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations name."""
         return frozenset(map(normal_path, self.log.columns.session_files.get(session, ())))
+
+    def lineages_of_session(self, session: str, limit: int) -> tuple[list[Lineage], int]:
+        """Return the lineages of a session's annotations, and how many files were not read.
+
+        Args:
+            session: The session's id.
+            limit: Files are read until they have this many annotations of all sessions.
+        """
+        found: list[Lineage] = []
+        files = sorted(self.files_of_session(session))
+        read = 0
+        for number, path in enumerate(files):
+            if read >= limit:
+                return found, len(files) - number
+            lineages = self.lineages_in(path)
+            read += len(lineages)
+            found += [each for each in lineages if each.current.text("session_id") == session]
+        return found, 0

@@ -1,4 +1,4 @@
-"""A record or context entry in a few words, for `vibes log` and `vibes show`; not escaped."""
+"""A record or context entry in a few words; not escaped."""
 
 from __future__ import annotations
 

@@ -1,0 +1,45 @@
+"""`vibes graph`: the same graph as a Mermaid flowchart and as JSON."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.cli.run_vibes import vibes
+
+if TYPE_CHECKING:
+    from tests.trails import CompleteTrail
+
+
+def test_mermaid_and_json_have_the_same_nodes_and_links(valid_trail: CompleteTrail) -> None:
+    wanted = ("graph", valid_trail.created[:10])
+    drawn = vibes(*wanted, cwd=valid_trail.root)
+    graph = vibes(*wanted, "--json", cwd=valid_trail.root).json
+    assert (drawn.code, drawn.err, drawn.lines[0]) == (0, "", "flowchart TD")
+    assert graph["root"] == valid_trail.created
+    assert len(graph["nodes"]) == sum(bool(re.match(r"  n\d+\W", each)) for each in drawn.lines) - (
+        len(graph["edges"])
+    )
+    assert len(graph["edges"]) == sum("-->" in each for each in drawn.lines)
+    names = {node["id"]: f"n{number}" for number, node in enumerate(graph["nodes"])}
+    prompt, edit = names[str(valid_trail.prompt)], names[valid_trail.created]
+    assert f'  {prompt} -- "caused" --> {edit}' in drawn.lines
+    assert any(
+        each.startswith(f'  {prompt}(["prompt ') and "Create a sign-up check" in each
+        for each in drawn.lines
+    )
+
+
+def test_depth_and_limit_bound_it(valid_trail: CompleteTrail) -> None:
+    wanted = ("graph", valid_trail.created, "--json")
+    near = vibes(*wanted, "--depth", "1", cwd=valid_trail.root).json
+    few = vibes(*wanted, "--limit", "2", cwd=valid_trail.root).json
+    assert len(few["nodes"]) == 2
+    assert few["leftOut"] == len(near["nodes"]) - 2 + near["leftOut"]
+    assert vibes(*wanted, "--depth", "0", cwd=valid_trail.root).code == 2
+
+
+def test_an_unknown_id_is_an_error(valid_trail: CompleteTrail) -> None:
+    done = vibes("graph", "ffffffffff", cwd=valid_trail.root)
+    assert done.code == 2
+    assert "no record, context entry or session" in done.err
