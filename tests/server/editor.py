@@ -15,6 +15,7 @@ from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 PROVENANCE = "vibes/provenance"
 PROVENANCE_CHANGED = "vibes/provenanceChanged"
+KNOWLEDGE_CHANGED = "vibes/knowledgeChanged"
 _PATIENCE = 60
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
 
@@ -43,6 +44,7 @@ class EditorClient(LanguageClient):
             types.CLIENT_REGISTER_CAPABILITY,
             types.PROGRESS,
             PROVENANCE_CHANGED,
+            KNOWLEDGE_CHANGED,
         }
         own = {*taken, types.WORKSPACE_CONFIGURATION}
         register_lsp_features(

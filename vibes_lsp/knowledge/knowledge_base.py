@@ -248,14 +248,14 @@ class KnowledgeBase:
         except OSError as error:
             raise write_error(path, error) from error
 
-    def content_of(self, source_id: str) -> bytes | None:
+    def content_of(self, source_id: str, *, limit: int = MAX_SOURCE) -> bytes | None:
         """Return the captured bytes of a source; None if it has none.
 
         Raises:
             InvalidObject: The id is none.
-            UnreadableFile: They cannot be read.
+            UnreadableFile: They cannot be read, or are more than `limit`.
         """
-        return self._read(self.content_file(source_id), limit=MAX_SOURCE)
+        return self._read(self.content_file(source_id), limit=limit)
 
     def content_file(self, source_id: str) -> Path:
         """Return the path of the captured bytes of a source.

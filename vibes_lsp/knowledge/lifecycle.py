@@ -10,7 +10,13 @@ from vibes_lsp.errors import InvalidObject, UnknownId, VibesError
 from vibes_lsp.knowledge.audit_log import append_event
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.objects import Claim, Evidence, Kind, Page, Relation, Source
-from vibes_lsp.knowledge.sources import InlineEvidence, plan_evidence, store_source
+from vibes_lsp.knowledge.sources import (
+    InlineEvidence,
+    PlannedEvidence,
+    plan_evidence,
+    plan_lines,
+    store_source,
+)
 
 
 class Lifecycle:
@@ -126,6 +132,44 @@ class Lifecycle:
                 self._append("claim.cite", [claim.id], details=details)
             return claim
 
+    def reanchor(
+        self,
+        claim_id: str,
+        evidence_id: str,
+        source: Source,
+        content: bytes,
+        locator: str,
+    ) -> Evidence:
+        """Cite new evidence in place of older evidence of a claim, which stays (vouch 2.2).
+
+        Args:
+            claim_id: The claim.
+            evidence_id: The older evidence, which it cites.
+            source: The source of the new evidence, registered or not.
+            content: The bytes of the source.
+            locator: The lines that are evidence now.
+
+        Returns:
+            The new evidence.
+
+        Raises:
+            InvalidObject: The claim does not cite the evidence, or the source has no such lines.
+            UnknownId: There is no such claim.
+            VibesError: The knowledge base cannot be read or written.
+        """
+        with self._knowledge.lock().acquire():
+            claim = self._claim(claim_id)
+            if evidence_id not in claim.evidence:
+                raise InvalidObject(f"claim {claim_id} does not cite evidence {evidence_id}")
+            planned = plan_lines(source, content, locator, self._now, replaces=evidence_id)
+            self._create_evidence(planned)
+            added = planned.evidence.id
+            if added not in claim.evidence:
+                self._write(self._changed(claim, evidence=[*claim.evidence, added]))
+                details = {"evidence_added": [added], "replaces": evidence_id}
+                self._append("claim.cite", [claim.id], details=details)
+            return planned.evidence
+
     def _check_supersession(self, old: Claim, new: Claim) -> None:
         if old.id == new.id:
             raise InvalidObject("a claim cannot supersede itself")
@@ -151,6 +195,11 @@ class Lifecycle:
                 raise InvalidObject(f"evidence: no source or evidence {cited}")
             return cited
         planned = plan_evidence(self._knowledge, cited, self._now)
+        self._create_evidence(planned)
+        return planned.evidence.id
+
+    def _create_evidence(self, planned: PlannedEvidence) -> None:
+        """Write evidence, and its source if that is new."""
         if planned.content is not None and not self._knowledge.exists(
             Kind.SOURCE, planned.source.id
         ):
@@ -164,7 +213,6 @@ class Lifecycle:
         if self._knowledge.create(Kind.EVIDENCE, planned.evidence):
             details = {"source": planned.source.id}
             self._append("evidence.create", [planned.evidence.id], details=details)
-        return planned.evidence.id
 
     def _claim(self, identifier: str) -> Claim:
         claim = self._knowledge.read(Kind.CLAIM, identifier)

@@ -33,6 +33,7 @@ class MethodContext:
         index: The index.
         gate: The review gate.
         methods: The names of all methods.
+        may_approve_own: Whether the actor may approve own proposals; None for the setting.
     """
 
     knowledge: KnowledgeBase
@@ -42,6 +43,7 @@ class MethodContext:
     index: ObjectIndex
     gate: ReviewGate
     methods: tuple[str, ...]
+    may_approve_own: bool | None = None
 
 
 class MissingParameter(VibesError):

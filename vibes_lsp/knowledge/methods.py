@@ -36,6 +36,8 @@ class KnowledgeMethods:
         actor: Who calls.
         dialect: Whose types results have.
         now: The clock.
+        may_approve_own: Whether the actor may approve own proposals: a person at an editor may.
+            None for the setting of the project.
     """
 
     def __init__(
@@ -45,9 +47,12 @@ class KnowledgeMethods:
         *,
         dialect: Dialect = Dialect.SPEC,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        may_approve_own: bool | None = None,
     ) -> None:
         index, gate = ObjectIndex(knowledge), ReviewGate(knowledge, now)
-        self._context = MethodContext(knowledge, actor, dialect, now, index, gate, METHODS)
+        self._context = MethodContext(
+            knowledge, actor, dialect, now, index, gate, METHODS, may_approve_own
+        )
 
     def close(self) -> None:
         """Close the index."""

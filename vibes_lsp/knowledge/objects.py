@@ -213,7 +213,10 @@ class Source(KnowledgeObject):
 
 
 class Evidence(KnowledgeObject):
-    """A span of a source (vouch 2.2)."""
+    """A span of a source (vouch 2.2).
+
+    Evidence that takes the place of older evidence names it in `replaces`, an extension.
+    """
 
     source_id: SourceId
     source_type: SourceType | None = None

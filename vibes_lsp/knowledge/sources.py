@@ -6,24 +6,22 @@ A source is immutable. The path of a file in the project is kept relative to it.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import InvalidObject, UnreadableFile, VibesError
 from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.evidence_lines import parse_locator
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
 from vibes_lsp.knowledge.objects import Evidence, Kind, Source, SourceType
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.files import is_inside, read_file
-
-LINES: Final = re.compile(r"L(\d{1,9})(?:-L?(\d{1,9}))?")
-"""A locator of lines, 1-based and inclusive (vouch 2.2)."""
 
 
 class InlineEvidence(BaseModel):
@@ -225,14 +223,50 @@ def plan_evidence(
     return PlannedEvidence(evidence, source, content)
 
 
+def plan_lines(
+    source: Source, content: bytes, locator: str, now: datetime, *, replaces: str
+) -> PlannedEvidence:
+    """Return evidence for lines of a source that takes the place of older evidence.
+
+    Evidence is immutable, so the new one names the old one; its id covers that too.
+
+    Args:
+        source: The source, registered or not.
+        content: Its bytes.
+        locator: The lines.
+        now: The time.
+        replaces: The older evidence.
+
+    Raises:
+        InvalidObject: The source has no such lines.
+    """
+    inline = InlineEvidence(source_id=source.id, locator=locator)
+    quote = _quote(content, inline) or ""
+    name = f"{source.id}:{inline.locator}:{quote}:{replaces}"
+    evidence = Evidence.model_validate(
+        {
+            "id": f"ev-{hashlib.sha256(name.encode()).hexdigest()[:16]}",
+            "source_id": source.id,
+            "source_type": source.type,
+            "locator": inline.locator,
+            "quote": quote,
+            "hash": hashlib.sha256(quote.encode()).hexdigest(),
+            "created_at": now,
+            "replaces": replaces,
+        }
+    )
+    return PlannedEvidence(evidence, source, content)
+
+
 def quoted_lines(content: bytes, locator: str) -> str | None:
     """Return the lines of a source that a locator names; None for another locator, or beyond."""
-    found = LINES.fullmatch(locator)
-    if found is None:
+    found = parse_locator(locator)
+    if found is None or found.counts_bytes:
         return None
-    start, end = int(found[1]), int(found[2] or found[1])
-    lines = content.decode("utf-8", "replace").splitlines()
-    return "\n".join(lines[start - 1 : end]) if 0 < start <= end <= len(lines) else None
+    start, end = found.start, found.end
+    named = Text.from_bytes(content).lines[start - 1 : end]
+    text = "\n".join(named).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text if len(named) == end - start + 1 else None
 
 
 def verify_sources(
@@ -321,7 +355,9 @@ def _read_project_file(knowledge: KnowledgeBase, path: str) -> tuple[str, bytes]
 def _quote(content: bytes | None, inline: InlineEvidence) -> str | None:
     """Return the text of a span: the lines that it names, else the quote that came with it."""
     lines = None if content is None else quoted_lines(content, inline.locator)
-    if lines is None and content is not None and LINES.fullmatch(inline.locator):
+    named = parse_locator(inline.locator)
+    is_of_lines = named is not None and not named.counts_bytes
+    if lines is None and content is not None and is_of_lines:
         raise InvalidObject(f"evidence: locator: the source has no lines {inline.locator}")
     if lines is not None and inline.quote is not None and inline.quote.rstrip("\n") != lines:
         raise InvalidObject("evidence: quote: differs from the lines of the source")

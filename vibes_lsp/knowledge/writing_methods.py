@@ -126,7 +126,12 @@ def propose_relation(
 
 def approve(context: MethodContext, asked: parameters.ApproveParameters) -> dict[str, Any]:
     """Approve a proposal."""
-    decision = context.gate.approve(asked.proposal_id, actor=context.actor, reason=asked.reason)
+    decision = context.gate.approve(
+        asked.proposal_id,
+        actor=context.actor,
+        reason=asked.reason,
+        may_approve_own=context.may_approve_own,
+    )
     noun = "" if decision.kind is None else decision.kind.noun
     return {
         "ok": True,

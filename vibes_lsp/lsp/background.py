@@ -92,7 +92,7 @@ class TrailPolling:
     """Has a client that does not watch files ask again when another program has recorded.
 
     Neovim watches no files on Linux: what an agent writes there after the last request would not
-    be seen before the next one. One `stat` call for each trail.
+    be seen before the next one. One `stat` call for each trail, eleven for each knowledge base.
 
     Args:
         server: The server.
@@ -118,6 +118,7 @@ class TrailPolling:
             if found != self._known:
                 self._known = found
                 await refresh_outdated(self._server)
+            await self._server.knowledge.refresh()
         finally:
             self._looks.schedule(key)
 

@@ -18,6 +18,9 @@ from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.lsp.conversion import Encoding, to_characters, to_utf16_column
 
+ANNOTATIONS: Final = "annotations"
+EVIDENCE: Final = "evidence"
+"""The readers of edits: what follows a document."""
 _MAX_CHANGES: Final = 256
 _MAX_CHARACTERS: Final = 4 << 20
 """How much replaced text is kept."""
@@ -110,7 +113,7 @@ class Document:
         self.saved_revision = 0
         self.is_typing = False
         self._expects_text = False
-        self._edits: Edits | None = None
+        self._edits: dict[str, Edits] = {}
         self._lines = _split(content)
         self._lone_crs = _count_lone_crs(self._lines) if "\r" in content else 0
         self.saved = Text(content)
@@ -141,11 +144,15 @@ class Document:
 
     @property
     def edits(self) -> Edits | None:
-        """The edits since `collect_edits`; None before that.
+        """The edits since `collect_edits` for annotations; see `edits_for`."""
+        return self.edits_for(ANNOTATIONS)
+
+    def edits_for(self, reader: str) -> Edits | None:
+        """Return the edits since `collect_edits` for a reader; None before that.
 
         Also None once a line ended with a lone CR: that ends a line of LSP, but none of an anchor.
         """
-        return self._edits
+        return self._edits.get(reader)
 
     @property
     def length(self) -> int:
@@ -181,10 +188,10 @@ class Document:
         """Record that the user is typing, or has stopped."""
         self.is_typing = now
 
-    def collect_edits(self) -> Edits:
-        """Return a new collector of the edits from now on; the one before gets no more."""
-        self._edits = Edits()
-        return self._edits
+    def collect_edits(self, reader: str = ANNOTATIONS) -> Edits:
+        """Return a new collector of the edits from now on; the reader's last one gets no more."""
+        found = self._edits[reader] = Edits()
+        return found
 
     def expect_text(self, *, expected: bool) -> None:
         """Record whether the client announced text that the next change inserts."""
@@ -206,7 +213,7 @@ class Document:
         A client may gather what is typed: with as many changes as versions, each change makes one.
         """
         if self._lone_crs:
-            self._edits = None
+            self._edits.clear()
         is_one_each = version == self.version + len(changes)
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
@@ -243,10 +250,11 @@ class Document:
         self._recent.add(self.version, ReplacedLines(first, len(new), old))
         self._lone_crs += _count_lone_crs(new) - (_count_lone_crs(old) if self._lone_crs else 0)
         if self._lone_crs:
-            self._edits = None
-        elif self._edits is not None:
+            self._edits.clear()
+        elif self._edits:
             above, below = _common_ends(old, new, below_first=is_insertion_above)
-            self._edits.add(first + above, len(old) - above - below, len(new) - above - below)
+            for edits in self._edits.values():
+                edits.add(first + above, len(old) - above - below, len(new) - above - below)
 
 
 class Documents:

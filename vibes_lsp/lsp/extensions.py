@@ -10,6 +10,7 @@ from lsprotocol import types
 
 PROVENANCE: Final = "vibes/provenance"
 PROVENANCE_CHANGED: Final = "vibes/provenanceChanged"
+KNOWLEDGE_CHANGED: Final = "vibes/knowledgeChanged"
 
 
 class CommandName(StrEnum):
@@ -40,6 +41,10 @@ class CommandName(StrEnum):
     CHECK = "vibes.check"
     VERIFY = "vibes.verify"
     ATTEST = "vibes.attest"
+    KB = "vibes.kb"
+    KB_AT = "vibes.kbAt"
+    KB_PROPOSE = "vibes.kbPropose"
+    KB_REANCHOR = "vibes.kbReanchor"
 
 
 CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
@@ -14,7 +15,9 @@ from pygls.exceptions import JsonRpcException
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp import text_sync
 from vibes_lsp.lsp.background import (
+    REFRESH_PAUSE,
     BackgroundFlush,
+    Debouncer,
     TrailPolling,
     look_up_history,
     refresh_outdated,
@@ -26,13 +29,15 @@ from vibes_lsp.lsp.features import (
     code_lens,
     diagnostics,
     hover,
+    knowledge,
     provenance,
     queue,
     recording,
     references,
     show,
 )
-from vibes_lsp.lsp.refresh import FileWatchers, refresh_project
+from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
+from vibes_lsp.lsp.refresh import FileWatchers, refresh_knowledge, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.shown_documents import ShownDocuments
@@ -55,6 +60,8 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     flush = BackgroundFlush(server)
     server.projects.call_on_change(flush.schedule_refresh)
     polling = TrailPolling(server)
+    changes = Debouncer(partial(refresh_knowledge, server), REFRESH_PAUSE)
+    server.knowledge.call_on_change(lambda state: changes.schedule(str(state.path.parent)))
     watchers = FileWatchers(server, polling.start)
     relocations = text_sync.register(server, flush, watchers)
     for feature in (
@@ -65,6 +72,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         provenance,
         queue,
         diagnostics,
+        knowledge,
     ):
         feature.register(server)
     shown = show.register(server)
@@ -77,6 +85,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         ls.has_shut_down = True
         relocations.stop()
         polling.stop()
+        changes.stop()
         ls.attestations.stop()
         flush.flush_all()
         shown.close()
@@ -88,7 +97,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     return server
 
 
-def _register_workspace(
+def _register_workspace(  # noqa: C901  # a list of handlers
     server: Server, flush: BackgroundFlush, watchers: FileWatchers, shown: ShownDocuments
 ) -> None:
     @server.feature(types.INITIALIZE)
@@ -128,9 +137,11 @@ def _register_workspace(
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def did_change_watched_files(
-        ls: Server, _params: types.DidChangeWatchedFilesParams
+        ls: Server, params: types.DidChangeWatchedFilesParams
     ) -> None:
         flush.schedule_events()
+        if any(is_knowledge_file(each.uri) for each in params.changes):
+            await ls.knowledge.refresh(is_forced=True)
         await refresh_outdated(ls)
 
 

@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp.conversion import path_of
-from vibes_lsp.lsp.extensions import PROVENANCE_CHANGED
+from vibes_lsp.lsp.extensions import KNOWLEDGE_CHANGED, PROVENANCE_CHANGED
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
@@ -21,6 +21,7 @@ from vibes_lsp.store.audit_dir import find_audit_dir
 
 _logger = logging.getLogger(__name__)
 _AUDIT_FILES: Final = "**/.ai-audit/**"
+_KNOWLEDGE_FILES: Final = "**/.vouch/**"
 
 
 async def refresh_project(ls: Server, project: Project | None = None) -> None:
@@ -35,12 +36,34 @@ async def refresh_project(ls: Server, project: Project | None = None) -> None:
     await refresh_documents(ls, uris)
 
 
+async def refresh_knowledge(ls: Server, project: str) -> None:
+    """Tell the client that the answers about a knowledge base are outdated.
+
+    Args:
+        ls: The server.
+        project: The folder of its project.
+    """
+    ls.protocol.notify(KNOWLEDGE_CHANGED, {"uri": Path(project).as_uri()})
+    opened = [
+        uri
+        for uri in ls.documents.uris()
+        if (path := path_of(uri)) is not None and path.is_relative_to(project)
+    ]
+    await _refresh_answers(ls, opened)
+
+
 async def refresh_documents(ls: Server, uris: Sequence[str]) -> None:
     """Tell the client in every way it supports that answers about documents are outdated."""
     if not uris:
         return
     for uri in uris:
         ls.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
+    await _refresh_answers(ls, uris)
+
+
+async def _refresh_answers(ls: Server, uris: Sequence[str]) -> None:
+    """Publish diagnostics, and have the client ask again for what it can be told to."""
+    for uri in uris:
         await diagnostics.push(ls, uri)
         await asyncio.sleep(0)  # requests are answered in between
     workspace = ls.client_capabilities.workspace
@@ -64,6 +87,7 @@ class FileWatchers:
         self._server = server
         self._poll = poll
         self._watched: set[Path] = set()
+        self._watches_knowledge = False
 
     async def watch_folders(self) -> None:
         """Watch all trails below the client's folders, and those above them."""
@@ -97,6 +121,14 @@ class FileWatchers:
             f"vibes-audit-files-{len(self._watched)}",
             types.RelativePattern(directory.as_uri(), "**"),
         )
+
+    async def watch_knowledge(self, uri: str) -> None:
+        """Watch knowledge bases from the first document on that belongs to one."""
+        if self._capabilities is None or self._server.knowledge.owner(uri) is None:
+            return
+        if not self._watches_knowledge:
+            self._watches_knowledge = True
+            await self._register("vibes-knowledge-files", _KNOWLEDGE_FILES)
 
     @property
     def _capabilities(self) -> Any:

@@ -19,6 +19,7 @@ from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
@@ -39,6 +40,12 @@ class CommandFailed(JsonRpcException):
         super().__init__(
             message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code}
         )
+
+
+class DocumentChanged(VibesError):
+    """A range is for another version of a document than the open one."""
+
+    code = "document-changed"
 
 
 def run_use_case(use_case: Callable[[], _T]) -> _T:
@@ -105,6 +112,7 @@ class Server(LanguageServer):
     Attributes:
         settings: The settings of section `vibes`.
         projects: The trails.
+        knowledge: The knowledge bases.
         root: The only folder of a client without workspace folders; None for all others.
         checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
             another thread reads the client's messages.
@@ -126,6 +134,7 @@ class Server(LanguageServer):
         )
         self.settings = Settings()
         self.projects = Projects(self.documents)
+        self.knowledge = KnowledgeBases(self.documents, self.run_in_thread)
         self.root: str | None = None
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
@@ -155,6 +164,11 @@ class Server(LanguageServer):
                 project.invalidate_history()
         self.settings = settings
         self.projects.preview_risk(wanted=settings.preview_risk)
+        self.knowledge.is_enabled = settings.knowledge
+
+    async def run_in_thread(self, work: Callable[[], _T]) -> _T:
+        """Return what a function returns, which runs in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)
 
     def attestation_about(self, uri: str) -> tuple[AttestationState, str] | None:
         """Return the attestation of the trail that an audit file is part of, and the file's name.

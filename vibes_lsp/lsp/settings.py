@@ -31,6 +31,7 @@ class Settings:
         code_actions: Whether there are code actions.
         reviewer: The name for reviews; None for git's user.
         notes: Whether git-ai's notes and commit trailers are shown where there is no annotation.
+        knowledge: Whether claims of a knowledge base are shown.
     """
 
     hover: bool = True
@@ -44,6 +45,7 @@ class Settings:
     code_actions: bool = True
     reviewer: str | None = None
     notes: bool = True
+    knowledge: bool = True
 
 
 def read_settings(value: object) -> Settings:
@@ -64,6 +66,7 @@ def read_settings(value: object) -> Settings:
         code_actions=_enabled(section, "codeActions"),
         reviewer=reviewer if isinstance(reviewer, str) and reviewer.strip() else None,
         notes=_enabled(section, "notes"),
+        knowledge=_enabled(section, "knowledge"),
     )
 
 

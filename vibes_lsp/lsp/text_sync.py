@@ -14,6 +14,7 @@ from lsprotocol import types
 from vibes_lsp.ingest.work_tree import note_saved_file
 from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
 from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.refresh import FileWatchers, refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
@@ -36,6 +37,7 @@ def register(  # noqa: C901  # a list of handlers
         await diagnostics.push(ls, uri)
         await _look_up_history(ls, uri)
         await watchers.watch(uri)
+        await watchers.watch_knowledge(uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
@@ -54,6 +56,9 @@ def register(  # noqa: C901  # a list of handlers
             note_saved_file(found[0].directory, found[1])
         await flush.flush_document(uri)
         flush.schedule_events()
+        if is_knowledge_file(uri):
+            ls.knowledge.written(uri)
+            await ls.knowledge.refresh()
         await diagnostics.push(ls, uri)
         if found is not None:
             found[0].invalidate_history()
@@ -64,6 +69,7 @@ def register(  # noqa: C901  # a list of handlers
         uri = params.text_document.uri
         relocations.cancel(uri)
         ls.projects.discard(uri)
+        ls.knowledge.discard(uri)
         ls.answers.discard(uri)
         ls.cancel_diagnostics(uri)
         diagnostics.clear(ls, uri)
@@ -101,6 +107,7 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
     if tracker is not None and (request := tracker.locate_request()) is not None:
         found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, request.locate)
         is_outdated = tracker is ls.projects.tracker(uri) and tracker.accept(request, found)
+    await ls.knowledge.relocate(uri)
     flush.schedule_events()  # the change may be that of an agent
     await (refresh_documents(ls, [uri]) if is_outdated else diagnostics.push(ls, uri))
 

@@ -15,7 +15,7 @@ from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.conversion import Encoding, path_of
 from vibes_lsp.lsp.documents import Document, to_utf16
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import CommandFailed, Server
+from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 
@@ -41,12 +41,6 @@ COMMANDS: Final = {
 """The server's commands, and the names of the same requests in the shell."""
 
 _MAX_MESSAGE: Final = 400
-
-
-class DocumentChanged(VibesError):
-    """A range is for another version of a document than the open one."""
-
-    code = "document-changed"
 
 
 def register(server: Server, recorded: Callable[[Project], None]) -> None:

@@ -1,0 +1,204 @@
+"""What a knowledge base says about lines: its claims and proposals by the file that they cite.
+
+Read from the index in a thread, into values that do not change; answers need no file then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.knowledge.evidence_lines import (
+    CapturedSource,
+    EvidenceLines,
+    captured_source,
+    evidence_lines,
+    parse_locator,
+)
+from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
+from vibes_lsp.knowledge.object_index import open_index
+from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+
+CLOSED: Final = frozenset({"superseded", "archived", "redacted"})
+"""The states of claims that count no longer."""
+_READ: Final = (
+    Kind.CLAIM,
+    Kind.EVIDENCE,
+    Kind.SOURCE,
+    Kind.PENDING,
+    Kind.PAGE,
+    Kind.ENTITY,
+    Kind.RELATION,
+    Kind.SESSION,
+)
+_MAX_CONTENT: Final = 64 << 20
+"""Largest captured source that lines are compared with, in bytes."""
+
+Members = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Evidence for lines of one file, with what cites it.
+
+    Attributes:
+        evidence: The evidence.
+        claims: The ids of the open claims.
+        proposals: The ids of the proposals that wait for a decision.
+    """
+
+    evidence: Members
+    claims: tuple[str, ...]
+    proposals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSnapshot:
+    """A knowledge base at one time.
+
+    Attributes:
+        path: The folder `.vouch`.
+        objects: The objects of each kind, by id. Proposals are those that wait.
+        citations: Evidence by the path of the file whose lines it names.
+    """
+
+    path: Path
+    objects: Mapping[Kind, Mapping[str, Members]] = field(default_factory=dict)
+    citations: Mapping[str, Sequence[Citation]] = field(default_factory=dict)
+
+    def get(self, kind: Kind, identifier: str) -> Members | None:
+        """Return an object; None if there is none."""
+        return self.objects.get(kind, {}).get(identifier)
+
+    def claim(self, identifier: str) -> Members | None:
+        """Return a claim; None if there is none."""
+        return self.get(Kind.CLAIM, identifier)
+
+    def proposal(self, identifier: str) -> Members | None:
+        """Return a proposal that waits; None if there is none."""
+        return self.get(Kind.PENDING, identifier)
+
+    def lines_in(self, path: str) -> list[tuple[Citation, EvidenceLines]]:
+        """Return the evidence of a file with the lines that it names; reads captured sources.
+
+        Args:
+            path: Relative to the project.
+        """
+        knowledge, found = KnowledgeBase(self.path), []
+        sources: dict[str, CapturedSource | None] = {}
+        for citation in self.citations.get(path, ()):
+            evidence = citation.evidence
+            locator = parse_locator(evidence["locator"])
+            source_id = str(evidence["source_id"])
+            if source_id not in sources:
+                sources[source_id] = _captured(knowledge, source_id)
+            lines = None
+            if locator is not None:
+                source = sources[source_id]
+                lines = evidence_lines(locator, evidence["quote"], evidence["hash"], source)
+            if lines is not None:
+                found.append((citation, lines))
+        return found
+
+
+def read_snapshot(path: Path) -> KnowledgeSnapshot:
+    """Read a knowledge base; broken files are left out.
+
+    Raises:
+        VibesError: Its settings cannot be read.
+    """
+    knowledge = KnowledgeBase(path)
+    with open_index(knowledge) as index:
+        index.refresh(_READ)
+        objects: dict[Kind, dict[str, Members]] = {
+            kind: {each["id"]: each for each in index.members(kind)} for kind in _READ
+        }
+    pending = objects[Kind.PENDING]
+    objects[Kind.PENDING] = {
+        identifier: each
+        for identifier, each in pending.items()
+        if each["status"] == "pending" and not knowledge.exists(Kind.DECISION, identifier)
+    }
+    return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects))
+
+
+def cited_file(project: Path, evidence: Members, source: Members | None) -> str | None:
+    """Return the path of the file whose lines evidence names; None if it names none.
+
+    Decided by the text of the paths alone; callers open no other file than one of the project.
+    """
+    locator = parse_locator(str(evidence["locator"]))
+    if locator is None:
+        return None
+    if locator.path is not None:
+        return locator.path
+    if source is None or source["type"] != "file":
+        return None
+    path = str(source["locator"])
+    try:
+        relative = Path(path).relative_to(project).as_posix() if Path(path).is_absolute() else path
+    except ValueError:
+        return None
+    return normal_path(relative) if can_be_in_project(relative) else None
+
+
+def _citations(
+    project: Path, objects: Mapping[Kind, Mapping[str, Members]]
+) -> dict[str, list[Citation]]:
+    claims = _citing(
+        (each["id"], _current_evidence(each["evidence"], objects[Kind.EVIDENCE]))
+        for each in objects[Kind.CLAIM].values()
+        if each["status"] not in CLOSED
+    )
+    proposals = _citing(
+        (each["id"], _texts(each["payload"].get("evidence")))
+        for each in objects[Kind.PENDING].values()
+    )
+    found: dict[str, list[Citation]] = {}
+    for identifier in {*claims, *proposals}:
+        evidence = objects[Kind.EVIDENCE].get(identifier)
+        if evidence is None:
+            continue
+        source = objects[Kind.SOURCE].get(str(evidence["source_id"]))
+        path = cited_file(project, evidence, source)
+        if path is not None:
+            citation = Citation(
+                evidence,
+                tuple(sorted(claims.get(identifier, ()))),
+                tuple(sorted(proposals.get(identifier, ()))),
+            )
+            found.setdefault(path, []).append(citation)
+    for citations in found.values():
+        citations.sort(key=lambda each: str(each.evidence["id"]))
+    return found
+
+
+def _citing(cited: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
+    """Return what cites each evidence."""
+    found: dict[str, set[str]] = {}
+    for identifier, evidence in cited:
+        for each in evidence:
+            found.setdefault(each, set()).add(identifier)
+    return found
+
+
+def _current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> list[str]:
+    """Return the evidence of a claim without that for which it cites newer evidence."""
+    replaced = {evidence[each].get("replaces") for each in cited if each in evidence}
+    return [each for each in cited if each not in replaced]
+
+
+def _texts(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _captured(knowledge: KnowledgeBase, source_id: str) -> CapturedSource | None:
+    """Return the captured bytes of a source; None if they are gone, changed or too many."""
+    try:
+        return captured_source(source_id, knowledge.content_of(source_id, limit=_MAX_CONTENT))
+    except VibesError:
+        return None

@@ -1,0 +1,127 @@
+"""Claims about lines of a file as an editor has it: propose one, cite its lines where they are now.
+
+The text of the moment, saved or not, is captured as the source, so that it proves the lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import InvalidObject
+from vibes_lsp.knowledge.evidence_lines import format_lines
+from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
+from vibes_lsp.knowledge.lifecycle import Lifecycle
+from vibes_lsp.knowledge.methods import KnowledgeMethods
+from vibes_lsp.knowledge.objects import Source
+from vibes_lsp.knowledge.sources import register_source
+
+
+@dataclass(frozen=True, slots=True)
+class CitedLines:
+    """Lines of a file.
+
+    Attributes:
+        path: The file, relative to the project.
+        content: Its bytes, or those of the unsaved text.
+        start: First line, 1-based.
+        end: Last line, inclusive.
+    """
+
+    path: str
+    content: bytes
+    start: int
+    end: int
+
+    def check(self) -> None:
+        """Check that the content has the lines.
+
+        Raises:
+            InvalidObject: It ends before.
+        """
+        length = len(Text.from_bytes(self.content).lines)
+        if not 0 < self.start <= self.end <= length:
+            raise InvalidObject(f"range: lines {self.start}-{self.end}: the file has {length}")
+
+
+def propose_claim_at(
+    knowledge: KnowledgeBase,
+    lines: CitedLines,
+    members: dict[str, Any],
+    *,
+    actor: str,
+    now: datetime,
+) -> dict[str, Any]:
+    """Propose a claim whose evidence is some lines; return the result of `kb.propose_claim`.
+
+    Args:
+        knowledge: The knowledge base.
+        lines: The lines.
+        members: Further parameters of `kb.propose_claim`.
+        actor: Who proposes.
+        now: The time.
+
+    Raises:
+        InvalidObject: The file has no such lines, or the claim breaks a rule.
+        VibesError: The knowledge base cannot be written.
+    """
+    lines.check()
+    if not str(members.get("text") or "").strip():
+        raise InvalidObject("text: is empty: a claim needs one")
+    source = register_source(
+        knowledge,
+        lines.content,
+        locator=lines.path,
+        actor=actor,
+        now=now,
+        title=PurePosixPath(lines.path).name,
+    ).source
+    cited = {"source_id": source.id, "locator": _locator(source, lines)}
+    methods = KnowledgeMethods(knowledge, actor)
+    try:
+        result: dict[str, Any] = methods.call("kb.propose_claim", {**members, "evidence": [cited]})
+    finally:
+        methods.close()
+    if not result["valid"]:
+        raise InvalidObject("; ".join(result["errors"]))
+    return result
+
+
+def reanchor_at(  # noqa: PLR0917  # what to change, and for whom
+    knowledge: KnowledgeBase,
+    claim_id: str,
+    evidence_id: str,
+    lines: CitedLines,
+    actor: str,
+    now: datetime,
+) -> str:
+    """Cite lines in place of older evidence of a claim; return the id of the new evidence.
+
+    Raises:
+        InvalidObject: The file has no such lines, or the claim does not cite the evidence.
+        UnknownId: There is no such claim.
+        VibesError: The knowledge base cannot be written.
+    """
+    lines.check()
+    identifier = hashlib.sha256(lines.content).hexdigest()
+    source = Source(
+        id=identifier,
+        locator=lines.path,
+        title=PurePosixPath(lines.path).name,
+        hash=identifier,
+        byte_size=len(lines.content),
+        created_at=now,
+    )
+    lifecycle = Lifecycle(knowledge, actor, now)
+    place = _locator(source, lines)
+    return lifecycle.reanchor(claim_id, evidence_id, source, lines.content, place).id
+
+
+def _locator(source: Source, lines: CitedLines) -> str:
+    """Return the locator of lines, with the path if the same bytes are known by another one."""
+    named = format_lines(lines.start, lines.end)
+    return named if source.locator == lines.path else f"{lines.path}#{named}"

@@ -1,0 +1,335 @@
+"""The commands of the knowledge base: `vibes.kb`, `vibes.kbAt`, `vibes.kbPropose` and more.
+
+They act as the person at the editor, who may approve. No surface that an agent uses leads here.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from lsprotocol import types
+
+from vibes_lsp.anchors.text import Text, encode
+from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile, VibesError
+from vibes_lsp.history.git import user_name
+from vibes_lsp.index.project_files import read_content
+from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
+from vibes_lsp.lsp.knowledge_texts import claim_members, proposal_members
+from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, run_use_case
+
+_MAX_ANSWERED: Final = 100
+"""Results that are kept for a `requestId` that comes again."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodArguments:
+    """The argument of `vibes.kb`.
+
+    Attributes:
+        method: A method, such as `kb.list_pending`.
+        params: Its parameters.
+        uri: A file or folder of the project; by default the first workspace folder.
+        requestId: The same one again changes nothing, and has the same result.
+    """
+
+    method: str
+    params: Any = None
+    uri: str | None = None
+    requestId: str | None = None  # noqa: N815  # its name on the wire
+
+
+@dataclass(frozen=True, slots=True)
+class LinesArguments:
+    """The argument of `vibes.kbAt`.
+
+    Attributes:
+        uri: The file.
+        range: Only what has a line in this range.
+    """
+
+    uri: str
+    range: types.Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeArguments:
+    """The argument of `vibes.kbPropose`: a claim with the lines of a range as its evidence.
+
+    Attributes:
+        uri: The file.
+        range: The lines, in the open text.
+        text: What the claim says.
+        type: Its type.
+        confidence: How sure it is, from 0 to 1.
+        rationale: Why, for who decides.
+        version: The version of the document that the range is in.
+        requestId: The same one again changes nothing, and has the same result.
+    """
+
+    uri: str
+    range: types.Range
+    text: str
+    type: str | None = None
+    confidence: float | None = None
+    rationale: str | None = None
+    version: int | None = None
+    requestId: str | None = None  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True)
+class ReanchorArguments:
+    """The argument of `vibes.kbReanchor`.
+
+    Attributes:
+        uri: The file.
+        claimId: The claim.
+        evidenceId: The evidence that it cites, which the new evidence takes the place of.
+        range: The lines; by default where the evidence is now.
+        version: The version of the document that the range is in.
+        requestId: The same one again changes nothing, and has the same result.
+    """
+
+    uri: str
+    claimId: str  # noqa: N815
+    evidenceId: str  # noqa: N815
+    range: types.Range | None = None
+    version: int | None = None
+    requestId: str | None = None  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file whose lines become evidence, as the editor has it."""
+
+    folder: Path
+    path: str
+    content: str | None
+    is_saved: bool
+
+    def read(self) -> bytes:
+        """Return the bytes to capture: those on disk while they are what the editor shows.
+
+        Raises:
+            UnreadableFile: The file is neither open nor readable, or leads out of the project.
+        """
+        if self.content is None:
+            return read_content(self.folder.parent, self.path)
+        if self.is_saved:
+            try:
+                saved = read_content(self.folder.parent, self.path)
+            except UnreadableFile:
+                return encode(self.content)
+            if Text.from_bytes(saved).lines == Text(self.content).lines:
+                return saved
+        return encode(self.content)
+
+
+@dataclass(slots=True)
+class _Answered:
+    """The results of the last commands that had a `requestId`."""
+
+    _results: OrderedDict[str, Any] = field(default_factory=OrderedDict)
+
+    async def once(self, request: str | None, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        if request is not None and request in self._results:
+            return self._results[request]
+        result = await work()
+        if request is not None:
+            self._results[request] = result
+            while len(self._results) > _MAX_ANSWERED:
+                self._results.popitem(last=False)
+        return result
+
+
+def register(server: Server) -> None:
+    """Offer the commands."""
+    answered = _Answered()
+
+    @server.command(CommandName.KB)
+    async def call(ls: Server, arguments: MethodArguments) -> Any:
+        folder = run_use_case(lambda: _folder(ls, arguments.uri))
+        params = dict(arguments.params) if isinstance(arguments.params, dict) else {}
+        reviewer = ls.settings.reviewer
+        work = partial(_call, folder, reviewer, arguments.method, params)
+        return await answered.once(arguments.requestId, partial(_run, ls, work))
+
+    @server.command(CommandName.KB_AT)
+    async def at(ls: Server, arguments: LinesArguments) -> dict[str, Any]:
+        knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
+        if knowledge is None:
+            return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
+        within = arguments.range
+        placed = knowledge.placed if within is None else knowledge.at(*_lines(within))
+        return {
+            "uri": arguments.uri,
+            "version": knowledge.version,
+            "project": knowledge.project.as_uri(),
+            "claims": [claim for each in placed for claim in claim_members(knowledge, each)],
+            "pending": [found for each in placed for found in proposal_members(knowledge, each)],
+        }
+
+    @server.command(CommandName.KB_PROPOSE)
+    async def propose(ls: Server, arguments: ProposeArguments) -> Any:
+        def prepare() -> Callable[[], Any]:
+            source = _source(ls, arguments.uri, arguments.version)
+            return partial(_propose, source, ls.settings.reviewer, arguments)
+
+        work = run_use_case(prepare)
+        return await answered.once(arguments.requestId, partial(_run, ls, work))
+
+    @server.command(CommandName.KB_REANCHOR)
+    async def reanchor(ls: Server, arguments: ReanchorArguments) -> Any:
+        lines = None if arguments.range is None else _lines(arguments.range)
+        if lines is None:
+            lines = await _current_lines(ls, arguments.uri, arguments.evidenceId)
+
+        def prepare() -> Callable[[], Any]:
+            if lines is None:
+                raise InvalidObject(
+                    f"evidence {arguments.evidenceId} could not be found in the file",
+                    hint="select its lines, and re-anchor there",
+                )
+            source = _source(ls, arguments.uri, arguments.version)
+            return partial(_reanchor, source, ls.settings.reviewer, arguments, lines)
+
+        work = run_use_case(prepare)
+        return await answered.once(arguments.requestId, partial(_run, ls, work))
+
+
+async def _run(ls: Server, work: Callable[[], Any]) -> Any:
+    """Return what a use case returns, in a thread; the next answers have what it wrote."""
+    try:
+        return await ls.run_in_thread(work)
+    except VibesError as error:
+        raise CommandFailed(error) from error
+    finally:
+        await ls.knowledge.refresh()
+
+
+def _folder(ls: Server, uri: str | None) -> Path:
+    """Return the nearest `.vouch/`.
+
+    Raises:
+        KnowledgeBaseNotFound: There is none above the file or folder.
+    """
+    for each in [uri] if uri else ls.folders:
+        path = path_of(each)
+        found = None if path is None else find_knowledge_folder(path / "file")
+        if found is not None:
+            return found
+    raise KnowledgeBaseNotFound(
+        "no .vouch/ in this folder or above it", hint="create one with `vibes kb init`"
+    )
+
+
+def _source(ls: Server, uri: str, version: int | None) -> _Source:
+    """Return a file whose lines are to be evidence.
+
+    Raises:
+        DocumentChanged: The range is for another version of the document.
+        KnowledgeBaseNotFound: There is no knowledge base above the file.
+        InvalidObject: The file is part of the knowledge base.
+    """
+    folder, path = _folder(ls, uri), path_of(uri)
+    relative = None if path is None else path.relative_to(folder.parent).as_posix()
+    if relative is None or relative.split("/")[0] == folder.name:
+        raise InvalidObject("a file of the knowledge base is no evidence", hint="name another file")
+    document = ls.documents.get(uri)
+    if document is None:
+        return _Source(folder, relative, None, is_saved=True)
+    if version is not None and version != document.version:
+        raise DocumentChanged(
+            f"the range is for version {version}, {document.version} is open",
+            hint="give the range in the open version",
+        )
+    return _Source(folder, relative, document.content, is_saved=not document.has_changes)
+
+
+async def _current_lines(ls: Server, uri: str, evidence: str) -> tuple[int, int] | None:
+    """Return where evidence is now; None if it is lost."""
+    knowledge = await ls.knowledge.about(uri, is_patient=True)
+    for each in () if knowledge is None else knowledge.placed:
+        start, end = each.located.start, each.located.end
+        if each.citation.evidence["id"] == evidence and start is not None and end is not None:
+            return start, end
+    return None
+
+
+def _lines(within: types.Range) -> tuple[int, int]:
+    """Return the first and last line of a range, 1-based.
+
+    An end at character 0 does not count its line, unless the range is empty.
+    """
+    first, last = within.start, within.end
+    is_before = last.character == 0 and last.line > first.line
+    return first.line + 1, max(first.line + 1, last.line + (not is_before))
+
+
+def _actor(project: Path, reviewer: str | None) -> str:
+    """Return who decides: the setting, else git's user, else the user of the system.
+
+    Never `VOUCH_AGENT`: an editor that an agent's shell has started is still a person's.
+    """
+    return reviewer or user_name(project) or getpass.getuser()
+
+
+def _call(folder: Path, reviewer: str | None, method: str, params: dict[str, Any]) -> Any:
+    # Imported late: a server without a knowledge base does not load pydantic's models.
+    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
+    from vibes_lsp.knowledge.methods import KnowledgeMethods  # noqa: PLC0415
+
+    knowledge = KnowledgeBase(folder)
+    actor = _actor(knowledge.project, reviewer)
+    methods = KnowledgeMethods(knowledge, actor, may_approve_own=True)
+    try:
+        return methods.call(method, params)
+    finally:
+        methods.close()
+
+
+def _propose(source: _Source, reviewer: str | None, arguments: ProposeArguments) -> dict[str, Any]:
+    from vibes_lsp.knowledge.citing_lines import CitedLines, propose_claim_at  # noqa: PLC0415
+    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
+
+    knowledge = KnowledgeBase(source.folder)
+    members = {
+        "text": arguments.text,
+        "type": arguments.type,
+        "confidence": arguments.confidence,
+        "rationale": arguments.rationale,
+    }
+    result = propose_claim_at(
+        knowledge,
+        CitedLines(source.path, source.read(), *_lines(arguments.range)),
+        members,
+        actor=_actor(knowledge.project, reviewer),
+        now=datetime.now(UTC),
+    )
+    return {"proposalId": result["proposal_id"], "claimId": result["claim_id"]}
+
+
+def _reanchor(
+    source: _Source, reviewer: str | None, arguments: ReanchorArguments, lines: tuple[int, int]
+) -> dict[str, Any]:
+    from vibes_lsp.knowledge.citing_lines import CitedLines, reanchor_at  # noqa: PLC0415
+    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
+
+    knowledge = KnowledgeBase(source.folder)
+    evidence = reanchor_at(
+        knowledge,
+        arguments.claimId,
+        arguments.evidenceId,
+        CitedLines(source.path, source.read(), *lines),
+        _actor(knowledge.project, reviewer),
+        datetime.now(UTC),
+    )
+    return {"claimId": arguments.claimId, "evidenceId": evidence}

@@ -1,0 +1,493 @@
+"""The knowledge bases of open documents, and where their evidence is in the current texts.
+
+Only the event loop may touch what is in this module; reading and locating run in threads. While
+the user types, evidence follows the edits in memory. Without a `.vouch/` nothing is imported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
+
+from vibes_lsp.anchors.live_edits import Edits, apply_edits
+from vibes_lsp.anchors.location import LocatedRange, State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile, VibesError, report
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
+from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.documents import EVIDENCE, Document, Documents
+from vibes_lsp.store.files import RACY_NS
+
+if TYPE_CHECKING:
+    from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot
+
+_logger = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+KNOWLEDGE_DIR: Final = ".vouch"
+_PATIENCE: Final = 0.5
+"""Seconds that an answer waits for a knowledge base; after that it goes without its claims.
+
+The client is told when they are there.
+"""
+_FOLDERS: Final = (
+    "claims",
+    "pages",
+    "sources",
+    "entities",
+    "relations",
+    "evidence",
+    "sessions",
+    "proposed",
+    "decided",
+)
+_FILES: Final = ("audit.log.jsonl", "config.yaml")
+_Signature: TypeAlias = tuple[tuple[int, int] | None, ...]
+
+
+class RunInThread(Protocol):
+    """Runs a function in a thread."""
+
+    def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
+        """Return what the function returns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCitation:
+    """Evidence of a file, with what cites it, and where its lines are.
+
+    Attributes:
+        citation: The evidence.
+        lines: The lines that it names.
+        located: Where they are now.
+    """
+
+    citation: Citation
+    lines: EvidenceLines
+    located: LocatedRange
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the lines are not as they were quoted: edited, or not found."""
+        return self.located.state in {State.EDITED, State.LOST}
+
+    def is_on(self, first: int, last: int) -> bool:
+        """Whether it has one of some lines, 1-based and inclusive."""
+        start, end = self.located.start, self.located.end
+        return start is not None and end is not None and start <= last and first <= end
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKnowledge:
+    """What a knowledge base says about one version of a file.
+
+    Attributes:
+        snapshot: The knowledge base.
+        path: The file, relative to the project of the knowledge base.
+        uri: Its URI.
+        version: The client's version; None for a file that is not open.
+        placed: The evidence for its lines in document order, what is lost at the end.
+    """
+
+    snapshot: KnowledgeSnapshot
+    path: str
+    uri: str
+    version: int | None
+    placed: tuple[PlacedCitation, ...] = ()
+
+    @property
+    def project(self) -> Path:
+        """The project of the knowledge base."""
+        return self.snapshot.path.parent
+
+    @property
+    def is_of_knowledge_base(self) -> bool:
+        """Whether the file is one of the knowledge base itself."""
+        return self.path.split("/", 1)[0] == KNOWLEDGE_DIR
+
+    def at(self, first: int, last: int) -> list[PlacedCitation]:
+        """Return the evidence on some lines, 1-based and inclusive."""
+        return [each for each in self.placed if each.is_on(first, last)]
+
+
+class _Follower:
+    """Follows the edits of a document, so that evidence stays placed while the user types."""
+
+    def __init__(
+        self,
+        document: Document,
+        snapshot: KnowledgeSnapshot,
+        path: str,
+        cited: Sequence[tuple[Citation, EvidenceLines]],
+    ) -> None:
+        self.document = document
+        self.snapshot = snapshot
+        self.path = path
+        self._cited = cited
+        self._base: Sequence[LocatedRange] = ()
+        self._located: Sequence[LocatedRange] = ()
+        self._revision = -1
+        self._edits: Edits | None = None
+
+    @property
+    def has_lines(self) -> bool:
+        return bool(self._cited)
+
+    @property
+    def is_located(self) -> bool:
+        """Whether all evidence was located in the current text, and not only moved with edits."""
+        return not self._cited or (self._follows and not self._edits)
+
+    @property
+    def _follows(self) -> bool:
+        return self._edits is not None and self.document.edits_for(EVIDENCE) is self._edits
+
+    def begin(self) -> tuple[Edits, int, Callable[[], list[LocatedRange]]]:
+        """Return what `accept` takes, and what locates in a thread."""
+        edits, text = self.document.collect_edits(EVIDENCE), self.document.text
+        lines = [lines for _, lines in self._cited]
+        return edits, self.document.revision, partial(place_evidence, lines, text)
+
+    def accept(self, edits: Edits, revision: int, found: Sequence[LocatedRange]) -> bool:
+        """Use what was located; return whether answers change. Later edits are followed."""
+        if self.document.edits_for(EVIDENCE) is not edits:
+            return False
+        before = self._located
+        self._base = self._located = found
+        self._edits, self._revision = edits, revision
+        return self._now() != before
+
+    def knowledge(self) -> DocumentKnowledge:
+        """Return the evidence in the current text, from memory."""
+        placed = [
+            PlacedCitation(citation, lines, where)
+            for (citation, lines), where in zip(self._cited, self._now(), strict=True)
+        ]
+        return DocumentKnowledge(
+            self.snapshot, self.path, self.document.uri, self.document.version, _ordered(placed)
+        )
+
+    def _now(self) -> Sequence[LocatedRange]:
+        if self._cited and self._revision != self.document.revision:
+            followed = self._followed() if self._follows else None
+            if followed is None:  # other lines are in the place of its own, or edits are missing
+                edits, revision, locate = self.begin()
+                self._base = self._located = locate()
+                self._edits, self._revision = edits, revision
+            else:
+                self._located, self._revision = followed, self.document.revision
+        return self._located
+
+    def _followed(self) -> list[LocatedRange] | None:
+        """Return each range after the edits; None if other lines replaced one."""
+        found: list[LocatedRange] = []
+        for base, (_, lines) in zip(self._base, self._cited, strict=True):
+            where = self._moved(base, lines)
+            if where is None:
+                return None
+            found.append(where)
+        return found
+
+    def _moved(self, base: LocatedRange, lines: EvidenceLines) -> LocatedRange | None:
+        if base.start is None or base.end is None or self._edits is None:
+            return base
+        span = self._edits.follow(base.start, base.end)
+        if span.replaced:
+            return None
+        span = span.within(self.document.length)
+        now = self.document.lines(span.start, span.end) if span.touched else ()
+        return apply_edits(base, lines.recorded, span, now)
+
+
+class KnowledgeBaseState:
+    """One knowledge base: its last snapshot, and the open documents that follow it.
+
+    Args:
+        path: The folder `.vouch`.
+        run: Runs a function in a thread.
+    """
+
+    def __init__(self, path: Path, run: RunInThread) -> None:
+        self.path = path
+        self.snapshot: KnowledgeSnapshot | None = None
+        self._run = run
+        self._signature: _Signature | None = None
+        self._read_at = 0
+        self._followers: dict[str, _Follower] = {}
+        self._reading = asyncio.Lock()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing was written since it was read, as far as times of files show."""
+        signature = _signature(self.path)
+        newest = max((each[0] for each in signature if each is not None), default=0)
+        return signature == self._signature and self._read_at - newest > RACY_NS
+
+    def invalidate(self) -> None:
+        """Read all that changed before the next answer."""
+        self._signature = None
+
+    async def refresh(self) -> bool:
+        """Read what changed, in a thread; return whether anything did."""
+        from vibes_lsp.knowledge.citations import (  # noqa: PLC0415  # loads pydantic
+            KnowledgeSnapshot,
+            read_snapshot,
+        )
+
+        async with self._reading:
+            if self.snapshot is not None and self.is_current:
+                return False
+            signature, now = _signature(self.path), time.time_ns()
+            try:
+                found = await self._run(partial(read_snapshot, self.path))
+            except VibesError as error:
+                _logger.warning("%s is not used: %s", self.path, error.message)
+                found = KnowledgeSnapshot(self.path)
+            self._signature, self._read_at = signature, now
+            if found == self.snapshot:
+                return False
+            self.snapshot = found
+            return True
+
+    async def follow(self, path: str, document: Document) -> bool:
+        """Place the evidence of a document, in a thread; return whether answers change."""
+        async with self._reading:
+            follower, snapshot = self.follower(document), self.snapshot
+            if snapshot is None or (
+                follower is not None
+                and follower.snapshot is snapshot
+                and (follower.is_located or document.is_typing)
+            ):
+                return False
+            if follower is None or follower.snapshot is not snapshot:
+                cited = (
+                    await self._run(partial(snapshot.lines_in, path))
+                    if snapshot.citations.get(path)
+                    else []
+                )
+                follower = _Follower(document, snapshot, path, cited)
+            edits, revision, locate = follower.begin()
+            found = await self._run(locate) if follower.has_lines else []
+            is_changed = follower.accept(edits, revision, found)
+            self._followers[document.uri] = follower
+            return is_changed
+
+    def follower(self, document: Document) -> _Follower | None:
+        """Return what follows a document; one that is opened again is another."""
+        found = self._followers.get(document.uri)
+        return found if found is not None and found.document is document else None
+
+    def has(self, document: Document) -> bool:
+        """Whether a document can be answered about without a thread."""
+        follower = self.follower(document)
+        return (
+            follower is not None
+            and follower.is_located
+            and follower.snapshot is self.snapshot
+            and self.is_current
+        )
+
+    def discard(self, uri: str) -> None:
+        """Delete the state of a document that was closed."""
+        self._followers.pop(uri, None)
+
+
+class KnowledgeBases:
+    """Finds the knowledge base of a file: the nearest `.vouch/` above it.
+
+    Args:
+        documents: The open documents.
+        run: Runs a function in a thread.
+    """
+
+    def __init__(self, documents: Documents, run: RunInThread) -> None:
+        self.is_enabled = True
+        self._documents = documents
+        self._run = run
+        self._states: dict[Path, KnowledgeBaseState] = {}
+        self._on_change: Callable[[KnowledgeBaseState], None] = lambda _state: None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def call_on_change(self, callback: Callable[[KnowledgeBaseState], None]) -> None:
+        """Call a function when a knowledge base was read, and is another one than before."""
+        self._on_change = callback
+
+    def all(self) -> list[KnowledgeBaseState]:
+        """Return all knowledge bases that were asked about."""
+        return list(self._states.values())
+
+    def owner(self, uri: str) -> tuple[KnowledgeBaseState, str] | None:
+        """Return the knowledge base of a file, and the file's path in its project."""
+        if not self.is_enabled:
+            return None
+        file = path_of(uri)
+        folder = None if file is None else find_knowledge_folder(file)
+        if file is None or folder is None:
+            return None
+        state = self._states.get(folder)
+        if state is None:
+            state = self._states[folder] = KnowledgeBaseState(folder, self._run)
+        return state, file.relative_to(folder.parent).as_posix()
+
+    async def about(self, uri: str, *, is_patient: bool = False) -> DocumentKnowledge | None:
+        """Return what a knowledge base says about a file; None if it has none.
+
+        While the user types, the answer comes from memory.
+
+        Args:
+            uri: The file.
+            is_patient: Whether to wait for a knowledge base that has to be read, however long.
+        """
+        document = self._documents.get(uri)
+        if document is not None and document.is_typing:
+            known = self._from_memory(document)
+            if not is_patient or (known is not None and self._is_last(known.snapshot)):
+                return known
+        found = self.owner(uri)
+        if found is None:
+            return None
+        state, path = found
+        if document is None:
+            return await self._of_closed(state, path, uri)
+        if not state.has(document):
+            task = asyncio.ensure_future(self._update(state, path, document))
+            self._tasks.add(task)
+            task.add_done_callback(self._end)
+            await asyncio.wait([task], timeout=None if is_patient else _PATIENCE)
+        return self._from_memory(document)
+
+    async def relocate(self, uri: str) -> None:
+        """Place the evidence of a document again, in the pause after typing."""
+        document = self._documents.get(uri)
+        found = None if document is None else self.owner(uri)
+        if document is not None and found is not None:
+            await self._update(found[0], found[1], document)
+
+    async def refresh(self, *, is_forced: bool = False) -> None:
+        """Read the knowledge bases that changed on disk.
+
+        Args:
+            is_forced: Whether files may have changed in place, which folders do not show.
+        """
+        for state in self.all():
+            if is_forced:
+                state.invalidate()
+            if await state.refresh():
+                self._on_change(state)
+
+    def written(self, uri: str) -> None:
+        """Read the knowledge base of a file again: something was written to it."""
+        found = self.owner(uri)
+        if found is not None:
+            found[0].invalidate()
+
+    def discard(self, uri: str) -> None:
+        """Delete the state of a document that was closed."""
+        for state in self._states.values():
+            state.discard(uri)
+
+    def _is_last(self, snapshot: KnowledgeSnapshot) -> bool:
+        """Whether a knowledge base was not read since."""
+        return any(state.snapshot is snapshot for state in self._states.values())
+
+    def _from_memory(self, document: Document) -> DocumentKnowledge | None:
+        if not self.is_enabled:
+            return None
+        followers = (state.follower(document) for state in self._states.values())
+        found = next((each for each in followers if each is not None), None)
+        return None if found is None else found.knowledge()
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:  # answers go without claims
+            _logger.error("knowledge base: %s", report(error).message)
+
+    async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> None:
+        is_first = state.snapshot is None
+        is_changed = False
+        if is_first or not state.is_current:
+            is_changed = await state.refresh()
+        if self._documents.get(document.uri) is document:
+            await state.follow(path, document)
+        if is_changed:
+            self._on_change(state)
+
+    async def _of_closed(
+        self, state: KnowledgeBaseState, path: str, uri: str
+    ) -> DocumentKnowledge | None:
+        if await state.refresh():
+            self._on_change(state)
+        if state.snapshot is None:
+            return None
+        found = await self._run(partial(_place_closed, state.snapshot, path))
+        return DocumentKnowledge(state.snapshot, path, uri, None, _ordered(found))
+
+
+def find_knowledge_folder(file: Path) -> Path | None:
+    """Return the nearest `.vouch/` above a file, which may be in it; None if there is none.
+
+    A link is none: a project could lead into another one.
+    """
+    for folder in file.parents:
+        candidate = folder / KNOWLEDGE_DIR
+        if candidate.is_dir() and not candidate.is_symlink():
+            return candidate
+    return None
+
+
+def is_knowledge_file(uri: str) -> bool:
+    """Whether a URI is that of a file of a knowledge base; its index is none."""
+    _, separator, rest = uri.rpartition(f"/{KNOWLEDGE_DIR}/")
+    return bool(separator) and (rest.split("/", 1)[0] in _FOLDERS or rest in _FILES)
+
+
+def _place_closed(snapshot: KnowledgeSnapshot, path: str) -> list[PlacedCitation]:
+    if not snapshot.citations.get(path):
+        return []
+    cited = snapshot.lines_in(path)
+    try:
+        text = read_source(snapshot.path.parent, path)
+    except UnreadableFile:
+        text = Text("")
+    located = place_evidence([lines for _, lines in cited], text)
+    return [
+        PlacedCitation(citation, lines, where)
+        for (citation, lines), where in zip(cited, located, strict=True)
+    ]
+
+
+def _ordered(placed: Sequence[PlacedCitation]) -> tuple[PlacedCitation, ...]:
+    return tuple(
+        sorted(
+            placed,
+            key=lambda each: (
+                each.located.start is None,
+                each.located.start or 0,
+                each.located.end or 0,
+                str(each.citation.evidence["id"]),
+            ),
+        )
+    )
+
+
+def _signature(folder: Path) -> _Signature:
+    """Return what differs after most writes: times of folders, and the growth of the audit log."""
+    return tuple(_state_of(f"{folder}{os.sep}{name}") for name in (*_FOLDERS, *_FILES))
+
+
+def _state_of(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116  # fast
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
