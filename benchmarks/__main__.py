@@ -7,6 +7,7 @@ from benchmarks import (
     editor,
     gate,
     hook,
+    knowledge,
     listing,
     recording,
     risk,
@@ -27,6 +28,7 @@ risk.main()
 recording.main()
 gate.main()
 hook.main()
+knowledge.main()
 listing.main()
 secrets.main()
 attestation.main()

@@ -277,7 +277,7 @@ def cite(claim_id: str) -> None:
 
 @command.command("index")
 def index() -> None:
-    """Make state.db again from the files."""
+    """Make the search index again from the files."""
     print_line(f"indexed: {call('index_rebuild')['indexed']} objects")
 
 

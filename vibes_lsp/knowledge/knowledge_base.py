@@ -10,11 +10,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -26,6 +26,7 @@ from vibes_lsp.store.files import (
     flush_folder,
     is_inside,
     make_folder,
+    open_file,
     read_file,
     replace_file,
     write_error,
@@ -75,6 +76,10 @@ class KnowledgeConfig(BaseModel):
     review: ReviewConfig = ReviewConfig()
 
 
+FileStamp: TypeAlias = tuple[int, int]
+"""Time of modification in nanoseconds, and size in bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
     """An object's file.
@@ -82,16 +87,10 @@ class ObjectFile:
     Attributes:
         kind: The kind.
         id: The id that its name gives.
-        path: The file.
-        modified_ns: When it was modified.
-        size: Its size in bytes.
     """
 
     kind: Kind
     id: str
-    path: str
-    modified_ns: int
-    size: int
 
 
 class KnowledgeBase:
@@ -105,7 +104,6 @@ class KnowledgeBase:
         self.path: Final = path
         self.project: Final = path.parent
         self.audit_log: Final = path / "audit.log.jsonl"
-        self.state: Final = path / "state.db"
 
     def lock(self) -> FileLock:
         """Return the lock that every writer holds; the reference implementation takes it too."""
@@ -150,15 +148,30 @@ class KnowledgeBase:
 
     def files(self, kind: Kind) -> Iterator[ObjectFile]:
         """Yield the files of a kind, in no order; names that are no ids are left out."""
-        folder = self.path / kind
-        with suppress(OSError):
-            if folder.is_symlink():
-                return
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    found = _object_file(kind, entry)
-                    if found is not None:
-                        yield found
+        for name in self.file_stamps(kind):
+            identifier = self.id_of(kind, name)
+            if identifier is not None:
+                yield ObjectFile(kind, identifier)
+
+    def file_stamps(self, kind: Kind) -> dict[str, FileStamp]:
+        """Return the stamp of each file of a kind by its name, which need not give an id.
+
+        A folder that is a link has no files.
+        """
+        with suppress(OSError), _open_folder(self.path / kind) as folder:
+            return dict(_stamps(kind, folder))
+        return {}
+
+    def name_of(self, kind: Kind, identifier: str) -> str:
+        """Return the name of an object's file, or of its folder for a source."""
+        return identifier if kind is Kind.SOURCE else f"{identifier}{_ending(kind)}"
+
+    def id_of(self, kind: Kind, name: str) -> str | None:
+        """Return the id that the name of a file gives; None if it gives none."""
+        if kind is Kind.SOURCE:
+            return name if is_source_id(name) else None
+        identifier = name.removesuffix(_ending(kind))
+        return identifier if identifier != name and is_id(identifier) else None
 
     def exists(self, kind: Kind, identifier: str) -> bool:
         """Return whether an object is there; a text that is no id names none."""
@@ -174,9 +187,17 @@ class KnowledgeBase:
             InvalidObject: The id is none, or the file breaks a rule.
             UnreadableFile: The file cannot be read.
         """
-        path = self.file_of(kind, identifier)
-        data = self._read(path)
+        data = self.read_bytes(kind, identifier)
         return None if data is None else self.parse(kind, identifier, data)
+
+    def read_bytes(self, kind: Kind, identifier: str) -> bytes | None:
+        """Return the content of an object's file; None if there is none.
+
+        Raises:
+            InvalidObject: The id is none.
+            UnreadableFile: The file cannot be read.
+        """
+        return self._read(self.file_of(kind, identifier))
 
     def read_members(self, kind: Kind, path: Path) -> Any:
         """Return the members of an object's file as they are, unchecked; None if there is none.
@@ -265,6 +286,17 @@ class KnowledgeBase:
         """
         return self.file_of(Kind.SOURCE, source_id).with_name("content")
 
+    def open_content(self, source_id: str) -> BinaryIO:
+        """Open the captured bytes of a source.
+
+        Raises:
+            InvalidObject: The id is none.
+            UnreadableFile: There are none, or they cannot be read.
+        """
+        path = self.content_file(source_id)
+        self._check_links(path)
+        return open_file(path)
+
     def write_content(self, source_id: str, content: bytes) -> None:
         """Write the captured bytes of a source unless they are there.
 
@@ -291,9 +323,12 @@ class KnowledgeBase:
             raise InvalidObject(f"{self._name(path)} is a link out of the knowledge base")
 
     def _read(self, path: Path, *, limit: int = MAX_OBJECT) -> bytes | None:
+        self._check_links(path)
+        return read_file(path, limit=limit)
+
+    def _check_links(self, path: Path) -> None:
         if not is_inside(path, self.path):
             raise UnreadableFile(f"{self._name(path)} is a link out of the knowledge base")
-        return read_file(path, limit=limit)
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.path).as_posix()
@@ -367,22 +402,46 @@ def link_file(temporary: Path, path: Path) -> bool:
     return True
 
 
-def _object_file(kind: Kind, entry: os.DirEntry[str]) -> ObjectFile | None:
-    if kind is Kind.SOURCE:
-        if not is_source_id(entry.name) or entry.is_symlink():
-            return None
-        identifier, path = entry.name, f"{entry.path}{os.sep}meta.yaml"
-        try:
-            status = os.lstat(path)
-        except OSError:
-            return None
-    else:
-        ending = _ending(kind)
-        identifier, path = entry.name.removesuffix(ending), entry.path
-        if not entry.name.endswith(ending) or not is_id(identifier):
-            return None
-        status = entry.stat(follow_symlinks=False)
-    return ObjectFile(kind, identifier, path, status.st_mtime_ns, status.st_size)
+@contextmanager
+def _open_folder(folder: Path) -> Iterator[int | str]:
+    """Yield what `os.scandir` takes: short names below an open folder save a third of the time.
+
+    Raises:
+        OSError: There is no such folder, or it is a link.
+    """
+    if os.scandir not in os.supports_fd:
+        if folder.is_symlink():
+            raise NotADirectoryError(folder)
+        yield str(folder)
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _stamps(kind: Kind, folder: int | str) -> Iterator[tuple[str, FileStamp]]:
+    """Yield the names of files and their stamps, in a loop that runs for each answer.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            try:
+                if kind is not Kind.SOURCE:
+                    status = entry.stat(follow_symlinks=False)
+                elif entry.is_symlink():
+                    continue
+                elif isinstance(folder, int):
+                    path = f"{entry.name}/meta.yaml"
+                    status = os.stat(path, dir_fd=folder, follow_symlinks=False)
+                else:
+                    status = os.lstat(f"{entry.path}{os.sep}meta.yaml")
+            except OSError:  # removed meanwhile
+                continue
+            yield entry.name, (status.st_mtime_ns, status.st_size)
 
 
 def _ending(kind: Kind) -> str:

@@ -1,12 +1,14 @@
-"""The objects of a knowledge base in SQLite, `state.db`: derived from the files, rebuilt at will.
+"""The objects of a knowledge base in SQLite: derived from the files, rebuilt at will.
 
-A row is valid for a file's path, time of modification and size, so that only what changed is
-parsed again. Full text search uses FTS5 with the weights of the retrieval chapter (2026-05-21).
-The tables of the reference implementation in the same database are left alone.
+A row is valid for a file's name, time of modification and size, so that only what changed is
+parsed again: each answer looks at all files of its kinds, and parses those that changed. Full text
+search uses FTS5 with the weights of the retrieval chapter (2026-05-21). The database is in the
+user's cache, because a repository could ship one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import sqlite3
@@ -14,27 +16,19 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import msgspec
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, ObjectFile
-from vibes_lsp.knowledge.objects import Kind
-from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.store.files import RACY_NS, open_file
+from vibes_lsp.knowledge.index_database import connect, open_database, remove_database
+from vibes_lsp.knowledge.knowledge_base import FileStamp, KnowledgeBase
+from vibes_lsp.knowledge.objects import Claim, Entity, Kind, KnowledgeObject, Page, Source
+from vibes_lsp.model.canonical_json import FastDecoder, parse_object
+from vibes_lsp.store.files import RACY_NS
 
 _logger = logging.getLogger(__name__)
 
-_OBJECT_TABLE: Final = (
-    "CREATE TABLE vibes_object (row INTEGER PRIMARY KEY, kind, id, modified, size, indexed, "
-    "members, fault, UNIQUE (kind, id))"
-)
-_TEXT_TABLE: Final = (
-    "CREATE VIRTUAL TABLE vibes_text USING fts5(first, second, third, tokenize='{tokenizer}')"
-)
-_TOKENIZERS: Final = {True: "porter unicode61", False: "unicode61"}
 _WEIGHTS: Final = {
     Kind.CLAIM: (3.0, 1.5, 1.0),  # text, tags, entities
     Kind.PAGE: (4.0, 1.0, 2.0),  # title, body, tags
@@ -45,11 +39,14 @@ SEARCHED: Final = tuple(_WEIGHTS)
 """The kinds that are searched."""
 _PREVIEW: Final = 4_000
 """How many bytes of a source's content are searched."""
+_MAX_WORDS: Final = 32
 _ARCHIVED_FACTOR: Final = 0.5
-_BUSY_SECONDS: Final = 2.0
+_KIND_BITS: Final = 40
+"""The rows of a kind have numbers of their own, so that a search of one kind reads no others."""
 _SNIPPET_TOKENS: Final = 24
 _SNIPPET: Final = 240
 _OUTDATED: Final = frozenset({"superseded", "archived", "redacted"})
+_DECODER: Final = FastDecoder(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +56,17 @@ class Hit:
     Attributes:
         kind: Its kind.
         id: Its id.
-        snippet: The part of its text that matches, with `<mark>` around the words.
         score: From 0 to 1, comparable between kinds.
         backend: How it was found: `fts5` or `substring`.
+        snippet: The part of its text that matches, with `<mark>` around the words; empty if it
+            was not asked for.
     """
 
     kind: Kind
     id: str
-    snippet: str
     score: float
     backend: str
+    snippet: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,21 @@ class BrokenObject:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class _IndexedFile:
+    """A file as it was when it was indexed.
+
+    Attributes:
+        row: The number of its rows.
+        stamp: Its time of modification and size.
+        is_settled: Whether it was old enough for these to show each later change.
+    """
+
+    row: int
+    stamp: FileStamp
+    is_settled: bool
+
+
 class ObjectIndex:
     """The index of one knowledge base; use it in one thread.
 
@@ -97,8 +110,10 @@ class ObjectIndex:
         self._knowledge = knowledge
         config = knowledge.config().retrieval
         self._backend = config.backend
-        self._tokenizer = _TOKENIZERS[config.fts5_porter]
-        self._connection = self._open()
+        self._stems = config.fts5_porter
+        self._files: dict[Kind, dict[str, _IndexedFile]] = {}
+        self._version = -1
+        self._connection = open_database(knowledge.path, stems=self._stems)
 
     def close(self) -> None:
         """Close the database."""
@@ -106,58 +121,61 @@ class ObjectIndex:
 
     def refresh(self, kinds: Iterable[Kind] = tuple(Kind)) -> None:
         """Parse the files that are new or changed, and drop those that are gone."""
-        for kind in kinds:
-            try:
+        wanted = tuple(kinds)
+        try:
+            for kind in wanted:
                 self._refresh(kind)
-            except sqlite3.Error as error:  # another program has the database, or broke it
-                _logger.info("the index is not used: %s", error)
-                self._connection.close()
-                self._connection = self._create(":memory:")
+        except sqlite3.Error as error:  # another program has the database, or broke it
+            self._use_memory(error)
+            for kind in wanted:
                 self._refresh(kind)
 
     def rebuild(self) -> dict[Kind, int]:
         """Parse all files again; return how many valid objects there are."""
-        with self._connection:
-            self._connection.execute("DELETE FROM vibes_object")
-            self._connection.execute("DELETE FROM vibes_text")
+        self._connection.close()
+        remove_database(self._knowledge.path)
+        self._connection = open_database(self._knowledge.path, stems=self._stems)
+        self._files.clear()
         self.refresh()
-        return {kind: len(self.ids(kind)) for kind in Kind}
+        return {kind: self.count(kind) for kind in Kind}
 
     def ids(self, kind: Kind) -> set[str]:
         """Return the ids of the valid objects of a kind, as of the last refresh."""
-        rows = self._connection.execute(
-            "SELECT id FROM vibes_object WHERE kind = ? AND fault IS NULL", (kind.value,)
-        )
+        rows = self._rows("SELECT id FROM object WHERE kind = ? AND fault IS NULL", kind.value)
         return {identifier for (identifier,) in rows}
 
     def count(self, kind: Kind) -> int:
         """Return the number of valid objects of a kind, as of the last refresh."""
-        found: tuple[int] = self._connection.execute(
-            "SELECT count(*) FROM vibes_object WHERE kind = ? AND fault IS NULL", (kind.value,)
-        ).fetchone()
-        return found[0]
+        [(found,)] = self._rows(
+            "SELECT count(*) FROM object WHERE kind = ? AND fault IS NULL", kind.value
+        )
+        return int(found)
 
     def members(self, kind: Kind) -> Iterator[dict[str, Any]]:
         """Yield the valid objects of a kind by their ids, as of the last refresh."""
-        rows = self._connection.execute(
-            "SELECT members FROM vibes_object WHERE kind = ? AND fault IS NULL ORDER BY id",
-            (kind.value,),
+        rows = self._rows(
+            "SELECT members FROM object JOIN members USING (row) "
+            "WHERE kind = ? AND fault IS NULL ORDER BY id",
+            kind.value,
         )
-        for (members,) in rows:
-            yield parse_object(members)
+        texts = [members for (members,) in rows]
+        found = _DECODER.decode_all(texts)
+        yield from map(parse_object, texts) if found is None else found
 
     def get(self, kind: Kind, identifier: str) -> dict[str, Any] | None:
         """Return a valid object as of the last refresh; None if there is none."""
-        row = self._connection.execute(
-            "SELECT members FROM vibes_object WHERE kind = ? AND id = ? AND fault IS NULL",
-            (kind.value, identifier),
-        ).fetchone()
-        return None if row is None else parse_object(row[0])
+        rows = self._rows(
+            "SELECT members FROM object JOIN members USING (row) "
+            "WHERE kind = ? AND name = ? AND fault IS NULL",
+            kind.value,
+            self._knowledge.name_of(kind, identifier),
+        )
+        return _decode(rows[0][0]) if rows else None
 
     def broken(self) -> list[BrokenObject]:
         """Return the files that are no valid objects, as of the last refresh."""
-        rows = self._connection.execute(
-            "SELECT kind, id, fault FROM vibes_object WHERE fault IS NOT NULL ORDER BY kind, id"
+        rows = self._rows(
+            "SELECT kind, id, fault FROM object WHERE fault IS NOT NULL ORDER BY kind, id"
         )
         return [BrokenObject(Kind(kind), identifier, fault) for kind, identifier, fault in rows]
 
@@ -170,185 +188,225 @@ class ObjectIndex:
             limit: How many at most.
 
         Returns:
-            The hits, the best first.
+            The hits with their snippets, the best first.
         """
-        words = re.findall(r"\w+", text)
+        words = re.findall(r"\w+", text)[:_MAX_WORDS]
         if not words:
             return []
         if self._backend != "substring":
-            quoted = [f'"{word}"' for word in dict.fromkeys(words)][:32]
+            quoted = [f'"{word}"' for word in dict.fromkeys(words)]
             for query in (" ".join(quoted), " OR ".join(quoted)):
-                found = [hit for kind in kinds for hit in self._matches(kind, query, limit)]
+                found = self._matches(kinds, query, limit, with_snippets=True)
                 if found:
-                    return sorted(found, key=lambda hit: (-hit.score, hit.kind, hit.id))[:limit]
+                    return found
         return self._with_part(text.strip(), kinds, limit)
 
     def search_any(self, words: Sequence[str], limit: int) -> list[Hit]:
-        """Return the objects that match any of the words, the best first."""
+        """Return the objects that match any of the words, the best first, without snippets."""
         if not words or self._backend == "substring":
             parts = [hit for word in words for hit in self._with_part(word, SEARCHED, limit)]
             return list({(hit.kind, hit.id): hit for hit in parts}.values())[:limit]
         query = " OR ".join(f'"{word}"' for word in words)
-        found = [hit for kind in SEARCHED for hit in self._matches(kind, query, limit)]
-        return sorted(found, key=lambda hit: (-hit.score, hit.kind, hit.id))[:limit]
+        return self._matches(SEARCHED, query, limit, with_snippets=False)
 
-    def _matches(self, kind: Kind, query: str, limit: int) -> Iterator[Hit]:
-        """Yield the best matches of one kind; all kinds share the frequencies of the words."""
-        weights = _WEIGHTS[kind]
-        rows = self._connection.execute(
-            "SELECT id, snippet(vibes_text, -1, '<mark>', '</mark>', '…', ?), "
-            "bm25(vibes_text, ?, ?, ?) AS rank, json_extract(members, '$.status') "
-            "FROM vibes_text JOIN vibes_object ON row = vibes_text.rowid "
-            "WHERE vibes_text MATCH ? AND kind = ? ORDER BY rank LIMIT ?",
-            (_SNIPPET_TOKENS, *weights, query, kind.value, limit),
+    def _matches(
+        self, kinds: Sequence[Kind], query: str, limit: int, *, with_snippets: bool
+    ) -> list[Hit]:
+        """Return the best matches; all kinds share the frequencies of the words."""
+        found: list[tuple[float, Kind, str, int]] = []
+        for kind in kinds:
+            weights = _WEIGHTS[kind]
+            first, last = _row_range(kind)
+            ranked = self._rows(
+                "SELECT rowid, bm25(content, ?, ?, ?) AS rank FROM content "
+                "WHERE content MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank LIMIT ?",
+                *(*weights, query, first, last, limit),
+            )
+            for row, rank in ranked:
+                strength = max(0.0, -rank) / max(weights)
+                described = self._rows("SELECT id, outdated FROM object WHERE row = ?", row)
+                for identifier, is_outdated in described:
+                    factor = _ARCHIVED_FACTOR if is_outdated else 1.0
+                    found.append((-factor * strength / (1 + strength), kind, identifier, row))
+        found.sort()
+        return [
+            Hit(kind, each, -score, "fts5", self._snippet(query, row) if with_snippets else "")
+            for score, kind, each, row in found[:limit]
+        ]
+
+    def _snippet(self, query: str, row: int) -> str:
+        """Return a snippet; it takes ten times what ranking does, so only the best hits get one."""
+        [(snippet,)] = self._rows(
+            "SELECT snippet(content, -1, '<mark>', '</mark>', '…', ?) FROM content "
+            "WHERE content MATCH ? AND rowid = ?",
+            *(_SNIPPET_TOKENS, query, row),
         )
-        for identifier, snippet, rank, status in rows:
-            strength = max(0.0, -rank) / max(weights)
-            factor = _ARCHIVED_FACTOR if status in _OUTDATED else 1.0
-            yield Hit(kind, identifier, snippet, factor * strength / (1 + strength), "fts5")
+        return str(snippet)
 
     def _with_part(self, text: str, kinds: Sequence[Kind], limit: int) -> list[Hit]:
         escaped = re.sub(r"([\\%_])", r"\\\1", text)
-        rows = self._connection.execute(
-            "SELECT kind, id, first || ' ' || second || ' ' || third AS content FROM vibes_text "
-            "JOIN vibes_object ON row = vibes_text.rowid "
-            "WHERE kind IN (SELECT value FROM json_each(?)) AND content LIKE ? ESCAPE '\\' "
+        rows = self._rows(
+            "SELECT kind, id, first || ' ' || second || ' ' || third AS whole FROM content "
+            "JOIN object ON row = content.rowid "
+            "WHERE kind IN (SELECT value FROM json_each(?)) AND whole LIKE ? ESCAPE '\\' "
             "ORDER BY kind, id LIMIT ?",
-            (msgspec.json.encode([*kinds]).decode(), f"%{escaped}%", limit),
+            *(msgspec.json.encode([*kinds]).decode(), f"%{escaped}%", limit),
         )
         return [
-            Hit(Kind(kind), identifier, _excerpt(content, text), 0.1, "substring")
-            for kind, identifier, content in rows
+            Hit(Kind(kind), identifier, 0.1, "substring", _excerpt(whole, text))
+            for kind, identifier, whole in rows
         ]
 
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            self._use_memory(error)
+            self.refresh()
+            return self._connection.execute(statement, values).fetchall()
+
     def _refresh(self, kind: Kind) -> None:
-        known = {
-            identifier: (row, modified, size, indexed)
-            for row, identifier, modified, size, indexed in self._connection.execute(
-                "SELECT row, id, modified, size, indexed FROM vibes_object WHERE kind = ?",
+        known = self._known(kind)
+        changed: list[tuple[str, str, FileStamp]] = []
+        stamps = self._knowledge.file_stamps(kind)
+        for name, stamp in stamps.items():
+            file = known.get(name)
+            if file is None or file.stamp != stamp or not file.is_settled:
+                identifier = self._knowledge.id_of(kind, name)
+                if identifier is not None:
+                    changed.append((name, identifier, stamp))
+        gone = [name for name in known if name not in stamps]
+        if not changed and not gone:
+            return
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for name in gone:
+                self._drop(known.pop(name).row)
+            for name, identifier, stamp in changed:
+                self._store(kind, name, identifier, stamp)
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            self._files.clear()
+            raise
+        self._connection.execute("COMMIT")
+
+    def _known(self, kind: Kind) -> dict[str, _IndexedFile]:
+        """Return the files of a kind by name; read again if another program changed the index."""
+        [version] = self._connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._files.clear()
+            self._version = version
+        if kind not in self._files:
+            rows = self._connection.execute(
+                "SELECT name, row, modified, size, settled FROM object WHERE kind = ?",
                 (kind.value,),
             )
-        }
-        changed: list[ObjectFile] = []
-        for file in self._knowledge.files(kind):
-            row = known.pop(file.id, None)
-            is_same = row is not None and (row[1], row[2]) == (file.modified_ns, file.size)
-            if row is None or not is_same or row[3] - file.modified_ns < RACY_NS:
-                changed.append(file)
-        if not changed and not known:
-            return
-        with self._connection:
-            for row in known.values():
-                self._connection.execute("DELETE FROM vibes_object WHERE row = ?", row[:1])
-                self._connection.execute("DELETE FROM vibes_text WHERE rowid = ?", row[:1])
-            for file in changed:
-                self._store(file)
+            self._files[kind] = {
+                name: _IndexedFile(row, (modified, size), bool(is_settled))
+                for name, row, modified, size, is_settled in rows
+            }
+        return self._files[kind]
 
-    def _store(self, file: ObjectFile) -> None:
-        members, fault, found = None, None, None
-        now = time.time_ns()
+    def _drop(self, row: int) -> None:
+        for statement in (
+            "DELETE FROM object WHERE row = ?",
+            "DELETE FROM members WHERE row = ?",
+            "DELETE FROM content WHERE rowid = ?",
+        ):
+            self._connection.execute(statement, (row,))
+
+    def _store(self, kind: Kind, name: str, identifier: str, stamp: FileStamp) -> None:
+        """Index a file; one that may have changed, but did not, only gets its time."""
+        fault, found, digest = None, None, b""
+        is_settled = time.time_ns() - stamp[0] >= RACY_NS
+        known = self._files[kind].get(name)
         try:
-            found = self._knowledge.read(file.kind, file.id)
-            if found is None:
+            data = self._knowledge.read_bytes(kind, identifier)
+            if data is None:
                 return  # removed meanwhile
-            members = found.model_dump_json()
+            digest = hashlib.blake2b(data, digest_size=16).digest()
+            if known is not None and self._digest(known.row) == digest:
+                self._connection.execute(
+                    "UPDATE object SET modified = ?, size = ?, settled = ? WHERE row = ?",
+                    (*stamp, is_settled, known.row),
+                )
+                self._files[kind][name] = _IndexedFile(known.row, stamp, is_settled)
+                return
+            found = self._knowledge.parse(kind, identifier, data)
         except VibesError as error:
             fault = error.message
-        (row,) = self._connection.execute(
-            "INSERT INTO vibes_object (kind, id, modified, size, indexed, members, fault) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET "
-            "modified = excluded.modified, size = excluded.size, indexed = excluded.indexed, "
-            "members = excluded.members, fault = excluded.fault RETURNING row",
-            (file.kind.value, file.id, file.modified_ns, file.size, now, members, fault),
+        row = self._new_row(kind) if known is None else known.row
+        if known is not None:
+            self._drop(row)
+        is_outdated = getattr(found, "status", None) in _OUTDATED
+        self._connection.execute(
+            "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row, kind.value, name, identifier, *stamp, is_settled, digest, is_outdated, fault),
+        )
+        if found is not None:
+            members = found.model_dump_json().encode()
+            self._connection.execute("INSERT INTO members VALUES (?, ?)", (row, members))
+        if found is not None and kind in _WEIGHTS:
+            self._connection.execute(
+                "INSERT INTO content (rowid, first, second, third) VALUES (?, ?, ?, ?)",
+                (row, *self._texts(found)),
+            )
+        self._files[kind][name] = _IndexedFile(row, stamp, is_settled)
+
+    def _digest(self, row: int) -> bytes | None:
+        found = self._connection.execute("SELECT digest FROM object WHERE row = ?", (row,))
+        for (digest,) in found:
+            return bytes(digest)
+        return None
+
+    def _new_row(self, kind: Kind) -> int:
+        first, last = _row_range(kind)
+        [highest] = self._connection.execute(
+            "SELECT max(row) FROM object WHERE row BETWEEN ? AND ?", (first, last)
         ).fetchone()
-        if file.kind in _WEIGHTS:
-            self._connection.execute("DELETE FROM vibes_text WHERE rowid = ?", (row,))
-            if found is not None:
-                texts = self._texts(file.kind, found.members())
-                self._connection.execute(
-                    "INSERT INTO vibes_text (rowid, first, second, third) VALUES (?, ?, ?, ?)",
-                    (row, *texts),
-                )
+        return first if highest is None else int(highest) + 1
 
-    def _texts(self, kind: Kind, members: dict[str, Any]) -> tuple[str, str, str]:
-        joined = {
-            name: " ".join(map(str, value)) if isinstance(value, list) else str(value or "")
-            for name, value in members.items()
-        }
-        if kind is Kind.CLAIM:
-            return joined["text"], joined["tags"], joined["entities"]
-        if kind is Kind.PAGE:
-            return joined["title"], joined["body"], joined["tags"]
-        if kind is Kind.ENTITY:
-            return joined["name"], joined["aliases"], joined["description"]
-        return joined["title"], joined["locator"], self._preview(members)
+    def _texts(self, found: KnowledgeObject) -> tuple[str, str, str]:
+        """Return the texts of the three columns, in the order of the weights."""
+        match found:
+            case Claim():
+                return found.text, " ".join(found.tags), " ".join(found.entities)
+            case Page():
+                return found.title, found.body, " ".join(found.tags)
+            case Entity():
+                return found.name, " ".join(found.aliases), found.description or ""
+            case Source():
+                return found.title or "", found.locator, self._preview(found)
+            case _:
+                return "", "", ""
 
-    def _preview(self, source: dict[str, Any]) -> str:
-        if not str(source.get("media_type", "text/")).startswith("text/"):
+    def _preview(self, source: Source) -> str:
+        if not source.media_type.startswith("text/"):
             return ""
-        with suppress(VibesError, OSError), self._open_content(source["id"]) as file:
+        with suppress(VibesError, OSError), self._knowledge.open_content(source.id) as file:
             return file.read(_PREVIEW).decode("utf-8", "ignore")
         return ""
 
-    def _open_content(self, source_id: str) -> BinaryIO:
-        return open_file(self._knowledge.content_file(source_id))
-
-    def _open(self) -> sqlite3.Connection:
-        """Open `state.db`; one that is broken is made again, one that cannot be used is replaced.
-
-        The replacement is in memory, so that nothing depends on the file.
-        """
-        path = self._knowledge.state
-        with suppress(OSError):
-            if path.is_symlink() or (path.exists() and not path.is_file()):
-                return self._create(":memory:")
-        for _ in range(2):
-            try:
-                return self._create(str(path))
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    break
-                _logger.info("state.db is made again: %s", error)
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
-        return self._create(":memory:")
-
-    def _create(self, path: str | Path) -> sqlite3.Connection:
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS)
-        try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA cell_size_check = ON")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = OFF")
-            self._make_tables(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _make_tables(self, connection: sqlite3.Connection) -> None:
-        """Create the tables, again if they are not exactly ours: others may have made them."""
-        wanted = [_OBJECT_TABLE, _TEXT_TABLE.format(tokenizer=self._tokenizer)]
-        found = connection.execute(
-            "SELECT type, name, tbl_name, sql FROM sqlite_master "
-            "WHERE tbl_name IN ('vibes_object', 'vibes_text') AND sql IS NOT NULL ORDER BY name"
-        ).fetchall()
-        if [sql for *_, sql in found] == wanted:
-            return
-        with connection:
-            for kind, name, *_ in found:
-                if kind in ("trigger", "view"):
-                    quoted = name.replace('"', '""')
-                    connection.execute(f'DROP {kind} "{quoted}"')
-            for name in ("vibes_object", "vibes_text"):
-                connection.execute(f"DROP TABLE IF EXISTS {name}")
-            for statement in wanted:
-                connection.execute(statement)
+    def _use_memory(self, error: sqlite3.Error) -> None:
+        _logger.info("the index is made in memory: %s", error)
+        self._connection.close()
+        self._connection = connect(":memory:", stems=self._stems)
+        self._files.clear()
 
 
 def open_index(knowledge: KnowledgeBase) -> closing[ObjectIndex]:
     """Return the index of a knowledge base, which is closed at the end of a `with` block."""
     return closing(ObjectIndex(knowledge))
+
+
+def _row_range(kind: Kind) -> tuple[int, int]:
+    number = tuple(Kind).index(kind) + 1
+    return number << _KIND_BITS, (number + 1 << _KIND_BITS) - 1
+
+
+def _decode(members: bytes) -> dict[str, Any]:
+    found = _DECODER.decode(members)
+    return parse_object(members) if found is None else found
 
 
 def _excerpt(content: str, part: str) -> str:

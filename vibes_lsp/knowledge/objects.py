@@ -28,6 +28,7 @@ MAX_ID: Final = 200
 """Longest id in bytes; with its ending it must be a file name."""
 _SLUG_LENGTH: Final = 60
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
+_PLAIN_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,199}")
 _DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 """Names that are devices on Windows, with any ending."""
 
@@ -110,6 +111,8 @@ def is_id(text: str) -> bool:
 
     Letters and digits of any script, `-`, `_` and `.`; never a path, a hidden file or a device.
     """
+    if _PLAIN_ID.fullmatch(text):  # a tenth of the time of what follows
+        return not _DEVICES.fullmatch(text)
     return (
         0 < len(text.encode("utf-8", "replace")) <= MAX_ID
         and text[0].isalnum()

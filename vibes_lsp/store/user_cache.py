@@ -69,6 +69,21 @@ def write_cached(name: str, data: bytes) -> None:
         return
 
 
+def cache_subfolder(name: str) -> Path | None:
+    """Return a folder of the cache for files of another library; None if there can be none."""
+    base = _folder(os.environ, sys.platform)
+    if base is None:
+        return None
+    try:
+        for folder in (base, base / name):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_private(folder):
+                return None
+    except (OSError, ValueError):
+        return None
+    return base / name
+
+
 def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
     """Return the cache folder; None if it is unknown or inside a project."""
     parts: tuple[str, ...]

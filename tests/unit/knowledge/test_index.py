@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sqlite3
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +25,8 @@ def claim(identifier: str, text: str, **members: object) -> Claim:
 
 
 @pytest.fixture
-def knowledge(tmp_path: Path) -> KnowledgeBase:
+def knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found = create_knowledge_base(tmp_path)
     found.create(Kind.CLAIM, claim("jwt", "Auth uses JWT tokens", tags=["auth"]))
     found.create(Kind.CLAIM, claim("cache", "The cache lives for sixty seconds"))
@@ -40,7 +44,7 @@ def test_words_match_in_other_forms_and_parts_as_a_last_resort(knowledge: Knowle
     assert sorted(found(knowledge, "sixty tokens")) == ["cache", "jwt"]
     assert found(knowledge, "ixty sec") == ["cache"]
     assert found(knowledge, "100%") == []
-    assert found(knowledge, '"; DROP TABLE vibes_object') == []
+    assert found(knowledge, '"; DROP TABLE object') == []
     assert found(knowledge, "") == []
 
 
@@ -57,44 +61,115 @@ def test_an_archived_object_comes_after_its_like(knowledge: KnowledgeBase) -> No
     assert found(knowledge, "zebras") == ["b-new", "a-old"]
 
 
+def database(tmp_path: Path) -> Path:
+    """Return the only database in the cache of the test."""
+    [path] = (tmp_path / "cache/vibes-lsp/knowledge").glob("*.db")
+    return path
+
+
 @pytest.mark.parametrize("damage", [b"no database", b"", b"SQLite format 3\x00" + b"x" * 5000])
-def test_a_broken_database_is_made_again(knowledge: KnowledgeBase, damage: bytes) -> None:
-    assert found(knowledge, "jwt") == ["jwt"]
-    for path in knowledge.path.glob("state.db*"):
-        path.unlink()
-    knowledge.state.write_bytes(damage)
-    assert found(knowledge, "jwt") == ["jwt"]
-
-
-def test_a_locked_or_linked_database_is_not_waited_for(
-    knowledge: KnowledgeBase, tmp_path: Path
+def test_a_broken_database_is_made_again(
+    knowledge: KnowledgeBase, tmp_path: Path, damage: bytes
 ) -> None:
     assert found(knowledge, "jwt") == ["jwt"]
-    other = sqlite3.connect(knowledge.state, isolation_level=None)
+    database(tmp_path).write_bytes(damage)
+    assert found(knowledge, "jwt") == ["jwt"]
+    assert database(tmp_path).read_bytes()[:15] == b"SQLite format 3"
+
+
+def test_a_database_that_breaks_while_it_is_open_is_not_believed(
+    knowledge: KnowledgeBase, tmp_path: Path
+) -> None:
+    with open_index(knowledge) as index:
+        index.refresh()
+        other = sqlite3.connect(database(tmp_path))
+        other.execute("DROP TABLE content")
+        other.commit()
+        other.close()
+        index.refresh()
+        assert [hit.id for hit in index.search("jwt")] == ["jwt"]
+
+
+def test_a_locked_database_is_not_waited_for(knowledge: KnowledgeBase, tmp_path: Path) -> None:
+    assert found(knowledge, "jwt") == ["jwt"]
+    other = sqlite3.connect(database(tmp_path), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     knowledge.create(Kind.CLAIM, claim("new", "Written while it is locked"))
     assert found(knowledge, "written") == ["new"]
     other.close()
-    for path in knowledge.path.glob("state.db*"):
-        path.unlink()
-    (tmp_path / "elsewhere").write_bytes(b"precious")
-    knowledge.state.symlink_to(tmp_path / "elsewhere")
-    assert found(knowledge, "jwt") == ["jwt"]
-    assert (tmp_path / "elsewhere").read_bytes() == b"precious"
 
 
-def test_tables_that_somebody_else_made_are_replaced(knowledge: KnowledgeBase) -> None:
-    database = sqlite3.connect(knowledge.state)
-    database.execute("CREATE TABLE vibes_object (row INTEGER PRIMARY KEY, id)")
-    database.execute("CREATE TABLE claims_fts (id)")  # the reference's own
-    database.commit()
-    database.close()
+def test_without_a_cache_the_index_is_in_memory(
+    knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert found(knowledge, "jwt") == ["jwt"]
+
+
+def test_two_servers_share_an_index(knowledge: KnowledgeBase) -> None:
+    with open_index(knowledge) as one, open_index(knowledge) as two:
+        one.refresh()
+        two.refresh()
+        knowledge.create(Kind.CLAIM, claim("new", "Zebras are striped"))
+        one.refresh()
+        assert [hit.id for hit in two.search("zebras")] == ["new"]
+        knowledge.file_of(Kind.CLAIM, "new").unlink()
+        two.refresh()
+        one.refresh()
+        assert one.search("zebras") == []
+        assert two.rebuild()[Kind.CLAIM] == 2
+        one.refresh()
+        assert [hit.id for hit in one.search("jwt")] == ["jwt"]
+
+
+def test_a_database_that_a_repository_ships_is_not_read(knowledge: KnowledgeBase) -> None:
+    """The reference keeps its index in the project, where a clone can bring any."""
+    shipped = sqlite3.connect(knowledge.path / "state.db")
+    shipped.execute("CREATE TABLE object (row INTEGER PRIMARY KEY, id)")
+    shipped.execute("CREATE TABLE claims_fts (id)")
+    shipped.commit()
+    shipped.close()
+    before = (knowledge.path / "state.db").read_bytes()
+    assert found(knowledge, "jwt") == ["jwt"]
+    assert (knowledge.path / "state.db").read_bytes() == before
+
+
+def test_the_bytes_of_a_source_that_is_a_link_are_not_searched(
+    knowledge: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("swordfish")
+    folder = knowledge.path / "sources" / hashlib.sha256(b"x").hexdigest()
+    folder.mkdir()
+    (folder / "meta.yaml").write_text(f"id: {folder.name}\nlocator: note\n")
+    (folder / "content").symlink_to(tmp_path / "secret")
+    assert found(knowledge, "note") == [folder.name]
+    assert found(knowledge, "swordfish") == []
+
+
+def test_a_file_from_the_future_is_parsed_again_only_when_it_changes(
+    knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = knowledge.file_of(Kind.CLAIM, "cache")
+    later = time.time_ns() + 10**15
+    os.utime(path, ns=(later, later))
     with open_index(knowledge) as index:
-        assert index.count(Kind.CLAIM) == 2
-    database = sqlite3.connect(knowledge.state)
-    assert database.execute("SELECT count(*) FROM claims_fts").fetchone() == (0,)
-    database.close()
+        index.refresh()
+        parsed: list[str] = []
+        parse = KnowledgeBase.parse
+
+        def counting(base: KnowledgeBase, kind: Kind, identifier: str, data: bytes) -> object:
+            parsed.append(identifier)
+            return parse(base, kind, identifier, data)
+
+        monkeypatch.setattr(KnowledgeBase, "parse", counting)
+        index.refresh()
+        assert parsed == []
+        path.write_bytes(path.read_bytes().replace(b"sixty", b"forty"))
+        os.utime(path, ns=(later, later))
+        index.refresh()
+        assert parsed == ["cache"]
+        assert [hit.id for hit in index.search("forty")] == ["cache"]
 
 
 def test_a_change_of_the_same_length_is_noticed(knowledge: KnowledgeBase) -> None:
