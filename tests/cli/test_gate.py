@@ -184,7 +184,7 @@ def test_while_prism_is_off_there_is_no_gate(project: GateProject, run_vibes: Ru
         project.config(**config)
         done = run_vibes("gate", "--stored", "--all", cwd=project.root)
         assert (done.code, done.out, done.err) == (
-            2, "", 'vibes: PRISM is off in .ai-audit/config.json; turn it on with "risk_scoring": {"enabled": true}\n',
+            2, "", "vibes: PRISM is off in .ai-audit/config.json; turn it on with `vibes init --prism`, and commit that\n",
         )  # fmt: skip
     project.files.write("config.json", b"{")
     done = run_vibes("gate", cwd=project.root)
@@ -327,7 +327,10 @@ def test_sarif_has_each_item_and_each_finding(project: GateProject, run_vibes: R
     assert found == [
         ("gate-block", "error", "a.py"), ("gate-rejected", "error", "e.py"), ("gate-flag", "warning", "c.py"), ("gate-lost", "note", "lost.py"),
     ]  # fmt: skip
-    assert results[0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
+    assert results[0]["locations"][0]["physicalLocation"]["region"] == {
+        "startLine": 4,
+        "endLine": 7,
+    }
     rules = [rule["id"] for rule in done.json["runs"][0]["tool"]["driver"]["rules"]]
     assert [rules[each["ruleIndex"]] for each in results] == [each["ruleId"] for each in results]
 

@@ -186,7 +186,7 @@ def test_the_gate_of_the_action(project: GateProject) -> None:
     ran = gate(project, BASE=project.base, SARIF="gate.sarif")
     assert (ran.code, ran.outputs.read_text(), ran.err) == (1, "result=fail\n", "")
     assert "Gate: FAIL" in ran.out
-    assert "::error file=a.py,line=4,title=VIBES gate-block::block: " in ran.out
+    assert "::error file=a.py,line=4,endLine=7,title=VIBES gate-block::block: lines by " in ran.out
     summary = ran.summary.read_text()
     assert "| **block** | [`a.py:4-7`](https://example.org/o/r/blob/abc/a.py#L4-L7) |" in summary
     assert (

@@ -96,10 +96,11 @@ def test_findings_for_hosts(project: GateProject, run_vibes: RunVibes) -> None:
     project.write(path)
     done = run_vibes("gate", "--github", cwd=project.root)
     assert done.code == 1
-    assert "::error file=odd%2Cname%3A 100%25.py,line=4,title=VIBES gate-block::block: " in done.out
+    place = "file=odd%2Cname%3A 100%25.py,line=4,endLine=7"
+    assert f"::error {place},title=VIBES gate-block::block: lines by claude-" in done.out
     done = run_vibes("gate", "--gitlab", cwd=project.root)
     (issue,) = [each for each in json.loads(done.out) if each["check_name"] == "gate-block"]
-    assert issue["location"] == {"path": path, "lines": {"begin": 4}}
+    assert issue["location"] == {"path": path, "lines": {"begin": 4, "end": 7}}
     assert issue["severity"] == "critical"
     again = json.loads(run_vibes("gate", "--gitlab", cwd=project.root).out)
     assert issue in again, "the fingerprint identifies the issue in the next run"

@@ -27,6 +27,8 @@ def test_a_fresh_directory_has_every_file(tmp_path: Path) -> None:
         str(tmp_path / ".ai-audit"),
         *(f"  created  {name}" for name in FILES),
         "Commit .ai-audit/ with your code. Check the setup with `vibes doctor`.",
+        "Try it: `vibes record annotate FILE:1-9 --tool chat --model some-model`",
+        "records that an AI wrote these lines; then run `vibes review`.",
     ]
     assert sorted(path.name for path in (tmp_path / ".ai-audit").iterdir()) == sorted(FILES)
     assert json.loads((tmp_path / ".ai-audit" / "config.json").read_bytes()) == {

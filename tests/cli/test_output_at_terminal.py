@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,36 @@ def test_lines_are_cut_to_the_terminal(story: Project) -> None:
     assert len(lines) == 1
     assert len(lines[0].rpartition("\x1b[2K")[2]) == 80  # the columns of a new terminal
     assert "END" not in shown.shown
+
+
+def test_prose_is_broken_between_words_and_only_on_a_terminal(story: Project) -> None:
+    prompt = " ".join(f"word{number}" for number in range(40))
+    path = "/".join(["folder"] * 15)
+    found = story.line("a.py", 10, 13, text=STORY, prompt=story.prompt(f"{prompt} {path}"))
+    with terminal("show", found[:12], cwd=story.root, PAGER="cat") as shown:
+        assert shown.wait_for_exit() == 0
+    lines = shown.shown.splitlines()
+    first = next(number for number, line in enumerate(lines) if "prompt_text" in line)
+    column = lines[first].index("word0")
+    last = next(number for number, line in enumerate(lines) if path in line)
+    told = lines[first : last + 1]
+    assert all(len(line) <= 80 for line in told[:-1])
+    assert all(line[:column].isspace() and line[column] != " " for line in told[1:])
+    assert " ".join(line[column:] for line in told) == f"{prompt} {path}", "no word is broken"
+    assert f"{prompt} {path}" in vibes("show", found[:12], cwd=story.root).out
+
+
+def test_a_typed_record_prints_one_line_on_a_terminal(story: Project) -> None:
+    typed = ("record", "annotate", "a.py:10-13", "--tool", "chat", "--model", "some-model")
+    with terminal(*typed, cwd=story.root) as shown:
+        assert shown.wait_for_exit() == 0
+    (line,) = shown.shown.split("\n")[:-1]
+    assert re.fullmatch(r"recorded [0-9a-f]{8}: a\.py:10-13\r?", line)
+    verdict = ("record", "review", "a.py:10-13", "--verdict", "approved")
+    with terminal(*verdict, cwd=story.root, VIBES_REVIEWER="") as shown:
+        assert shown.wait_for_exit() == 0
+    assert re.match(r"reviewed: [0-9a-f]{8}\b", shown.shown)
+    assert vibes(*typed, cwd=story.root).json["record"]["line_start"] == 10
 
 
 def test_code_and_risk_have_colours(story: Project) -> None:

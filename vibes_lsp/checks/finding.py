@@ -52,6 +52,7 @@ class Finding:
         field: The member in the object on that line, such as `risk_factors.0.value`.
         override: The severity, if it differs from the check's.
         column: 1-based character of the line, if known.
+        end_line: The last line of a range.
     """
 
     check: Check
@@ -61,6 +62,7 @@ class Finding:
     field: str | None = None
     override: Severity | None = None
     column: int | None = None
+    end_line: int | None = None
 
     @property
     def severity(self) -> Severity:

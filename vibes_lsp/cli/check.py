@@ -96,10 +96,13 @@ def _print(report: Report, *, show_all: bool) -> None:
             [(f"{label}: ", ""), (pass_or_fail(passed), "green" if passed else "bold red")]
         )
     print_line()
-    print_line(_counts("Records", report.records))
-    print_line(_counts("Entries", report.entries))
-    print_line(_counts("Context hashes", report.context_hashes))
-    print_line(_counts("Annotation ids", report.annotation_ids))
+    for label, counts in (
+        ("Records", report.records),
+        ("Entries", report.entries),
+        ("Context hashes", report.context_hashes),
+        ("Annotation ids", report.annotation_ids),
+    ):
+        print_styled([(_counts(label, counts), "")])
     if report.findings:
         print_line()
         _print_findings(report.findings, show_all=show_all)

@@ -103,10 +103,11 @@ def _print(changes: Changes) -> None:
     of_files = f", in {len(files)} of {len(changes.files)} changed files" if changes.files else ""
     unreviewed = sum(file.unreviewed_lines for file in files)
     waiting = f"; {unreviewed:,} unreviewed" if unreviewed else ""
-    print_line(
+    total = (
         f"AI lines: {counts.words()} of {changes.changed_lines:,} changed lines"
         f"{share}{of_files}{waiting}"
     )
+    print_styled([(total, "")])
 
 
 def _print_file(file: ChangedFile) -> None:

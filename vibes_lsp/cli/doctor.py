@@ -83,7 +83,8 @@ def _print_fix(fix: Fix) -> None:
             (f"{word:<8}", style),
             (f"{escape(fix.about)}: ", "bold"),
             (escape(fix.message, _MAX_MESSAGE), ""),
-        ]
+        ],
+        indent=8,
     )
 
 
@@ -104,7 +105,8 @@ def _print(step: Step) -> None:
             (f"{step.health.value:<8}", _STYLES[step.health]),
             (f"{escape(step.about)}: ", "bold"),
             (escape(step.message, _MAX_MESSAGE), ""),
-        ]
+        ],
+        indent=8,
     )
     if step.hint:
-        print_styled([(f"          {escape(step.hint, _MAX_MESSAGE)}", "dim")])
+        print_styled([(f"          {escape(step.hint, _MAX_MESSAGE)}", "dim")], indent=10)

@@ -166,7 +166,7 @@ def command(  # noqa: PLR0917  # one branch for each option
     if not as_json:
         if made.created:
             print_line("Commit .ai-audit/ with your code. Check the setup with `vibes doctor`.")
-        print_next_step(done, project, is_chosen=agents is not None)
+        print_next_step(done, project, is_chosen=agents is not None, is_new=bool(made.created))
     return code
 
 

@@ -43,6 +43,9 @@ _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cy
 _UNBOUNDED: Final = 1 << 20
 """Columns of a table that does not go to a terminal."""
 
+_MIN_WRAPPED: Final = 20
+"""Columns that the rest of a broken line has at least."""
+
 _TAB: Final = 4
 """Columns between two tab stops."""
 
@@ -230,14 +233,45 @@ def print_table(
         print_line(line.rstrip())
 
 
-def print_styled(parts: Sequence[tuple[str, str]]) -> None:
+def print_styled(parts: Sequence[tuple[str, str]], *, indent: int | None = None) -> None:
     """Print one line of parts, each with a rich style (`bold red`, `dim`).
 
     Colours appear on a terminal only, and not when `NO_COLOR` is set.
+
+    Args:
+        parts: Text, escaped already, and style of each part.
+        indent: Columns before the rest of a line that a terminal has no room for; by default two
+            more than before its beginning.
     """
     from rich.text import Text  # noqa: PLC0415
 
-    console().print(Text.assemble(*((text, style) for text, style in parts)), soft_wrap=True)
+    line = Text.assemble(*((text, style) for text, style in parts))
+    width = terminal_width()
+    if width is not None:
+        plain = line.plain
+        default = len(plain) - len(plain.lstrip()) + 2
+        line = _wrap(line, width, default if indent is None else indent)
+    console().print(line, soft_wrap=True)
+
+
+def _wrap(line: Text, width: int, indent: int) -> Text:
+    """Break a line between words; a word that is too long, such as a path, stays whole."""
+    from rich.text import Text  # noqa: PLC0415
+
+    if line.cell_len <= width:
+        return line
+    start = len(line.plain) - len(line.plain.lstrip())  # breaking there would print an empty line
+    first = line[start:].wrap(console(), width - start, overflow="ignore")[0]
+    end = start + len(first.plain)
+    rest = line[end:]
+    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+    if not rest.plain:
+        return line
+    more = rest.wrap(console(), max(width - indent, _MIN_WRAPPED), overflow="ignore")
+    for each in (first, *more):
+        each.rstrip()
+    below = Text("\n" + " " * indent)
+    return Text.assemble(line[:start], first, *(part for each in more for part in (below, each)))
 
 
 def print_text(text: Text, *, width: int | None = None) -> None:

@@ -15,7 +15,7 @@ import click
 
 from vibes_lsp.cli.agents import refuse_agents
 from vibes_lsp.cli.options import audit_dir_option, examples
-from vibes_lsp.cli.output import print_json, print_warning
+from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line, print_warning
 from vibes_lsp.cli.project import finish_recording, open_recorder
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
@@ -116,7 +116,11 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
         if isinstance(request, RecordReview) and request.reviewer_kind == "human":
             refuse_agents()
         recorder = open_recorder(_directory(audit_dir, request))
-        print_json(recorder.execute_json(request))
+        result = recorder.execute_json(request)
+        if place is not None and is_terminal():
+            _print_result(result)
+        else:
+            print_json(result)
         finish_recording(recorder, wait=False)
         if recorder.warning is not None:
             print_warning(recorder.warning)
@@ -131,6 +135,32 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
             decorated = option(decorated)
     help_text = f"{_HELP[name]}\n\nMembers of the object: {names}."
     return click.command(name, help=help_text)(decorated)
+
+
+def _print_result(result: Members) -> None:
+    """Print what a typed command recorded, for the person who typed it."""
+    record = result.get("record")
+    if "reviewed" in result:
+        print_line(f"reviewed: {_short_ids(result['reviewed']) or 'nothing'}")
+        lost = _short_ids(result.get("leftOut"))
+        if lost:
+            print_line(f"not reviewed, because their lines are not found: {lost}")
+    elif isinstance(record, dict):
+        place = f"{record.get('file_path')}:{record.get('line_start')}-{record.get('line_end')}"
+        score = record.get("risk_score")
+        risk = f", risk {score:.2f}" if isinstance(score, int | float) else ""
+        print_line(f"recorded {escape(result['annotationId'])[:8]}: {escape(place)}{risk}")
+    else:
+        print_line("nothing was recorded: the project does not track this file")
+    withheld = result.get("withheld")
+    if isinstance(withheld, list) and withheld:
+        print_line(f"not recorded at this assurance level: {escape(', '.join(map(str, withheld)))}")
+    if result.get("masked"):
+        print_line(f"secrets masked: {result['masked']}")
+
+
+def _short_ids(ids: JsonValue) -> str:
+    return ", ".join(escape(each)[:8] for each in ids) if isinstance(ids, list) else ""
 
 
 def _typed_members(subcommand: str, place: str, options: Mapping[str, str]) -> Members:

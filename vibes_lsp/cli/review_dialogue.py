@@ -247,9 +247,7 @@ def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
         yield "earlier", f"{edit} {when}", "dim"
 
 
-_QUESTION: Final = (
-    "[a]pprove [r]eject [s]kip [b]ack [e]dit, approve all of [p]rompt or [f]ile, [q]uit [?] "
-)
+_QUESTION: Final = "[a]pprove [r]eject [s]kip [b]ack [e]dit, all of [p]rompt or [f]ile, [q]uit [?] "
 HELP: Final = (
     "a  approve these lines; editing them later makes the approval stale",
     "r  reject, with a note on what to fix",
@@ -473,7 +471,7 @@ def _explain(item: Inspection) -> bool:
     print_details(item)
     print_line()
     for line in HELP:
-        print_line(line)
+        print_styled([(line, "")], indent=3)
     return False
 
 

@@ -107,7 +107,8 @@ def _print_members(members: Members) -> None:
         for number, element in enumerate(elements[:_MAX_LISTED]):
             label = escape(name, _MAX_NAME) if number == 0 else ""
             print_styled(
-                [(f"  {label:<{width}}  ", "dim"), (escape(_value(name, element), _MAX_TEXT), "")]
+                [(f"  {label:<{width}}  ", "dim"), (escape(_value(name, element), _MAX_TEXT), "")],
+                indent=width + 4,
             )
         if len(elements) > _MAX_LISTED:
             print_styled([(f"  {'':<{width}}  … {len(elements) - _MAX_LISTED:,} more", "dim")])

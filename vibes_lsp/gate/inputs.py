@@ -199,7 +199,7 @@ def _require_prism(config: LoadedConfig, where: str) -> None:
         )
     if not config.policy.enabled:
         raise PrismOff(
-            f"PRISM is off in {where}", hint='turn it on with "risk_scoring": {"enabled": true}'
+            f"PRISM is off in {where}", hint="turn it on with `vibes init --prism`, and commit that"
         )
 
 

@@ -55,6 +55,8 @@ def workflow_commands(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield findings as GitHub's workflow commands, which show them at their lines."""
     for each in findings:
         line = "" if each.line is None else f",line={each.line}"
+        if each.end_line is not None:
+            line += f",endLine={each.end_line}"
         place = f"file={_command_property(each.file)}{line},title=VIBES {each.check.id}"
         yield f"::{_COMMANDS[each.severity]} {place}::{_command_text(each.message)}"
 
@@ -205,11 +207,14 @@ def _command_property(path: str) -> str:
 
 
 def _code_quality_issue(finding: Finding) -> Members:
+    lines: Members = {"begin": finding.line or 1}
+    if finding.end_line is not None:
+        lines["end"] = finding.end_line
     identity = f"{finding.check.id} {finding.file} {finding.message}"
     return {
         "description": single_line(finding.message, 1_000),
         "check_name": finding.check.id,
         "fingerprint": hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest(),
         "severity": _CODE_QUALITY[finding.severity],
-        "location": {"path": finding.file, "lines": {"begin": finding.line or 1}},
+        "location": {"path": finding.file, "lines": lines},
     }

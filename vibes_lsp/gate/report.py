@@ -15,7 +15,12 @@ from vibes_lsp.gate.annotation_decision import NEEDS_APPROVAL, GateDecision, Thr
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.reports.placements import (
+    PlacementReport,
+    describe_review,
+    main_reasons,
+    model_name,
+)
 from vibes_lsp.risk.policy import Rule
 from vibes_lsp.risk.scoring import Score
 
@@ -121,12 +126,19 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
         check = self._check()
         if check is None:
             return None
-        parts = [
-            f"risk {self.score_text}" if self.score_text else "no score",
-            *(f"rule: {reason[:200]}" for reason in self.reasons),
-        ]
-        message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(parts)}"
-        return Finding(check, message, self.path, self.placement.located.start)
+        why = [f"rule {reason[:200]}" for reason in self.reasons]
+        why = why or main_reasons(self.facts, with_review=False)
+        message = ", ".join(
+            [
+                f"{self.verdict}: lines by {model_name(self.facts)}",
+                f"risk {self.score_text}" if self.score_text else "no score",
+                *why,
+                describe_review(self.facts),
+                f"annotation {self.identifier[:8]}",
+            ]
+        )
+        located = self.placement.located
+        return Finding(check, message, self.path, located.start, end_line=located.end)
 
     def _check(self) -> Check | None:
         if self.rejected:

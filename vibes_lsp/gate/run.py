@@ -309,7 +309,7 @@ class _GateRun:
         )
         if checked.hidden_by is None and not checked.rewriting and not is_lost:
             return
-        name = f"annotation {placement.lineage.first.id[:16]}"
+        name = f"annotation {placement.lineage.first.id[:8]}"
         start = placement.located.start
         if checked.hidden_by is not None:
             lines = f"lines {start}-{placement.located.end}"
@@ -322,7 +322,7 @@ class _GateRun:
                 )
             )
         for record in checked.rewriting:
-            what = f"record {record.id[:16]} changes how {name} was made"
+            what = f"record {record.id[:8]} changes how {name} was made"
             message = f"{what}; only its place and commit may change"
             self._findings.append(Finding(catalogue.REMADE, message, placement.path, start))
         if is_lost and placement.is_current_edit:
@@ -358,7 +358,7 @@ class _GateRun:
         if (
             asked or self._options.use_stored_scores or not self._policy.computes_scores
         ) and not covers(record, *RISK_MEMBERS):
-            identifier = f"the id of record {record.id[:16]}"
+            identifier = f"the id of record {record.id[:8]}"
             message = f"{identifier} does not cover its risk members, which the policy uses"
             self._findings.append(
                 Finding(catalogue.UNVOUCHED, message, placement.path, placement.located.start)
@@ -397,7 +397,7 @@ class _GateRun:
         for name in files.missing_submodules if lost else ():
             message = (
                 "the submodule is not checked out and may contain the lost annotation "
-                f"{lost[0][:16]}, which would fail the gate"
+                f"{lost[0][:8]}, which would fail the gate"
             )
             yield Finding(catalogue.UNREAD, message, name)
 
@@ -414,7 +414,7 @@ class _GateRun:
         for refused in self._reviewers.refused.values():
             placement = refused.placement
             by = f" by {refused.review.reviewer}" if refused.review.reviewer else ""
-            annotation = f"annotation {placement.current.id[:16]}"
+            annotation = f"annotation {placement.current.id[:8]}"
             message = f"the approval{by} of {annotation} does not count: {refused.reason}"
             self._findings.append(
                 Finding(catalogue.APPROVAL, message, placement.path, placement.located.start)

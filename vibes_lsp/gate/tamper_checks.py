@@ -136,11 +136,11 @@ class TamperChecks:
         if not remaps:
             return None
         if placement.located.state == State.LOST and lineage.is_orphaned:
-            return f"record {remaps[-1].id[:16]} marks it as lost"
+            return f"record {remaps[-1].id[:8]} marks it as lost"
         is_moved = (
             placement.located.method == Method.FILE_HASH and placement.located.state == State.EDITED
         )
-        return f"record {remaps[-1].id[:16]} moves it to other lines" if is_moved else None
+        return f"record {remaps[-1].id[:8]} moves it to other lines" if is_moved else None
 
     def _replaced(self, lineage: Lineage) -> str | None:
         """Return which added record supersedes an annotation; None if one of the base does."""
@@ -150,7 +150,7 @@ class TamperChecks:
         ]
         if not outside or any(not self.diff.is_new(edge.record) for edge in outside):
             return None
-        return f"record {outside[-1].source[:16]} supersedes it"
+        return f"record {outside[-1].source[:8]} supersedes it"
 
     def _found(self, placement: Placement, root: LogRecord, text: Text) -> LocatedRange:
         """Locate an edit by its original record alone."""

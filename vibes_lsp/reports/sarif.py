@@ -53,6 +53,8 @@ def _result(finding: Finding, rule_index: int) -> Members:
         region: Members = {"startLine": finding.line}
         if finding.column is not None:
             region["startColumn"] = finding.column
+        if finding.end_line is not None:
+            region["endLine"] = finding.end_line
         location["region"] = region
     return {
         "ruleId": finding.check.id,

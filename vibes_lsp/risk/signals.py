@@ -123,7 +123,7 @@ REVIEW_STATUS_VALUES: Final[Mapping[ReviewStatus, float]] = {
     ReviewStatus.AI: 1.0,
 }
 _REVIEW_STATUS_REASONS: Final[Mapping[ReviewStatus, str]] = {
-    ReviewStatus.UNREVIEWED: "no review edge found",
+    ReviewStatus.UNREVIEWED: "no review that counts",
     ReviewStatus.APPROVED: "a person approved these lines as they are",
     ReviewStatus.UNKNOWN: "a review edge without reviewer or reviewed text",
     ReviewStatus.STALE: "reviewed, but the lines have changed since",

@@ -52,7 +52,7 @@ def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | 
         ("assurance_gap", {"level": "low"}, 1.0, 1.0, "recorded at low assurance"),
         ("assurance_gap", {"level": "medium"}, 0.5, 0.5, "recorded at medium assurance"),
         ("assurance_gap", {"level": "high"}, 0.0, 0.0, "recorded at high assurance"),
-        ("human_review_present", {}, 1.0, 1.0, "no review edge found"),
+        ("human_review_present", {}, 1.0, 1.0, "no review that counts"),
         (
             "human_review_present",
             {"review_status": ReviewStatus.APPROVED},
