@@ -16,6 +16,14 @@ export function isPlainId(id: unknown): id is string {
   return typeof id === 'string' && PLAIN_ID.test(id);
 }
 
+/** Ids of a knowledge base: letters and digits of any script, `-`, `_` and `.`. */
+const OBJECT_ID = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,199}$/u;
+
+/** Whether an id can be one of a knowledge base. No link is made for another one. */
+export function isObjectId(id: unknown): id is string {
+  return typeof id === 'string' && OBJECT_ID.test(id);
+}
+
 export function isAnnotationRef(argument: unknown): argument is AnnotationRef {
   const { uri, annotationId } = (argument ?? {}) as Partial<AnnotationRef>;
   return typeof uri === 'string' && isPlainId(annotationId);

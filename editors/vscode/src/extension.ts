@@ -1,4 +1,4 @@
-// Activates the extension. The server starts only if the workspace has an audit trail.
+// Activates the extension. The server starts only if the workspace has an audit trail or a knowledge base.
 
 import * as vscode from 'vscode';
 import type { VibesApi } from '../vibes-lsp';
@@ -10,9 +10,13 @@ import { Authors } from './commands/authors';
 import { registerRecordingCommands } from './commands/recording';
 import { registerRelationCommands } from './commands/relations';
 import { registerReviewCommands } from './commands/review';
+import { KnowledgeCommands } from './commands/knowledge';
 import { register } from './commands/register';
 import { ShowCommands } from './commands/show';
 import { withFooter } from './hoverFooter';
+import { KnowledgeFooter } from './knowledge/footer';
+import { KnowledgeBases } from './knowledge/knowledgeBases';
+import { Proposals } from './knowledge/proposals';
 import { LineTexts } from './lineText';
 import { Marks } from './marks/marks';
 import { chooseBadge, showMenu } from './menu';
@@ -22,7 +26,7 @@ import { ReviewQueue } from './reviewQueue';
 import { Server } from './server/server';
 import { Installer, watchServer } from './server/status';
 import { StatusBar } from './statusBar';
-import { findTrails, nearestTrail, watchForTrails } from './trails';
+import { findTrails, nearestProject, TRAIL, watchForProjects } from './trails';
 import { CommitTree } from './views/commitTree';
 import { FileBadges } from './views/fileBadges';
 import { ProvenanceTree } from './views/provenanceTree';
@@ -40,9 +44,12 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
   const texts = new VirtualTexts();
   const show = new ShowCommands(server, cache, texts);
   const queue = new ReviewQueue(server);
-  const review = new ReviewTree(server, queue);
+  const bases = new KnowledgeBases(server);
+  const proposals = new Proposals(server, bases);
+  const knowledge = new KnowledgeFooter(server, bases);
+  const review = new ReviewTree(server, queue, proposals);
   const provenance = new ProvenanceTree(server, cache);
-  server.completeHover = (hover, document, position) => withFooter(hover, cache, document, position);
+  server.completeHover = (hover, document, position) => withFooter(hover, cache, knowledge, document, position);
   const capture = new Capture(server);
   const authors = new Authors(context.workspaceState);
   context.subscriptions.push(
@@ -60,6 +67,9 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     texts,
     show,
     queue,
+    bases,
+    proposals,
+    new KnowledgeCommands(server, proposals),
     review,
     provenance,
     capture,
@@ -68,7 +78,9 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     registerRelationCommands(server, authors),
     register('vibes.ui.showProvenance', server, (argument) => provenance.reveal(argument)),
     register('vibes.ui.groupReview', server, () => review.chooseGrouping()),
-    register('vibes.ui.refreshReview', server, () => queue.refresh()),
+    register('vibes.ui.refreshReview', server, async () => {
+      await Promise.all([queue.refresh(), proposals.refresh()]);
+    }),
     vscode.commands.registerCommand('vibes.ui.toggleMarks', () => visibility.toggle()),
     vscode.commands.registerCommand('vibes.ui.cycleLineText', () => visibility.cycleLineText()),
     vscode.commands.registerCommand('vibes.ui.toggleBlame', () => visibility.toggleBlame()),
@@ -83,7 +95,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     vscode.commands.registerCommand('vibes.ui.showLog', () => log.show()),
     vscode.commands.registerCommand('vibes.ui.installServer', () => installer.install()),
     vscode.commands.registerCommand('vibes.ui.chooseProgram', () => installer.choose()),
-    ...startOnLaterTrail(server),
+    ...startOnLaterTrail(server, bases),
     server,
   );
   void startWithTrail(server);
@@ -91,19 +103,19 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
 }
 
 async function startWithTrail(server: Server): Promise<void> {
-  const trails = await findTrails();
-  if (trails.length > 0) await server.startIfStopped();
+  if ((await findTrails()).length > 0) await server.startIfStopped();
   else server.log.info('no audit trail found: the server starts when there is one');
 }
 
-/** Starts the server when a trail appears, and restarts it when its settings change. */
-function startOnLaterTrail(server: Server): vscode.Disposable[] {
+/** Starts the server when a trail or a knowledge base appears, and restarts it when its settings change. */
+function startOnLaterTrail(server: Server, bases: KnowledgeBases): vscode.Disposable[] {
   const startForTrailAbove = async (document: vscode.TextDocument | undefined) => {
     if (server.state !== 'stopped' || document?.uri.scheme !== 'file') return;
-    if (await nearestTrail(vscode.Uri.joinPath(document.uri, '..'))) await server.startIfStopped();
+    if (await nearestProject(TRAIL, vscode.Uri.joinPath(document.uri, '..'))) await server.startIfStopped();
   };
   return [
-    watchForTrails(() => server.startIfStopped()),
+    watchForProjects(TRAIL, () => server.startIfStopped()),
+    bases.onDidChange(() => (bases.projects.length > 0 ? server.startIfStopped() : undefined)),
     // File watchers miss a trail above the workspace folder, and one that appears together with its parent folder.
     vscode.window.onDidChangeActiveTextEditor((editor) => startForTrailAbove(editor?.document)),
     vscode.workspace.onDidSaveTextDocument(startForTrailAbove),

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { commandLink, isPlainId, trusted } from './commandLinks';
 import type { PlacementWithRuns } from './protocol';
 import type { ProvenanceCache } from './provenance';
+import type { KnowledgeFooter } from './knowledge/footer';
 
 const COMMANDS = [
   'vibes.ui.showPrompt',
@@ -16,16 +17,19 @@ const COMMANDS = [
 ] as const;
 type Command = (typeof COMMANDS)[number];
 
-/** Returns the server's hover with the actions of the annotation that owns the line. */
-export function withFooter(
+/** Returns the server's hover with the actions of the annotation that owns the line, and of the claims about it. */
+export async function withFooter(
   hover: vscode.Hover | null | undefined,
   cache: ProvenanceCache,
+  knowledge: KnowledgeFooter,
   document: vscode.TextDocument,
   position: vscode.Position,
-): vscode.Hover | null | undefined {
-  const placement = hover ? cache.placementAt(document, position.line) : undefined;
-  if (!hover || placement === undefined || !isPlainId(placement.annotationId)) return hover;
-  return new vscode.Hover([...hover.contents, trusted(footerOf(document.uri, placement), COMMANDS)], hover.range);
+): Promise<vscode.Hover | null | undefined> {
+  if (!hover) return hover;
+  const placement = cache.placementAt(document, position.line);
+  const ofAnnotation = placement !== undefined && isPlainId(placement.annotationId) ? [footerOf(document.uri, placement)] : [];
+  const footers = [...ofAnnotation.map((footer) => trusted(footer, COMMANDS)), ...(await knowledge.at(document, position.line))];
+  return footers.length === 0 ? hover : new vscode.Hover([...hover.contents, ...footers], hover.range);
 }
 
 export function footerOf(document: vscode.Uri, placement: PlacementWithRuns): string {

@@ -6,6 +6,8 @@ import type { Range } from 'vscode-languageclient/node';
 export const REJECT_WITH_NOTE = 'vibes.ui.rejectWithNote';
 /** A command of this client that lenses have: it takes `{uri, annotationIds}`. */
 export const SHOW_ANNOTATIONS = 'vibes.ui.showAnnotations';
+/** Commands of this client that code actions and lenses of the knowledge base have, because they ask for a text or show a list. */
+export const KNOWLEDGE_COMMANDS = ['vibes.ui.kbPropose', 'vibes.ui.kbReject', 'vibes.ui.kbSupersede', 'vibes.ui.kbShow'] as const;
 
 export type Band = 'low' | 'medium' | 'high' | 'critical';
 
@@ -177,4 +179,65 @@ export interface Reviewed {
 export interface Session {
   sessionId: string;
   environmentHash: string;
+}
+
+/** A claim of a knowledge base, with evidence for lines of a document. */
+export interface CitedClaim {
+  claimId: string;
+  text: string;
+  type: string;
+  status: string;
+  confidence: number;
+  evidenceId: string;
+  locator: string;
+  quote?: string | null;
+  /** Where the lines are now; null if they are gone. */
+  range: Range | null;
+  state: string;
+  stateText: string;
+}
+
+/** A proposal with evidence for lines of a document. */
+export interface PendingAt {
+  proposalId: string;
+  kind: string;
+  text: string;
+  proposedBy: string;
+  range: Range | null;
+}
+
+/** Result of `vibes.kbAt`. */
+export interface KnowledgeAt {
+  claims: CitedClaim[];
+  pending: PendingAt[];
+}
+
+/** A proposal that waits for a decision. */
+export interface Proposal {
+  proposalId: string;
+  kind: string;
+  text: string;
+  type?: string | null;
+  confidence?: number | null;
+  proposedBy: string;
+  proposedAt: string | null;
+  rationale?: string | null;
+  /** The first lines that it cites, where they are now. */
+  uri?: string | null;
+  filePath?: string | null;
+  lineStart?: number | null;
+  lineEnd?: number | null;
+}
+
+/** Result of `vibes.kbPending`. */
+export interface PendingProposals {
+  pending: Proposal[];
+}
+
+/** A claim as the methods of the knowledge base have it, in its own words. */
+export interface ClaimObject {
+  id: string;
+  text: string;
+  type: string;
+  status: string;
 }

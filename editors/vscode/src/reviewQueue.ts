@@ -2,10 +2,10 @@
 
 import * as vscode from 'vscode';
 import type { Band, QueueEnd, QueueEntry, QueuePart } from './protocol';
+import { RefreshLoop } from './refreshLoop';
 import type { Server } from './server/server';
 import { findTrails, TrailWatch } from './trails';
 
-const REFRESH_DELAY = 300;
 /** Characters of a prompt or a name that are kept: a queue may have many thousand rows. */
 const MAX_TEXT = 300;
 
@@ -41,12 +41,13 @@ export class ReviewQueue implements vscode.Disposable {
   private projects = new Map<string, Project>();
   private state: 'unknown' | 'loading' | 'known' = 'unknown';
   private sorted: Waiting[] | undefined;
-  private isWatched = false;
-  private isStale = true;
-  private timer: NodeJS.Timeout | undefined;
-  private pending: Promise<void> | undefined;
+  private readonly loop = new RefreshLoop(async () => {
+    const isAnswered = await this.request();
+    this.changed();
+    return isAnswered;
+  });
   private readonly cancellation = new vscode.CancellationTokenSource();
-  private readonly trails = new TrailWatch(() => this.refreshSoon());
+  private readonly trails = new TrailWatch(() => this.loop.refreshSoon());
   private readonly changes = new vscode.EventEmitter<void>();
   private readonly disposables: { dispose(): unknown }[];
 
@@ -55,16 +56,17 @@ export class ReviewQueue implements vscode.Disposable {
 
   constructor(private readonly server: Server) {
     this.disposables = [
+      this.loop,
       this.changes,
       this.trails,
       this.cancellation,
-      server.onDidChangeState(() => this.refreshSoon()),
-      server.onDidFinishReading(() => this.refreshSoon()),
+      server.onDidChangeState(() => this.loop.refreshSoon()),
+      server.onDidFinishReading(() => this.loop.refreshSoon()),
       server.onDidChangeProvenance((uri) => {
         const isEdited = vscode.workspace.textDocuments.some((each) => each.isDirty && each.uri.toString() === uri);
-        if (!isEdited) this.refreshSoon(); // the queue covers saved text only
+        if (!isEdited) this.loop.refreshSoon(); // the queue covers saved text only
       }),
-      vscode.workspace.onDidSaveTextDocument(() => this.refreshSoon()),
+      vscode.workspace.onDidSaveTextDocument(() => this.loop.refreshSoon()),
     ];
   }
 
@@ -91,40 +93,17 @@ export class ReviewQueue implements vscode.Disposable {
 
   /** Requests the queue now if it is stale, and whenever it changes, as long as somebody looks at it. */
   watch(isWatched: boolean): void {
-    this.isWatched = isWatched;
-    if (isWatched && this.isStale) void this.refresh();
+    this.loop.watch(isWatched);
   }
 
   /** Requests the queue if somebody looks at it, else when somebody does. The old rows stay until all new ones have come. */
   async refresh(): Promise<void> {
-    clearTimeout(this.timer);
-    this.isStale = true;
-    if (this.isWatched) await (this.pending ??= this.requestWhileStale());
-  }
-
-  refreshSoon(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.refresh(), REFRESH_DELAY);
+    await this.loop.refresh();
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
     this.cancellation.cancel();
     vscode.Disposable.from(...this.disposables).dispose();
-  }
-
-  /** Sends one request at a time and repeats it after changes, so that an older response never replaces a newer one. */
-  private async requestWhileStale(): Promise<void> {
-    try {
-      for (let isAnswered = true; isAnswered && this.isStale && this.isWatched;) {
-        this.isStale = false;
-        isAnswered = await this.request();
-        this.isStale ||= !isAnswered;
-        this.changed();
-      }
-    } finally {
-      this.pending = undefined;
-    }
   }
 
   /** Replaces the rows; returns whether the request succeeded. */

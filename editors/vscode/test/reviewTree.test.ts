@@ -1,6 +1,8 @@
 import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import type { QueueEntry, QueueEnd } from '../src/protocol.ts';
+import { KnowledgeBases } from '../src/knowledge/knowledgeBases.ts';
+import { isProposed, Proposals } from '../src/knowledge/proposals.ts';
+import type { Proposal, QueueEntry, QueueEnd } from '../src/protocol.ts';
 import { ReviewQueue, type Waiting } from '../src/reviewQueue.ts';
 import type { Server } from '../src/server/server.ts';
 import { isWaiting, ReviewTree } from '../src/views/reviewTree.ts';
@@ -41,6 +43,8 @@ const entry = (uri: string, annotationId: string) =>
 function started() {
   const provenanceChanged = new EventEmitter<string>();
   const finished = new EventEmitter<undefined>();
+  const knowledgeChanged = new EventEmitter<string>();
+  const pending = new Map<string, Proposal[]>();
   const requests: PendingRequest[] = [];
   const runInParts = (_command: string, { uri }: { uri: string }, onPart: (part: object) => void) =>
     new Promise<QueueEnd>((resolve, reject) => {
@@ -60,12 +64,15 @@ function started() {
     onDidChangeState: new EventEmitter().event,
     onDidChangeProvenance: provenanceChanged.event,
     onDidFinishReading: finished.event,
+    onDidChangeKnowledge: knowledgeChanged.event,
+    run: (_command: string, { uri }: { uri: string }) => Promise.resolve({ pending: pending.get(uri) ?? [] }),
     log: { warn: () => undefined },
     toProtocolUri: String,
     runInParts,
   };
   const queue = new ReviewQueue(server as unknown as Server);
-  const tree = new ReviewTree(server as unknown as Server, queue);
+  const proposals = new Proposals(server as unknown as Server, new KnowledgeBases(server as unknown as Server));
+  const tree = new ReviewTree(server as unknown as Server, queue, proposals);
   const view = views.at(-1);
   if (view === undefined) throw new Error('there is no view');
   const next = (): PendingRequest => {
@@ -76,7 +83,7 @@ function started() {
   const listed = () =>
     tree.getChildren().flatMap((group) => tree.getChildren(group).map((each) => (isWaiting(each) ? each.annotationId : '')));
   const show = (visible: boolean) => settled(() => view.show(visible));
-  return { tree, queue, view, requests, next, listed, show, provenanceChanged, finished };
+  return { tree, queue, view, requests, next, listed, show, provenanceChanged, finished, knowledgeChanged, pending };
 }
 
 /** Runs an action and its pending promises. */
@@ -91,7 +98,7 @@ const wait = () => settled(() => mock.timers.tick(1000));
 const recorded = (trail: string) => {
   const isOf = ({ pattern }: Watcher) =>
     typeof pattern === 'string'
-      ? trail.startsWith('/shop/')
+      ? pattern.endsWith('annotations.jsonl') && trail.startsWith('/shop/')
       : (pattern.base as Uri).path === trail && pattern.pattern === 'annotations.jsonl';
   for (const watcher of Watcher.all.filter(isOf)) watcher.changed.fire(Uri.file(`${trail}/annotations.jsonl`));
   return wait();
@@ -198,4 +205,36 @@ test('a large group is listed in pages', async () => {
   deepStrictEqual([others.length, rows.length], [0, 201]);
   const more = rows.at(-1);
   strictEqual(more && tree.getTreeItem(more).label, 'Show 200 more of 19800');
+});
+
+test('proposals are a group of their own before the edits, and part of the one count', async () => {
+  disk.above = ['/shop/.ai-audit', '/shop/.vouch'];
+  const { tree, next, show, view, knowledgeChanged, pending } = started();
+  const proposal = { kind: 'claim', text: 'Passwords are hashed', proposedBy: 'codex', proposedAt: null };
+  pending.set('file:///shop', [{ ...proposal, proposalId: 'p1', uri: 'file:///shop/a.py', filePath: 'a.py', lineStart: 4, lineEnd: 6 }]);
+  await show(true);
+  await next().answer('1');
+  await wait();
+  const texts = () => tree.getChildren().map((each) => tree.getTreeItem(each).accessibilityInformation?.label);
+  deepStrictEqual(texts(), ['Knowledge base, 1 to review', 'a.py, 1 to review']);
+  deepStrictEqual([view.message, view.badge?.value], ['2 to review: 1 proposal', 2]);
+  const [row] = tree.getChildren(tree.getChildren()[0]);
+  if (!isProposed(row)) throw new Error('no proposal is listed');
+  const item = tree.getTreeItem(row);
+  strictEqual(item.accessibilityInformation?.label, 'Passwords are hashed, claim, proposed by codex, lines 4-6 of a.py');
+  deepStrictEqual([item.description, item.contextValue, item.command?.command], ['codex · a.py:4', 'proposal', 'vscode.open']);
+  pending.delete('file:///shop');
+  knowledgeChanged.fire('file:///shop');
+  await wait();
+  deepStrictEqual([texts(), view.message, view.badge?.value], [['a.py, 1 to review'], '1 to review', 1]);
+});
+
+test('nothing is asked about a knowledge base where there is none', async () => {
+  const { tree, next, show, pending, knowledgeChanged } = started();
+  pending.set('file:///shop', [{ proposalId: 'p1', kind: 'claim', text: 'x', proposedBy: 'y', proposedAt: null }]);
+  await show(true);
+  await next().answer();
+  knowledgeChanged.fire('file:///shop');
+  await wait();
+  deepStrictEqual(tree.getChildren(), []);
 });

@@ -135,6 +135,7 @@ export const events = {
   closed: new EventEmitter<Document>(),
   saved: new EventEmitter<Document>(),
   editors: new EventEmitter<undefined>(),
+  folders: new EventEmitter<undefined>(),
   configured: new EventEmitter<{ affectsConfiguration(section: string): boolean }>(),
 };
 
@@ -146,6 +147,7 @@ export const workspace = {
   onDidCloseTextDocument: events.closed.event,
   onDidSaveTextDocument: events.saved.event,
   onDidChangeConfiguration: events.configured.event,
+  onDidChangeWorkspaceFolders: events.folders.event,
   textDocuments: [],
   isTrusted: true,
   get workspaceFolders() {

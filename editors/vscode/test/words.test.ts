@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
-import { commandLink, isAnnotationRef, isPlainId, trusted } from '../src/commandLinks.ts';
+import { commandLink, isAnnotationRef, isObjectId, isPlainId, trusted } from '../src/commandLinks.ts';
 import { footerOf } from '../src/hoverFooter.ts';
-import type { PlacementWithRuns } from '../src/protocol.ts';
+import { knowledgeFooterOf } from '../src/knowledge/footer.ts';
+import type { CitedClaim, PendingAt, PlacementWithRuns } from '../src/protocol.ts';
 import { codeSpan, wrapped } from '../src/text.ts';
 import { ago, fullTime } from '../src/time.ts';
 import { describe, leavesOf } from '../src/views/records.ts';
@@ -53,6 +54,23 @@ test('the footer of a hover has no text of the trail, and only actions that do s
     [...actions.matchAll(/\[([^\]]*)\]/g)].map(([, label]) => label),
     ['History', 'Reject', 'Commit', 'Details'],
   );
+});
+
+test('the actions below claims have no text of theirs, and no link for an id that is none', () => {
+  const labels = (claims: Partial<CitedClaim>[], pending: Partial<PendingAt>[]) => {
+    const footer = knowledgeFooterOf(uri(`/shop/${HOSTILE}/a.py`), { claims: claims as CitedClaim[], pending: pending as PendingAt[] });
+    const link = /\[([^\]]*)\]\(command:vibes\.ui\.kb\w+\?[\w%.-]+ "[\w -]+"\)/g;
+    ok(/^(?:(?:Claim|Proposal): )?(?: · )*$/.test(footer.replace(link, '')), footer);
+    return [...footer.matchAll(link)].map(([, label]) => label);
+  };
+  const claim = { claimId: 'passwörter-1.2', evidenceId: 'ev-1', text: HOSTILE, state: 'exact' };
+  const proposal = { proposalId: '20261123-004909-ec939cd3', text: HOSTILE, proposedBy: HOSTILE };
+  deepStrictEqual(labels([claim], []), ['Confirm', 'Supersede', 'Archive']);
+  deepStrictEqual(labels([{ ...claim, state: 'edited' }], []), ['Confirm', 'Re-anchor', 'Supersede', 'Archive']);
+  deepStrictEqual(labels([], [proposal]), ['Approve', 'Reject']);
+  deepStrictEqual(labels([claim, { ...claim, evidenceId: 'ev-2' }], [proposal]), ['Act on 1 claim, 1 proposal']);
+  deepStrictEqual(labels([{ ...claim, claimId: HOSTILE }], [{ ...proposal, proposalId: '../x' }]), []);
+  for (const id of ['', '.a', '-a', 'a b', 'a/b', HOSTILE, 'a'.repeat(201), 7, null]) ok(!isObjectId(id));
 });
 
 test('a code span holds any text, and a link to a line stays one link', () => {

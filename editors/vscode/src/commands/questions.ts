@@ -30,3 +30,21 @@ export async function pick<Value>(title: string, choices: readonly (readonly [li
   if (answer === undefined) throw new Cancelled();
   return answer.value;
 }
+
+/** An entry of a pick list. Labels may contain untrusted text if it is `plain`. */
+export interface Choice<Value> {
+  label: string;
+  description?: string;
+  detail?: string;
+  /** Name of an icon of the editor. */
+  icon?: string;
+  value: Value;
+}
+
+/** Asks for one of several values that have a description. */
+export async function pickItem<Value>(title: string, choices: readonly Choice<Value>[]): Promise<Value> {
+  const items = choices.map(({ icon, ...each }) => (icon === undefined ? each : { ...each, iconPath: new vscode.ThemeIcon(icon) })); // an icon in the label would be read out
+  const answer = await vscode.window.showQuickPick(items, { title, matchOnDescription: true, matchOnDetail: true });
+  if (answer === undefined) throw new Cancelled();
+  return answer.value;
+}

@@ -13,7 +13,7 @@ import {
   State,
   type ErrorHandler,
 } from 'vscode-languageclient/node';
-import { REJECT_WITH_NOTE, SHOW_ANNOTATIONS, type Provenance, type ProvenanceDelta } from '../protocol';
+import { KNOWLEDGE_COMMANDS, REJECT_WITH_NOTE, SHOW_ANNOTATIONS, type Provenance, type ProvenanceDelta } from '../protocol';
 import { findProgram, programSettings, type Program } from './location';
 import { logLines } from './logging';
 import { ChangeBatcher } from './changeBatcher';
@@ -30,7 +30,7 @@ export class Server implements vscode.Disposable {
 
   /** Completes the server's hovers. */
   completeHover:
-    | ((hover: vscode.Hover | null | undefined, ...at: [vscode.TextDocument, vscode.Position]) => vscode.Hover | null | undefined)
+    | ((hover: vscode.Hover | null | undefined, ...at: [vscode.TextDocument, vscode.Position]) => Promise<vscode.Hover | null | undefined>)
     | undefined;
   /** Commands of the server that this client carries out in its own way when the user runs them. */
   readonly commandOverrides = new Map<string, (argument: unknown) => Promise<unknown>>();
@@ -42,12 +42,15 @@ export class Server implements vscode.Disposable {
   private lastStart: Promise<void> = Promise.resolve();
   private readonly stateChanges = new vscode.EventEmitter<ServerState>();
   private readonly provenanceChanges = new vscode.EventEmitter<string>();
+  private readonly knowledgeChanges = new vscode.EventEmitter<string>();
   private readonly readEnds = new vscode.EventEmitter<void>();
 
   /** Fires when `state` changes. */
   readonly onDidChangeState = this.stateChanges.event;
   /** Fires with the URI of a document whose provenance may have changed. */
   readonly onDidChangeProvenance = this.provenanceChanges.event;
+  /** Fires with the URI of a project whose knowledge base has changed. */
+  readonly onDidChangeKnowledge = this.knowledgeChanges.event;
   /** Fires when long work of the server has ended. While it reads a large trail, it rejects some requests. */
   readonly onDidFinishReading = this.readEnds.event;
 
@@ -139,6 +142,11 @@ export class Server implements vscode.Disposable {
     return (await this.running().sendRequest(ExecuteCommandRequest.type, params)) as Result;
   }
 
+  /** Calls a method of the knowledge base that a file or folder is in, as the person at the editor. */
+  async callKnowledge<Result>(uri: vscode.Uri, method: string, params: object): Promise<Result> {
+    return await this.run<Result>('vibes.kb', { uri: this.toProtocolUri(uri), method, params });
+  }
+
   /** Executes a command of the server that sends its result in parts; `onPart` gets each before the response. */
   async runInParts<Result>(
     command: string,
@@ -168,6 +176,7 @@ export class Server implements vscode.Disposable {
     this.settingsListener.dispose();
     this.stateChanges.dispose();
     this.provenanceChanges.dispose();
+    this.knowledgeChanges.dispose();
     this.readEnds.dispose();
   }
 
@@ -221,7 +230,7 @@ export class Server implements vscode.Disposable {
           ...this.changeBatcher.middleware,
           provideHover: async (document, position, token, next) => {
             const hover = await next(document, position, token);
-            return this.completeHover?.(hover, document, position) ?? hover;
+            return (await this.completeHover?.(hover, document, position)) ?? hover;
           },
           executeCommand: async (command, args: unknown[], next) =>
             this.commandOverrides.has(command)
@@ -240,7 +249,9 @@ export class Server implements vscode.Disposable {
     );
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE, SHOW_ANNOTATIONS], resolvedLenses: true } }; // VS Code would resolve lenses only when they are scrolled into view
+        capabilities.experimental = {
+          vibes: { commands: [REJECT_WITH_NOTE, SHOW_ANNOTATIONS, ...KNOWLEDGE_COMMANDS], resolvedLenses: true },
+        }; // VS Code would resolve lenses only when they are scrolled into view
       },
       initialize: () => undefined,
       getState: () => ({ kind: 'static' }),
@@ -248,6 +259,9 @@ export class Server implements vscode.Disposable {
     });
     client.onNotification('vibes/provenanceChanged', ({ uri }: { uri: string }) =>
       this.provenanceChanges.fire(client.protocol2CodeConverter.asUri(uri).toString()),
+    );
+    client.onNotification('vibes/knowledgeChanged', ({ uri }: { uri: string }) =>
+      this.knowledgeChanges.fire(client.protocol2CodeConverter.asUri(uri).toString()),
     );
     client.onDidChangeState(({ newState }) => {
       if (client !== this.client) return;

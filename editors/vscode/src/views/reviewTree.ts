@@ -1,13 +1,16 @@
-// The review view: what waits for a review, highest risk first, grouped by file, prompt or session.
+// The review view: what waits for a review, highest risk first, grouped by file, prompt or session; before it what is proposed to the
+// knowledge base.
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { isProposed, type Proposals, type Proposed } from '../knowledge/proposals';
 import { iconOf } from '../marks/shapes';
 import type { Band } from '../protocol';
 import type { ReviewQueue, Waiting } from '../reviewQueue';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 import { ago, fullTime } from '../time';
+import { proposalGroupItem, proposalItem, type ProposalGroup } from './proposalRows';
 
 /** Rows of a group, and groups, that are shown at first and with each click on *Show More*. */
 const PAGE = 200;
@@ -31,7 +34,7 @@ interface More {
   key: string;
   rest: number;
 }
-type Node = Group | More | Waiting;
+type Node = Group | ProposalGroup | More | Waiting | Proposed;
 
 /** Whether a command argument is a row of this view. */
 export function isWaiting(node: unknown): node is Waiting {
@@ -51,20 +54,22 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   constructor(
     private readonly server: Server,
     private readonly queue: ReviewQueue,
+    private readonly proposals: Proposals,
   ) {
     this.view = vscode.window.createTreeView('vibes.review', { treeDataProvider: this, showCollapseAll: true });
     this.disposables = [
       this.view,
       this.changes,
       queue.onDidChange(() => this.updateSoon()),
+      proposals.onDidChange(() => this.update()),
       server.onDidChangeState(() => this.updateHeader()),
-      this.view.onDidChangeVisibility(({ visible }) => queue.watch(visible)),
+      this.view.onDidChangeVisibility(({ visible }) => this.watch(visible)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('vibes.review.groupBy')) this.changes.fire(undefined);
       }),
       vscode.commands.registerCommand('vibes.ui.showMore', (key: unknown) => this.showMore(String(key))),
     ];
-    queue.watch(this.view.visible);
+    this.watch(this.view.visible);
   }
 
   async chooseGrouping(): Promise<void> {
@@ -73,12 +78,14 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 
   getChildren(node?: Node): Node[] {
-    if (node === undefined) return this.page('', this.groups());
-    return 'kind' in node && node.kind === 'group' ? this.page(node.key, node.rows) : [];
+    if (node === undefined) return [...this.proposalGroups(), ...this.page('', this.groups())];
+    return 'rows' in node ? this.page(node.key, node.rows) : [];
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
     if (isWaiting(node)) return rowItem(node, grouping());
+    if (isProposed(node)) return proposalItem(node);
+    if (node.kind === 'proposals') return proposalGroupItem(node, this.proposals.byProject.size === 1);
     return node.kind === 'more' ? moreItem(node) : groupItem(node, grouping());
   }
 
@@ -86,6 +93,20 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     clearTimeout(this.timer);
     this.endProgress?.();
     vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  private watch(isVisible: boolean): void {
+    this.queue.watch(isVisible);
+    this.proposals.watch(isVisible);
+  }
+
+  private proposalGroups(): ProposalGroup[] {
+    const groups = [...this.proposals.byProject].map(([project, rows]) => ({
+      kind: 'proposals' as const,
+      key: `proposals:${project}`,
+      rows,
+    }));
+    return groups.filter(({ rows }) => rows.length > 0);
   }
 
   private groups(): Group[] {
@@ -106,7 +127,7 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 
   /** Returns the first nodes, and one that shows more: VS Code builds all nodes of an open group at once. */
-  private page(key: string, nodes: readonly (Group | Waiting)[]): Node[] {
+  private page(key: string, nodes: readonly (Group | Waiting | Proposed)[]): Node[] {
     const limit = this.limits.get(key) ?? PAGE;
     const rest = nodes.length - limit;
     return rest <= 0 ? [...nodes] : [...nodes.slice(0, limit), { kind: 'more', key, rest }];
@@ -147,12 +168,14 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     else this.endProgress?.();
     void vscode.commands.executeCommand('setContext', 'vibes.queueKnown', isKnown);
     void vscode.commands.executeCommand('setContext', 'vibes.starting', this.server.state === 'starting');
-    const counts = countsOf(rows);
-    this.view.badge = isKnown && rows.length > 0 ? { value: rows.length, tooltip: `${rows.length} to review${counts}` } : undefined;
+    const total = rows.length + this.proposals.count;
+    const summary = `${total} to review${countsOf(rows, this.proposals.count)}`;
+    this.view.badge = isKnown && total > 0 ? { value: total, tooltip: summary } : undefined;
     this.view.description = isKnown && rows.length + reviewed > 0 ? `${reviewed} of ${rows.length + reviewed} reviewed` : '';
-    if (failure !== undefined) this.view.message = plain(failure, 300);
+    const reason = failure ?? this.proposals.failure;
+    if (reason !== undefined) this.view.message = plain(reason, 300);
     else if (isLoading) this.view.message = `Reading the project: ${rows.length} to review so far…`;
-    else this.view.message = rows.length === 0 ? '' : `${rows.length} to review${counts}`;
+    else this.view.message = total === 0 ? '' : summary;
   }
 
   private showProgress(): void {
@@ -171,10 +194,11 @@ function grouping(): Grouping {
   return vscode.workspace.getConfiguration('vibes').get<Grouping>('review.groupBy', 'file');
 }
 
-/** Returns the numbers of the risk bands, such as `: 1 critical, 2 high`; empty without risk. */
-function countsOf(rows: readonly Waiting[]): string {
+/** Returns the numbers of the risk bands and proposals, such as `: 1 critical, 2 high, 1 proposal`; empty if there are none. */
+function countsOf(rows: readonly Waiting[], proposals: number): string {
   const counts = BAND_NAMES.map((band) => [rows.filter((row) => row.band === band).length, band] as const);
   const some = counts.filter(([count]) => count > 0).map(([count, band]) => `${count} ${band}`);
+  if (proposals > 0) some.push(`${proposals} ${proposals === 1 ? 'proposal' : 'proposals'}`);
   return some.length === 0 ? '' : `: ${some.join(', ')}`;
 }
 
