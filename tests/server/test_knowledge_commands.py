@@ -225,3 +225,26 @@ async def test_without_a_knowledge_base_there_is_nothing(editor: Editor, tmp_pat
     assert (found["project"], found["claims"], found["pending"]) == (None, [], [])
     with pytest.raises(JsonRpcException, match=r"no \.vouch/"):
         await editor.run("vibes.kb", {"uri": uri, "method": "kb.status"})
+
+
+async def test_what_waits_is_listed_with_the_lines_that_it_cites(
+    editor: Editor, kb: KnowledgeFiles
+) -> None:
+    evidence = kb.evidence("ev-1", kb.source("a.py", STORY), "L4-L7")
+    kb.proposal("20260521-100000-00000002", "Digests are short", evidence)
+    kb.proposal("20260521-100000-00000001", "Nothing is cited")
+    kb.cited("a.py", STORY, "L10-L13")
+    uri = editor.open(kb.project / "a.py")
+    editor.insert(uri, 0, "# above\n")
+    found = await editor.run("vibes.kbPending", {"uri": kb.project.as_uri()})
+    assert found["project"] == kb.project.as_uri()
+    first, second = found["pending"]
+    assert (first["text"], first["proposedBy"]) == ("Nothing is cited", "codex")
+    assert "uri" not in first
+    assert (second["text"], second["filePath"], second["uri"]) == ("Digests are short", "a.py", uri)
+    assert (second["lineStart"], second["lineEnd"], second["state"]) == (5, 8, "moved")
+
+    decision = {"proposal_id": first["proposalId"], "reason": "cites nothing"}
+    params = {"method": "kb.reject", "params": decision}
+    await editor.run("vibes.kb", {"uri": uri, **params})
+    assert (await editor.run("vibes.kbPending", {"uri": uri}))["pending"] == [second]

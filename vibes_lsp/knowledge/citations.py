@@ -82,6 +82,11 @@ class KnowledgeSnapshot:
         """Return a proposal that waits; None if there is none."""
         return self.get(Kind.PENDING, identifier)
 
+    def proposals(self) -> list[Members]:
+        """Return the proposals that wait, the oldest first."""
+        found = self.objects.get(Kind.PENDING, {})
+        return [found[identifier] for identifier in sorted(found)]
+
     def lines_in(self, path: str) -> list[tuple[Citation, EvidenceLines]]:
         """Return the evidence of a file with the lines that it names; reads captured sources.
 

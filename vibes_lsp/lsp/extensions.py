@@ -43,6 +43,7 @@ class CommandName(StrEnum):
     ATTEST = "vibes.attest"
     KB = "vibes.kb"
     KB_AT = "vibes.kbAt"
+    KB_PENDING = "vibes.kbPending"
     KB_PROPOSE = "vibes.kbPropose"
     KB_REANCHOR = "vibes.kbReanchor"
 

@@ -54,21 +54,23 @@ def proposal_members(knowledge: DocumentKnowledge, placed: PlacedCitation) -> li
     for identifier in placed.citation.proposals:
         proposal = knowledge.snapshot.proposal(identifier)
         if proposal is not None:
-            payload = proposal["payload"]
-            found.append(
-                {
-                    "proposalId": identifier,
-                    "kind": proposal["kind"],
-                    "text": proposal_text(proposal),
-                    "type": payload.get("type"),
-                    "confidence": payload.get("confidence"),
-                    "proposedBy": proposal["proposed_by"],
-                    "proposedAt": proposal["proposed_at"],
-                    "rationale": proposal.get("rationale"),
-                    **_place_members(placed),
-                }
-            )
+            found.append({**describe_proposal(proposal), **_place_members(placed)})
     return found
+
+
+def describe_proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a proposal that do not depend on a place."""
+    payload = proposal["payload"]
+    return {
+        "proposalId": proposal["id"],
+        "kind": proposal["kind"],
+        "text": proposal_text(proposal),
+        "type": payload.get("type"),
+        "confidence": payload.get("confidence"),
+        "proposedBy": proposal["proposed_by"],
+        "proposedAt": proposal["proposed_at"],
+        "rationale": proposal.get("rationale"),
+    }
 
 
 def proposal_text(proposal: Mapping[str, Any]) -> str:

@@ -23,7 +23,11 @@ from vibes_lsp.index.project_files import read_content
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
-from vibes_lsp.lsp.knowledge_texts import claim_members, proposal_members
+from vibes_lsp.lsp.knowledge_texts import (
+    claim_members,
+    describe_proposal,
+    proposal_members,
+)
 from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, run_use_case
 
 _MAX_ANSWERED: Final = 100
@@ -45,6 +49,17 @@ class MethodArguments:
     params: Any = None
     uri: str | None = None
     requestId: str | None = None  # noqa: N815  # its name on the wire
+
+
+@dataclass(frozen=True, slots=True)
+class PendingArguments:
+    """The argument of `vibes.kbPending`.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+    """
+
+    uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +167,7 @@ class _Answered:
 
 def register(server: Server) -> None:
     """Offer the commands."""
+    _register_lists(server)
     answered = _Answered()
 
     @server.command(CommandName.KB)
@@ -161,21 +177,6 @@ def register(server: Server) -> None:
         reviewer = ls.settings.reviewer
         work = partial(_call, folder, reviewer, arguments.method, params)
         return await answered.once(arguments.requestId, partial(_run, ls, work))
-
-    @server.command(CommandName.KB_AT)
-    async def at(ls: Server, arguments: LinesArguments) -> dict[str, Any]:
-        knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
-        if knowledge is None:
-            return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
-        within = arguments.range
-        placed = knowledge.placed if within is None else knowledge.at(*_lines(within))
-        return {
-            "uri": arguments.uri,
-            "version": knowledge.version,
-            "project": knowledge.project.as_uri(),
-            "claims": [claim for each in placed for claim in claim_members(knowledge, each)],
-            "pending": [found for each in placed for found in proposal_members(knowledge, each)],
-        }
 
     @server.command(CommandName.KB_PROPOSE)
     async def propose(ls: Server, arguments: ProposeArguments) -> Any:
@@ -205,6 +206,30 @@ def register(server: Server) -> None:
         return await answered.once(arguments.requestId, partial(_run, ls, work))
 
 
+def _register_lists(server: Server) -> None:
+    """Offer the commands that only read: what is at lines, and what waits."""
+
+    @server.command(CommandName.KB_AT)
+    async def at(ls: Server, arguments: LinesArguments) -> dict[str, Any]:
+        knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
+        if knowledge is None:
+            return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
+        within = arguments.range
+        placed = knowledge.placed if within is None else knowledge.at(*_lines(within))
+        return {
+            "uri": arguments.uri,
+            "version": knowledge.version,
+            "project": knowledge.project.as_uri(),
+            "claims": [claim for each in placed for claim in claim_members(knowledge, each)],
+            "pending": [found for each in placed for found in proposal_members(knowledge, each)],
+        }
+
+    @server.command(CommandName.KB_PENDING)
+    async def pending(ls: Server, arguments: PendingArguments) -> dict[str, Any]:
+        folder = run_use_case(lambda: _folder(ls, arguments.uri))
+        return {"project": folder.parent.as_uri(), "pending": await _pending(ls, folder)}
+
+
 async def _run(ls: Server, work: Callable[[], Any]) -> Any:
     """Return what a use case returns, in a thread; the next answers have what it wrote."""
     try:
@@ -213,6 +238,25 @@ async def _run(ls: Server, work: Callable[[], Any]) -> Any:
         raise CommandFailed(error) from error
     finally:
         await ls.knowledge.refresh()
+
+
+async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
+    """Return the proposals that wait, the oldest first, with the first lines that each cites."""
+    own = await ls.knowledge.about((folder / "config.yaml").as_uri(), is_patient=True)
+    if own is None:
+        return []
+    places: dict[str, dict[str, Any]] = {}
+    for path, citations in sorted(own.snapshot.citations.items()):
+        if not any(each.proposals for each in citations):
+            continue
+        uri = (folder.parent / path).as_uri()
+        found = await ls.knowledge.about(uri, is_patient=True)
+        if found is None or found.project != folder.parent:  # a knowledge base within has this file
+            continue
+        for placed in found.placed:
+            for each in proposal_members(found, placed):
+                places.setdefault(each["proposalId"], {"uri": uri, "filePath": path, **each})
+    return [places.get(each["id"]) or describe_proposal(each) for each in own.snapshot.proposals()]
 
 
 def _folder(ls: Server, uri: str | None) -> Path:
