@@ -56,6 +56,12 @@ class UnreadableFile(VibesError):
         return isinstance(other, UnreadableFile) and other.message == self.message
 
 
+class OutdatedIndex(UnreadableFile):
+    """An index on disk is damaged, or is not of the log as it is now; asking again rebuilds it."""
+
+    code = "outdated-index"
+
+
 class BrokenBlob(VibesError):
     """Stored reasoning cannot be decompressed, or only beyond the limits."""
 

@@ -7,7 +7,13 @@ from tests.architecture import source_tree
 from tests.requirements import REPOSITORY
 
 THE_DECODER = "vibes_lsp/model/canonical_json.py"
-OWN_CACHES = {"vibes_lsp/history/git_cache.py", "vibes_lsp/ingest/work_tree.py"}
+OWN_CACHES = {
+    "vibes_lsp/history/git_cache.py",
+    "vibes_lsp/index/log_columns.py",
+    "vibes_lsp/index/saved_columns.py",
+    "vibes_lsp/index/saved_log.py",
+    "vibes_lsp/ingest/work_tree.py",
+}
 """They read msgpack that they wrote to the user's cache folder, with a checksum."""
 THE_YAML_READER = "vibes_lsp/knowledge/object_format.py"
 """It loads plain values only, of bounded size and depth, without aliases."""

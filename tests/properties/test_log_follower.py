@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import IDS, logs, split_logs
 from tests.unit.store.followed_log import FollowedLog
+from vibes_lsp.index.columns import Column, Names
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from vibes_lsp.index.log_columns import LogColumns
 
 
 @contextmanager
@@ -41,12 +44,24 @@ def append(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
+def contents(columns: LogColumns) -> tuple[object, ...]:
+    """Return the content of columns; names instead of their numbers."""
+    return (
+        [list(column) for column in vars(columns).values() if isinstance(column, Column)],
+        [list(names) for names in vars(columns).values() if isinstance(names, Names)],
+        {path: list(lines) for path, lines in columns.annotations.items()},
+        {session: list(lines) for session, lines in columns.sessions.items()},
+        [columns.files_of_session(session) for session in columns.annotating_sessions],
+        columns.broken,
+    )
+
+
 def knowledge(index: LogIndex) -> tuple[object, ...]:
     """Return all answers of an index as comparable values."""
     edges = [index.edges(source=each, target=each) for each in (*IDS, "short")]
     records = [index.by_id(each) for each in (*IDS, "short", "x")]
     return (
-        index.columns,
+        contents(index.columns),
         list(index.records(range(1, len(index.columns) + 1))),
         edges,
         records,

@@ -176,7 +176,7 @@ def _hook(context: CheckContext) -> Iterator[Step]:
 
 def _annotations(context: CheckContext) -> Step:
     columns = context.trail.log.columns
-    count = sum(map(len, columns.annotations.values()))
+    count = len(columns.annotation_lines)
     if not count:
         return Step(
             Group.TRAIL,

@@ -12,9 +12,10 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
-from vibes_lsp.index.log_columns import EDGE_TYPES, id_key
+from vibes_lsp.index.log_columns import EDGE_TYPES
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text

@@ -82,7 +82,7 @@ def _shown_path(file: Path) -> str:
 
 
 def _measure(audit_dir: Path | None, *, use_git: bool) -> BadgeNumbers:
-    project = open_project(audit_dir)
+    project = open_project(audit_dir, uses_saved=False)
     directory = project.trail.directory
     tier = _tier(directory)
     with project.locator(use_git=use_git, use_cache=True) as locator:

@@ -83,7 +83,7 @@ def command(
         raise click.MissingParameter(
             ctx=context, param=context.command.params[0], param_type="option"
         )
-    project = open_project(audit_dir)
+    project = open_project(audit_dir, uses_saved=False)
     directory = project.trail.directory
     unsupported = unsupported_versions(project.config, project.trail.manifest)
     if unsupported:
@@ -140,7 +140,7 @@ def agent_trace_command(
 
     Prints one record a line, or adds them to FILE, where other records stay as they are.
     """
-    project = open_project(audit_dir)
+    project = open_project(audit_dir, uses_saved=False)
     with project.locator(use_git=git) as locator:
         exported = export_traces(locator)
     changed = None if file is None else _write_traces(file, exported)

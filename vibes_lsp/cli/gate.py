@@ -124,7 +124,7 @@ def command(  # noqa: PLR0917
         )
     bound = parse_threshold(threshold)
     with _without_garbage_collection():
-        trail = open_trail(audit_dir, folds=False)
+        trail = open_trail(audit_dir, folds=False, uses_saved=False)
         only = _relative_paths(files, trail.directory) if files else None
         inputs = load_inputs(trail, base)
         with ProjectLocator(trail, use_kept_texts=False) as locator, progress() as step:

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.cli.output import OutputClosed, print_error, print_usage_error
-from vibes_lsp.errors import VibesError, report
+from vibes_lsp.errors import OutdatedIndex, VibesError, report
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Start": {
@@ -209,7 +209,10 @@ def _usage_hint(error: click.ClickException) -> str:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
+        try:
+            code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
+        except OutdatedIndex:  # it is dropped; the next attempt reads the log itself
+            code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
         sys.stdout.flush()
     except VibesError as error:
         print_error(error)

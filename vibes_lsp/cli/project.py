@@ -63,7 +63,7 @@ def fold_waiting_events(directory: AuditDir) -> None:
         fold_for_reader(directory)
 
 
-def open_trail(audit_dir: Path | None, *, folds: bool = True) -> Trail:
+def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool = True) -> Trail:
     """Read an audit trail, with progress on a terminal.
 
     Warns about a version of the standard that is not supported (RFC 12.1).
@@ -71,6 +71,8 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True) -> Trail:
     Args:
         audit_dir: What `--audit-dir` names.
         folds: Whether to record agents' events that wait first, if that is possible.
+        uses_saved: Whether to use and save the index of a large log: for commands that display,
+            not for those that decide or publish.
 
     Raises:
         AuditDirNotFound: There is none.
@@ -84,10 +86,11 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True) -> Trail:
         repository = open_repository(directory.project)
         return repository.nearest_ancestor(commits) if repository is not None else None
 
-    trail = Trail(directory, nearest_commit=nearest)
+    trail = Trail(directory, nearest_commit=nearest, uses_saved=uses_saved)
     log = file_signature(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
+        trail.log.save()
     if trail.log.problem is not None:
         raise trail.log.problem
     for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):
@@ -122,12 +125,15 @@ class OpenProject:
         return ProjectLocator(self.trail, use_git=use_git, use_cache=use_cache)
 
 
-def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProject:
+def open_project(
+    audit_dir: Path | None, near: Path | None = None, *, uses_saved: bool = True
+) -> OpenProject:
     """Read an audit trail and the project's policy.
 
     Args:
         audit_dir: What `--audit-dir` names.
         near: A file; without `audit_dir`, the nearest audit directory above it is used.
+        uses_saved: See `open_trail`.
 
     Raises:
         AuditDirNotFound: There is none.
@@ -138,7 +144,7 @@ def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProjec
         if audit_dir is None and near is not None
         else audit_dir
     )
-    trail = open_trail(found)
+    trail = open_trail(found, uses_saved=uses_saved)
     return OpenProject(trail, load_config(trail.directory))
 
 

@@ -50,7 +50,7 @@ def disclose_command(identifier: str, audit_dir: Path | None) -> None:
     The proof has hashes of other entries, but not their content. `vibes verify --disclosure FILE`
     checks it without the audit trail.
     """
-    trail = open_trail(audit_dir)
+    trail = open_trail(audit_dir, uses_saved=False)
     found = look_up(trail, identifier)
     if found.kind != "entry":
         raise UnknownId(

@@ -14,6 +14,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
+from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import (
     Lineage,
     NearestCommit,
@@ -22,7 +23,7 @@ from vibes_lsp.index.lineage import (
     is_same_edit,
     replaces,
 )
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogColumns, id_key
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogColumns
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.paths import normal_path
@@ -160,8 +161,6 @@ class LineageCache:
 
     def _reset(self, columns: LogColumns) -> None:
         self._columns = columns
-        self._spellings: dict[str, list[str]] = {}
-        self._spelled = 0
         self._files: dict[str, _File] = {}
 
     def lineages_in(self, path: str) -> list[Lineage]:
@@ -183,8 +182,8 @@ class LineageCache:
             file = _File()
         lines = [
             line
-            for spelling in self._spellings_of(name)
-            for line in _after(self._columns.annotations[spelling], file.until)
+            for number in self._columns.paths.variants(name)
+            for line in self._lines_after(number, file.until)
         ]
         if not file.until or not self._append(file, sorted(lines)):
             seeds = [*sorted(lines), *self._affected(file)] if file.until else sorted(lines)
@@ -298,24 +297,23 @@ class LineageCache:
                 if any(file.components.get(end) or end in own for end in ends):
                     yield ends
 
-    def _spellings_of(self, path: str) -> Sequence[str]:
-        """Return the spellings of a path in the log."""
-        names = self._columns.annotations
-        if len(names) > self._spelled:
-            for name in list(names)[self._spelled :]:
-                self._spellings.setdefault(normal_path(name), []).append(name)
-            self._spelled = len(names)
-        return self._spellings.get(path, ())
+    def _lines_after(self, number: int, until: int) -> Iterator[int]:
+        """Yield the lines after one that annotate a path, given by its number, newest first."""
+        columns = self._columns
+        for index in columns.by_path.newest_first(number):
+            line = columns.annotation_lines[index]
+            if line <= until:
+                return
+            yield line
 
     def _components(
         self, records: Iterable[LogRecord]
     ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
         """Yield the components of records with their lineages, across files."""
-        named = self._log.edge_ends(EdgeType.SUPERSEDES)
         annotations: dict[str, LogRecord] = {}
         for each in {record.id: record for record in reversed(list(records))}.values():
             key = id_key(each.id)
-            if key in named:
+            if self._log.is_edge_end(key, EdgeType.SUPERSEDES):
                 annotations[each.id] = each
             else:  # most annotations are connected with none
                 yield _Component({each.id}, {key}, {key}), [Lineage((each,), each)]
@@ -367,7 +365,3 @@ class LineageCache:
         return _Component(
             firsts, members, members | named, self._nearest_commit is not None and has_asked
         ), lineages
-
-
-def _after(lines: Sequence[int], until: int) -> Sequence[int]:
-    return lines[bisect_right(lines, until) :]

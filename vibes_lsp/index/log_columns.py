@@ -1,73 +1,37 @@
-"""The log as arrays: for each line its offset, kind, id key and the members to find it by."""
+"""The log as columns: for each line its offset, kind, id key and the members to find it by."""
 
 from __future__ import annotations
 
-import binascii
-import re
-import sys
 from array import array
-from collections import deque
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from enum import IntEnum
-from itertools import accumulate, compress, repeat
+from itertools import accumulate, compress, islice, repeat
 from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.columns import (
+    Column,
+    LinesByName,
+    Links,
+    Names,
+    Parts,
+    group_bits,
+    saved_links,
+    saved_names,
+)
+from vibes_lsp.index.id_keys import append_id_keys, id_key
+from vibes_lsp.index.saved_columns import SavedFile, SavedLinks
 from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
-from vibes_lsp.model.hashing import annotation_id, sha256
+from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
 from vibes_lsp.store.log_follower import MAX_LINE, LineBatch
-
-KEY_DIGITS: Final = 8
-"""Hexadecimal digits of an id in the upper half of its key."""
-KEY_HASH_BITS: Final = 32
-"""Bits in the lower half of a key."""
-_REST: Final = (1 << KEY_HASH_BITS) - 1
-_FULL: Final = 64
-_DIGITS: Final = re.compile(rf"[0-9A-Fa-f]{{{KEY_DIGITS}}}\Z").match
-
-
-def id_key(identifier: str) -> int:
-    """Return the 64-bit key of an id, valid in this process only.
-
-    The upper half is the first digits of the id, so that a prefix is a range of keys; of an id that
-    is no digest, the digits of its digest. The lower half hashes the whole id: a trail may contain
-    any ids, and a counter in the last digits must not give all of them one key.
-    """
-    digits = (
-        identifier[:KEY_DIGITS]
-        if len(identifier) == _FULL and _DIGITS(identifier[:KEY_DIGITS])
-        else _digest(identifier)[:KEY_DIGITS]
-    )
-    return int(digits, 16) << KEY_HASH_BITS | hash(identifier) & _REST
-
-
-def append_id_keys(column: array[int], identifiers: list[str]) -> None:
-    """Append the keys of many ids; converting all digits at once makes the scan fast."""
-    digests = identifiers
-    if set(map(len, identifiers)) != {_FULL}:
-        digests = [each if len(each) == _FULL else _digest(each) for each in identifiers]
-    try:
-        first = array("I", binascii.unhexlify("".join(digests)))[:: _FULL // KEY_DIGITS]
-    except ValueError:  # as long as a digest, but not hexadecimal
-        column.extend(map(id_key, identifiers))
-        return
-    is_little = sys.byteorder == "little"
-    if is_little:
-        first.byteswap()
-    halves = array("I", array("q", map(hash, identifiers)).tobytes())
-    halves[is_little::2] = first
-    column.frombytes(halves.tobytes())
-
-
-def _digest(identifier: str) -> str:
-    return sha256(identifier.encode("utf-8", "surrogatepass"))
 
 
 class LogLineKind(IntEnum):
@@ -180,48 +144,72 @@ _IS_ANNOTATION: Final = _mask(*ANNOTATION_KINDS)
 _IS_EDGE: Final = _mask(LogLineKind.EDGE)
 _IS_SESSION: Final = _mask(LogLineKind.SESSION)
 _IS_DELEGATION: Final = _mask(LogLineKind.DELEGATION)
+_MAX_SAVED_BROKEN: Final = 1_000
 
 
-@dataclass
 class NamedEntries:
     """Which annotations name entries of one type.
 
     Attributes:
         lines: The lines of annotations that name one.
-        hashes: Parallel to it, Python's hashes of the entries' ids.
+        keys: Parallel to it, the keys of the entries' ids.
+        links: Finds these by key.
     """
 
-    lines: array[int] = field(default_factory=lambda: array("I"))
-    hashes: array[int] = field(default_factory=lambda: array("q"))
+    def __init__(self, lines: Column, keys: Column, saved: SavedLinks | None) -> None:
+        self.lines, self.keys = lines, keys
+        self.links = Links(keys, saved)
 
     def extend(self, lines: Iterable[int], named: Sequence[str | None]) -> None:
         """Append the entry that each of some lines names."""
         if any(named):
-            self.lines.extend(compress(lines, named))
-            self.hashes.extend(map(hash, filter(None, named)))
+            self.lines.added.extend(compress(lines, named))
+            append_id_keys(self.keys.added, list(filter(None, named)))
 
     def last_lines(self, identifier: str, limit: int) -> list[int]:
         """Return the last lines that name an entry, in order, and perhaps another one."""
-        wanted, at = hash(identifier), 0
-        found: deque[int] = deque(maxlen=limit)
-        with suppress(ValueError):  # there are no more
-            while True:
-                at = self.hashes.index(wanted, at) + 1
-                found.append(self.lines[at - 1])
-        return list(found)
+        last = list(islice(self.links.newest_first(id_key(identifier)), limit))
+        return [self.lines[index] for index in reversed(last)]
+
+    def to_save(self, name: str) -> Parts:
+        """Return all columns."""
+        bits = group_bits(len(self.keys))
+        return {
+            f"{name} lines": self.lines.parts(),
+            f"{name} keys": self.keys.parts(),
+            **self.links.to_save(name, 1 << bits, 64 - bits),
+        }
 
 
-@dataclass
-class LogColumns:
-    """All lines read so far, numbered from 1.
+class _Facts(msgspec.Struct, array_like=True):
+    """What is saved beside the columns.
 
     Attributes:
+        broken: The broken lines with the reason.
+    """
+
+    broken: list[BrokenLine]
+
+
+class LogColumns:
+    """All lines read so far, numbered from 1; the first of them may be in a saved file.
+
+    Args:
+        saved: A file with the columns that `to_save` gave.
+        saved_facts: What it gave beside them.
+
+    Attributes:
+        saved: The file.
         ends: For each line, the number of bytes up to its end, newlines not counted.
         kinds: For each line, its `LogLineKind`.
         keys: For each line, the key of its record's id.
+        annotation_lines: For each annotation, its line; the following columns are parallel to it.
+        annotation_paths: Numbers of the recorded paths in `paths`.
+        annotation_sessions: Numbers in `annotating_sessions`.
+        paths: The recorded paths; one normal form may have several.
+        annotating_sessions: The sessions that annotations name.
         annotations: Line numbers by `file_path`, as recorded.
         sessions: Line numbers of session records by `session_id`.
-        session_files: The files that each session's annotations name, as recorded.
         delegations: Line numbers of delegations.
         prompts: The prompts that annotations name.
         decisions: The decisions that annotations name.
@@ -233,24 +221,115 @@ class LogColumns:
         broken: Lines that are not records.
     """
 
-    ends: array[int] = field(default_factory=lambda: array("Q"))
-    kinds: bytearray = field(default_factory=bytearray)
-    keys: array[int] = field(default_factory=lambda: array("Q"))
-    annotations: dict[str, array[int]] = field(default_factory=dict)
-    sessions: dict[str, list[int]] = field(default_factory=dict)
-    session_files: dict[str, set[str]] = field(default_factory=dict)
-    delegations: list[int] = field(default_factory=list)
-    prompts: NamedEntries = field(default_factory=NamedEntries)
-    decisions: NamedEntries = field(default_factory=NamedEntries)
-    edge_lines: array[int] = field(default_factory=lambda: array("I"))
-    edge_types: bytearray = field(default_factory=bytearray)
-    edge_reasons: bytearray = field(default_factory=bytearray)
-    edge_sources: array[int] = field(default_factory=lambda: array("Q"))
-    edge_targets: array[int] = field(default_factory=lambda: array("Q"))
-    broken: list[BrokenLine] = field(default_factory=list)
+    def __init__(self, saved: SavedFile | None = None, saved_facts: bytes = b"") -> None:
+        facts = _Facts([]) if saved is None else msgspec.msgpack.decode(saved_facts, type=_Facts)
+
+        def column(name: str, code: str) -> Column:
+            return Column(code, None if saved is None else saved.column(name))
+
+        def links(name: str, values: Column) -> Links:
+            return Links(values, None if saved is None else saved_links(saved, name))
+
+        def names(name: str, normal_form: Callable[[str], str] = str) -> Names:
+            return Names(normal_form, None if saved is None else saved_names(saved, name))
+
+        def entries(name: str) -> NamedEntries:
+            return NamedEntries(
+                column(f"{name} lines", "I"),
+                column(f"{name} keys", "Q"),
+                None if saved is None else saved_links(saved, name),
+            )
+
+        self.saved = saved
+        self.ends = column("ends", "Q")
+        self.kinds = column("kinds", "B")
+        self.keys = column("keys", "Q")
+        self.annotation_lines = column("annotation lines", "I")
+        self.annotation_paths = column("annotation paths", "I")
+        self.annotation_sessions = column("annotation sessions", "I")
+        self.session_lines = column("session lines", "I")
+        self.session_names = column("session names", "I")
+        self.delegations = column("delegations", "I")
+        self.edge_lines = column("edge lines", "I")
+        self.edge_types = column("edge types", "B")
+        self.edge_reasons = column("edge reasons", "B")
+        self.edge_sources = column("edge sources", "Q")
+        self.edge_targets = column("edge targets", "Q")
+        self.prompts = entries("prompts")
+        self.decisions = entries("decisions")
+        self.paths = names("paths", normal_path)
+        self.annotating_sessions = names("annotating sessions")
+        self.logged_sessions = names("logged sessions")
+        self.ids = links("ids", self.keys)
+        self.edges_by_source = links("sources", self.edge_sources)
+        self.edges_by_target = links("targets", self.edge_targets)
+        self.by_path = links("by path", self.annotation_paths)
+        self.by_session = links("by session", self.annotation_sessions)
+        self._session_records = links("session records", self.session_names)
+        self.annotations = LinesByName(
+            self.paths, self.by_path, self.annotation_lines, self.annotation_paths
+        )
+        self.sessions = LinesByName(
+            self.logged_sessions, self._session_records, self.session_lines, self.session_names
+        )
+        self.broken = facts.broken
+        self._files: dict[int, tuple[int, set[int]]] = {}
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def to_save(self) -> tuple[Parts, bytes] | None:
+        """Return all columns and what is saved beside them; None if too many lines are broken."""
+        if len(self.broken) > _MAX_SAVED_BROKEN:
+            return None
+        id_bits, edge_bits = group_bits(len(self)), group_bits(len(self.edge_lines))
+        columns: dict[str, Sequence[array[int] | memoryview]] = {
+            "ends": self.ends.parts(),
+            "kinds": self.kinds.parts(),
+            "keys": self.keys.parts(),
+            "annotation lines": self.annotation_lines.parts(),
+            "annotation paths": self.annotation_paths.parts(),
+            "annotation sessions": self.annotation_sessions.parts(),
+            "session lines": self.session_lines.parts(),
+            "session names": self.session_names.parts(),
+            "delegations": self.delegations.parts(),
+            "edge lines": self.edge_lines.parts(),
+            "edge types": self.edge_types.parts(),
+            "edge reasons": self.edge_reasons.parts(),
+            "edge sources": self.edge_sources.parts(),
+            "edge targets": self.edge_targets.parts(),
+            **self.prompts.to_save("prompts"),
+            **self.decisions.to_save("decisions"),
+            **self.paths.to_save("paths"),
+            **self.annotating_sessions.to_save("annotating sessions"),
+            **self.logged_sessions.to_save("logged sessions"),
+            **self.ids.to_save("ids", 1 << id_bits, 64 - id_bits),
+            **self.edges_by_source.to_save("sources", 1 << edge_bits, 64 - edge_bits),
+            **self.edges_by_target.to_save("targets", 1 << edge_bits, 64 - edge_bits),
+            **self.by_path.to_save("by path", len(self.paths)),
+            **self.by_session.to_save("by session", len(self.annotating_sessions)),
+            **self._session_records.to_save("session records", len(self.logged_sessions)),
+        }
+        return columns, msgspec.msgpack.encode(_Facts(self.broken))
+
+    def lines_with_key(self, key: int) -> list[int]:
+        """Return the lines whose record has this key."""
+        return [index + 1 for index in self.ids.items(key)]
+
+    def files_of_session(self, session: str) -> AbstractSet[int]:
+        """Return the numbers of the paths that a session's annotations name."""
+        number = self.annotating_sessions.find(session) if session else None
+        if number is None:
+            return frozenset()
+        until, files = self._files.get(number, (0, set()))
+        unnamed = self.paths.find("")
+        for index in self.by_session.newest_first(number):
+            if index < until:
+                break
+            if (path := self.annotation_paths[index]) != unnamed:
+                files.add(path)
+        self._files[number] = len(self.annotation_paths), files
+        return files
 
     def byte_range(self, line: int) -> tuple[int, int]:
         """Return the byte offset and length of a line, without its newline."""
@@ -259,12 +338,12 @@ class LogColumns:
 
     def append(self, batch: LineBatch) -> None:
         """Append a batch of lines; a broken line goes to `broken` and hides no other (R12)."""
-        last = self.ends[-1] if self.ends else 0
+        last = self.ends[len(self) - 1] if len(self) else 0
         if batch.oversized is not None:
-            self.ends.append(last + batch.oversized)
+            self.ends.added.append(last + batch.oversized)
             self._extend([self._broken(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
             return
-        self.ends.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
+        self.ends.added.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
         rows = _DECODER.decode_all(batch.lines)
         if rows is None:
             rows = [
@@ -275,48 +354,49 @@ class LogColumns:
     def _extend(self, rows: list[Any], batch: LineBatch) -> None:
         """Append decoded rows. The hot path: one C-level pass for each column, no loop."""
         kinds = bytes(map(_KINDS.__getitem__, map(type, rows)))
-        self.kinds += kinds
+        self.kinds.added.frombytes(kinds)
         identifiers = list(map(_GET_ID, rows))
         if None in identifiers:
             for index, identifier in enumerate(identifiers):
                 if identifier is None:
                     identifiers[index] = self._computed_id(batch.lines[index], kinds[index])
-        append_id_keys(self.keys, identifiers)
+        append_id_keys(self.keys.added, identifiers)
         numbers = range(batch.first, batch.first + len(rows))
         edges = kinds.translate(_IS_EDGE)
         if 1 in edges:
-            self.edge_lines.extend(compress(numbers, edges))
+            self.edge_lines.added.extend(compress(numbers, edges))
             self._add_edges(list(compress(rows, edges)))
         placed = kinds.translate(_IS_ANNOTATION)
-        self._add_annotations(list(compress(numbers, placed)), list(compress(rows, placed)))
-        for number in compress(numbers, kinds.translate(_IS_SESSION)):
-            self.sessions.setdefault(rows[number - batch.first].session_id or "", []).append(number)
-        self.delegations.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
+        if 1 in placed:
+            self._add_annotations(list(compress(numbers, placed)), list(compress(rows, placed)))
+        sessions = kinds.translate(_IS_SESSION)
+        if 1 in sessions:
+            self.session_lines.added.extend(compress(numbers, sessions))
+            names = map(_GET_SESSION, compress(rows, sessions))
+            self.session_names.added.extend(self.logged_sessions.numbers(names))
+        self.delegations.added.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
 
     def _add_annotations(self, numbers: list[int], rows: list[Any]) -> None:
         self.prompts.extend(numbers, list(map(_GET_PROMPT, rows)))
         self.decisions.extend(numbers, list(map(_GET_DECISION, rows)))
-        annotations, session_files = self.annotations, self.session_files
-        for number, path, session in zip(
-            numbers, map(_GET_PATH, rows), map(_GET_SESSION, rows), strict=True
-        ):
-            lines = annotations.get(path)
-            if lines is None:
-                lines = annotations.setdefault(path or "", array("I"))
-            lines.append(number)
-            if session and path:
-                session_files.setdefault(session, set()).add(path)
+        self.annotation_lines.added.extend(numbers)
+        self.annotation_paths.added.extend(self.paths.numbers(map(_GET_PATH, rows)))
+        self.annotation_sessions.added.extend(
+            self.annotating_sessions.numbers(map(_GET_SESSION, rows))
+        )
 
     def _add_edges(self, edges: list[Any]) -> None:
-        self.edge_types += bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
-        self.edge_reasons += bytes(
+        self.edge_types.added.extend(
+            map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN))
+        )
+        self.edge_reasons.added.extend(
             [_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges]
         )
         append_id_keys(
-            self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges]
+            self.edge_sources.added, [edge.source_ref or edge.source_id or "" for edge in edges]
         )
         append_id_keys(
-            self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges]
+            self.edge_targets.added, [edge.target_ref or edge.target_id or "" for edge in edges]
         )
 
     def _computed_id(self, line: bytes, kind: int) -> str:

@@ -7,34 +7,29 @@ from __future__ import annotations
 
 import re
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.index import saved_log
+from vibes_lsp.index.id_keys import KEY_DIGITS, KEY_HASH_BITS, id_key
 from vibes_lsp.index.log_columns import (
     ANNOTATION_KINDS,
     EDGE_TYPES,
-    KEY_DIGITS,
-    KEY_HASH_BITS,
     LogColumns,
     LogLineKind,
-    id_key,
 )
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
-from vibes_lsp.store.log_follower import LogFollower, read_lines
+from vibes_lsp.store.log_follower import LogFollower
 
-_OTHER_KINDS: Final = frozenset(
-    {LogLineKind.SESSION, LogLineKind.EDGE, LogLineKind.DELEGATION, LogLineKind.OTHER}
-)
+_NO_RECORD: Final = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
 _TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
 _BATCH: Final = 1024
 """Lines that are read at once."""
@@ -51,6 +46,9 @@ class LogIndex:
     Args:
         path: The log, which may not exist.
         now_ns: The clock to compare file times with.
+        uses_saved: Whether to begin with the index that was saved, if it is of this log. Its pages
+            and the lines of the log are verified where they are read; reading raises
+            `OutdatedIndex` if they changed, and works after the next refresh.
 
     Attributes:
         columns: What was found on each line.
@@ -61,24 +59,26 @@ class LogIndex:
             still work; other records raise `UnreadableFile`.
     """
 
-    def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        now_ns: Callable[[], int] = time.time_ns,
+        uses_saved: bool = False,
+    ) -> None:
         self.path = path
+        self._now_ns = now_ns
+        self._uses_saved = uses_saved
+        self._was_opened = False
         self._follower = LogFollower(path, now_ns=now_ns)
         self.problem: UnreadableFile | None = None
         self.generation = 0
         self._reset()
 
-    def _reset(self) -> None:
-        self.columns = LogColumns()
+    def _reset(self, columns: LogColumns | None = None) -> None:
+        self.columns = LogColumns() if columns is None else columns
         self.undecodable: dict[int, str] = {}
         self._cache: dict[int, LogRecord] = {}
-        self._annotations = _KeyTable(annotations=True)
-        self._others = _KeyTable(annotations=False)
-        self._ends: dict[EdgeType, tuple[int, set[int]]] = {}
-        self._first_out: dict[int, int] = {}
-        self._first_in: dict[int, int] = {}
-        self._next_out = array("I")
-        self._next_in = array("I")
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
         """Read what changed on disk, and return whether anything did.
@@ -87,13 +87,14 @@ class LogIndex:
             thorough: Verify all of a large log, even if it seems to have only grown.
             progress: Called while a large log is read.
         """
+        was_opened = self._open_saved()
         try:
             update = self._follower.poll(thorough=thorough)
         except UnreadableFile as error:
             changed = self.problem is None or self.problem.message != error.message
             self.problem = error
             return changed
-        changed = self.problem is not None
+        changed = was_opened or self.problem is not None
         self.problem = None
         if update is not None:
             if update.reset:
@@ -107,6 +108,46 @@ class LogIndex:
         self.generation += changed
         return changed
 
+    def _open_saved(self) -> bool:
+        """Begin with the saved index, once; return whether the columns are others now."""
+        saved = self.columns.saved
+        if saved is not None and saved.is_damaged:
+            self._follower = LogFollower(self.path, now_ns=self._now_ns)
+            self._reset()
+            return True
+        if not self._uses_saved or self._was_opened:
+            return False
+        self._was_opened = True
+        columns = saved_log.open_saved(self.path, self._follower)
+        if columns is None:
+            return False
+        self._reset(columns)
+        return True
+
+    def save(self) -> bool:
+        """Save the index, once so much was read that it pays; return whether it was saved."""
+        if not self._uses_saved or not saved_log.is_worth_saving(self.columns, self._follower.size):
+            return False
+        self.refresh(thorough=True)
+        is_saved = self.problem is None and saved_log.save(self.path, self.columns, self._follower)
+        if is_saved:
+            self.use_saved()
+        return is_saved
+
+    def use_saved(self) -> bool:
+        """Go on with the saved index if it has the same lines, and free the memory of these.
+
+        Returns:
+            Whether it does; everything that was said of the log stays valid then.
+        """
+        fresh = LogIndex(self.path, now_ns=self._now_ns, uses_saved=True)
+        fresh.refresh()
+        if fresh.columns.saved is None or not fresh._follower.is_level_with(self._follower):
+            return False
+        vars(self.columns).update(vars(fresh.columns))
+        self._follower, self._was_opened = fresh._follower, True
+        return True
+
     @property
     def unterminated(self) -> bool:
         """Whether the last record lacks its newline (RFC 7.10)."""
@@ -118,7 +159,10 @@ class LogIndex:
 
     def raw(self, line: int) -> bytes:
         """Return the bytes of a line without its newline."""
-        return read_lines(self.path, [self.columns.byte_range(line)])[0].rstrip(b"\r\n")
+        return self._read([line])[0].rstrip(b"\r\n")
+
+    def _read(self, lines: Iterable[int]) -> list[bytes]:
+        return self._follower.read(list(map(self.columns.byte_range, lines)))
 
     def record(self, line: int) -> LogRecord | None:
         """Return the record on a line; None for a line without one."""
@@ -154,8 +198,7 @@ class LogIndex:
         """Decode some lines in the order given; a line without a record gives the error."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
-            data = read_lines(self.path, list(map(self.columns.byte_range, batch)))
-            yield from zip(batch, map(_decode, batch, data), strict=True)
+            yield from zip(batch, map(_decode, batch, self._read(batch)), strict=True)
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
@@ -186,9 +229,7 @@ class LogIndex:
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATION_KINDS
         )
         while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(
-                batch, read_lines(self.path, list(map(self.columns.byte_range, batch))), strict=True
-            ):
+            for line, data in zip(batch, self._read(batch), strict=True):
                 stamped = _TIMESTAMP.search(data)
                 record = _decode(line, data) if stamped is None or stamped[1] >= day else None
                 if isinstance(record, LogRecord):
@@ -217,9 +258,16 @@ class LogIndex:
 
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
         """Yield all records with this whole id, annotations first."""
-        key = id_key(identifier)
-        for table in (self._annotations, self._others):
-            for record in self.records(table.lines(key, self.columns)):
+        kinds = self.columns.kinds
+        lines = self.columns.lines_with_key(id_key(identifier))
+        annotations = [line for line in lines if kinds[line - 1] in ANNOTATION_KINDS]
+        others = [
+            line
+            for line in (lines if len(annotations) < len(lines) else ())
+            if kinds[line - 1] not in ANNOTATION_KINDS | _NO_RECORD
+        ]
+        for some in (annotations, others):
+            for record in self.records(some):
                 if record.id == identifier:
                     yield record
 
@@ -228,16 +276,14 @@ class LogIndex:
         digits = prefix[:KEY_DIGITS].lower()
         try:
             low, high = (int(digits.ljust(KEY_DIGITS, filling), 16) for filling in "0f")
-            lines = [
-                line
-                for line, key in enumerate(self.columns.keys, 1)
-                if low <= key >> KEY_HASH_BITS <= high
-            ]
+            indexes = self.columns.ids.between(
+                low << KEY_HASH_BITS, (high + 1 << KEY_HASH_BITS) - 1
+            )
         except ValueError:
-            lines = []
+            indexes = []
         found = {
             record.id: record
-            for record in reversed(list(self.records(lines)))
+            for record in reversed(list(self.records(index + 1 for index in indexes)))
             if record.id.startswith(prefix)
         }
         if not found:  # keys show the prefix of digests only
@@ -253,9 +299,7 @@ class LogIndex:
         wanted = content.encode("utf-8", "surrogatepass")
         pending = iter(range(1, len(self.columns) + 1))
         while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(
-                batch, read_lines(self.path, list(map(self.columns.byte_range, batch))), strict=True
-            ):
+            for line, data in zip(batch, self._read(batch), strict=True):
                 record = _decode(line, data) if wanted in data else None
                 if isinstance(record, LogRecord):
                     yield record
@@ -276,71 +320,40 @@ class LogIndex:
             edge_type: Their type.
             limit: How many of each direction are read at most; the newest are.
         """
-        self._extend_edges()
-        numbers: list[int] = []
+        columns = self.columns
+        numbers: set[int] = set()
         if source is not None:
-            out = _chain(self._first_out.get(id_key(source), 0), self._next_out)
-            numbers += islice(out, limit)
+            out = columns.edges_by_source.newest_first(id_key(source))
+            numbers.update(islice(out, limit))
         if target is not None:
-            into = _chain(self._first_in.get(id_key(target), 0), self._next_in)
-            numbers += islice(into, limit)
+            into = columns.edges_by_target.newest_first(id_key(target))
+            numbers.update(islice(into, limit))
+        chosen = sorted(numbers)
         if edge_type is not None:  # most annotations have edges, but few of each type: decode less
             code = EDGE_TYPES.index(edge_type)
-            numbers = [number for number in numbers if self.columns.edge_types[number - 1] == code]
-        lines = sorted({self.columns.edge_lines[number - 1] for number in numbers})
-        found = map(read_edge, self.records(lines))
+            chosen = [number for number in chosen if columns.edge_types[number] == code]
+        if not chosen:
+            return []
+        found = map(read_edge, self.records([columns.edge_lines[number] for number in chosen]))
         return [edge for edge in found if edge.source == source or edge.target == target]
 
-    def edge_ends(self, edge_type: EdgeType) -> AbstractSet[int]:
-        """Return the id keys of all sources and targets of edges of one type."""
-        columns = self.columns
-        count, found = self._ends.get(edge_type, (0, set()))
-        if count == len(columns.edge_types):
-            return found
-        code = EDGE_TYPES.index(edge_type)
-        at = columns.edge_types.find(code, count)
-        while at >= 0:
-            found |= {columns.edge_sources[at], columns.edge_targets[at]}
-            at = columns.edge_types.find(code, at + 1)
-        self._ends[edge_type] = len(columns.edge_types), found
-        return found
+    def is_edge_end(self, key: int, edge_type: EdgeType) -> bool:
+        """Whether an edge of a type has an end with this id key."""
+        columns, code = self.columns, EDGE_TYPES.index(edge_type)
+        return any(
+            columns.edge_types[number] == code
+            for links in (columns.edges_by_source, columns.edges_by_target)
+            for number in links.newest_first(key)
+        )
 
-    def _extend_edges(self) -> None:
-        """Link the edges of each source and target, newest first; edge n is `edge_lines[n - 1]`."""
-        sources, targets = self.columns.edge_sources, self.columns.edge_targets
-        for number in range(len(self._next_out) + 1, len(sources) + 1):
-            source, target = sources[number - 1], targets[number - 1]
-            self._next_out.append(self._first_out.get(source, 0))
-            self._next_in.append(self._first_in.get(target, 0))
-            self._first_out[source] = self._first_in[target] = number
-
-
-class _KeyTable:
-    """The lines of each id key, of annotations or of all other records; built on first use."""
-
-    def __init__(self, *, annotations: bool) -> None:
-        self._kinds = ANNOTATION_KINDS if annotations else _OTHER_KINDS
-        self._first: dict[int, int] = {}
-        self._collisions: dict[int, list[int]] = {}
-        self._until = 0
-
-    def lines(self, key: int, columns: LogColumns) -> list[int]:
-        """Return the lines whose record has this key, in log order."""
-        for line in range(self._until + 1, len(columns) + 1):
-            if (
-                columns.kinds[line - 1] in self._kinds
-                and self._first.setdefault(columns.keys[line - 1], line) != line
-            ):
-                self._collisions.setdefault(columns.keys[line - 1], []).append(line)
-        self._until = len(columns)
-        first = self._first.get(key)
-        return [] if first is None else [first, *self._collisions.get(key, ())]
-
-
-def _chain(number: int, following: array[int]) -> Iterator[int]:
-    while number:
-        yield number
-        number = following[number - 1]
+    def lines_of_edges(self, edge_type: EdgeType) -> list[int]:
+        """Return the lines of all edges of a type."""
+        columns, code = self.columns, EDGE_TYPES.index(edge_type)
+        return [
+            line
+            for line, each in zip(columns.edge_lines, columns.edge_types, strict=True)
+            if each == code
+        ]
 
 
 def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:

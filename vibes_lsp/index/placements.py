@@ -12,8 +12,8 @@ import msgspec
 
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.file_history import FileHistory
+from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.log_columns import id_key
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
@@ -272,8 +272,7 @@ class PlacementDependencies:
 
     def _current_file_counts(self) -> Sequence[int]:
         """Return how many files each session touched: a risk signal (R21)."""
-        files = self._columns.session_files
-        return [len(files.get(session, ())) for session in self._sessions]
+        return [len(self._columns.files_of_session(session)) for session in self._sessions]
 
     def _has_same_entries(self) -> bool:
         """Whether the entries that the annotations name are as they were, missing ones included."""

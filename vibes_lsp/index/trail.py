@@ -8,7 +8,7 @@ from datetime import datetime
 
 from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.index.lineage_cache import LineageCache
-from vibes_lsp.index.log_columns import EDGE_TYPES, LogLineKind, id_key
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex, Progress
 from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
@@ -27,6 +27,7 @@ class Trail:
         shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
             share what was read of the manifest.
         now_ns: The clock to compare file times with.
+        uses_saved: Whether to use the saved index of the log; see `LogIndex`.
 
     Attributes:
         log: The annotation log.
@@ -41,9 +42,10 @@ class Trail:
         nearest_commit: NearestCommit | None = None,
         shared_with: Trail | None = None,
         now_ns: Callable[[], int] = time.time_ns,
+        uses_saved: bool = False,
     ) -> None:
         self.directory = directory
-        self.log = LogIndex(directory.log, now_ns=now_ns)
+        self.log = LogIndex(directory.log, now_ns=now_ns, uses_saved=uses_saved)
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (
             ManifestCache() if shared_with is None else shared_with.manifest_cache
@@ -66,7 +68,7 @@ class Trail:
 
     def annotated_paths(self) -> list[str]:
         """Return the paths of annotations as recorded, in the order of their first record."""
-        return [path for path in self.log.columns.annotations if path]
+        return [path for path in self.log.columns.paths if path]
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
@@ -124,13 +126,7 @@ class Trail:
 
     def lineages(self) -> list[Lineage]:
         """Return all lineages, oldest first. Decodes every annotation: for reports, not hovers."""
-        code = EDGE_TYPES.index(EdgeType.SUPERSEDES)
-        columns = self.log.columns
-        lines = [
-            line
-            for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True)
-            if kind == code
-        ]
+        lines = self.log.lines_of_edges(EdgeType.SUPERSEDES)
         edges = [read_edge(record) for record in self.log.records(lines)]
         return build_lineages(
             self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self._nearest_commit
@@ -164,9 +160,6 @@ class Trail:
     def reviews_of(self, lineage: Lineage) -> list[Review]:
         """Return the reviews of all members of a lineage, in the order of events (R6)."""
         kind = EdgeType.REVIEWED_BY
-        reviewed = self.log.edge_ends(kind)
-        if not reviewed or not any(id_key(each) in reviewed for each in lineage.ids):
-            return []
         found = [
             edge
             for each in lineage.ids
@@ -184,7 +177,10 @@ class Trail:
 
     def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations name."""
-        return frozenset(map(normal_path, self.log.columns.session_files.get(session, ())))
+        columns = self.log.columns
+        return frozenset(
+            normal_path(columns.paths[number]) for number in columns.files_of_session(session)
+        )
 
     def lineages_of_session(self, session: str, limit: int) -> tuple[list[Lineage], int]:
         """Return the lineages of a session's annotations, and how many files were not read.

@@ -7,14 +7,17 @@ still match; otherwise it is reset and delivered from the start.
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from vibes_lsp.errors import MalformedJson
+from vibes_lsp.errors import MalformedJson, OutdatedIndex
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file
 
@@ -53,15 +56,23 @@ class LogUpdate:
 
 
 @dataclass(slots=True)
-class _DeliveredPart:
-    """The position up to which the log was delivered, and the checksums of its blocks."""
+class DeliveredPart:
+    """The part of a log that was delivered.
+
+    Attributes:
+        end: Its length in bytes.
+        lines: Its number of lines.
+        blocks: The checksums of its blocks.
+        unterminated: Whether its last line lacks the newline.
+    """
 
     end: int = 0
     lines: int = 0
-    blocks: list[int] = field(default_factory=list)
+    blocks: array[int] = field(default_factory=lambda: array("I"))
     unterminated: bool = False
 
     def add(self, data: bytes | memoryview) -> None:
+        """Add bytes that were delivered."""
         view = memoryview(data)
         while view:
             used = self.end % _BLOCK
@@ -84,9 +95,39 @@ class LogFollower:
     def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
         self._path = path
         self._now_ns = now_ns
-        self._delivered = _DeliveredPart()
+        self._delivered = DeliveredPart()
         self._seen: FileSignature | None = None
         self._settled = False
+        self._is_verified: bytearray | None = None
+        self._is_outdated = False
+
+    def delivered(self) -> tuple[DeliveredPart, FileSignature, bool] | None:
+        """Return what `resume` needs in another process, after a thorough poll.
+
+        None if it cannot be resumed: nothing was delivered, or the last line is not terminated.
+        """
+        delivered, seen = self._delivered, self._seen
+        if not delivered.end or delivered.unterminated or seen is None:
+            return None
+        return delivered, seen, self._settled
+
+    def resume(
+        self, delivered: DeliveredPart, seen: FileSignature | None, *, settled: bool
+    ) -> None:
+        """Continue after a part that was delivered before; the next poll verifies it.
+
+        Args:
+            delivered: The part.
+            seen: The log's signature at that time; None if it is unknown.
+            settled: Whether the log was old enough for its signature to show every later change.
+        """
+        self._delivered = delivered
+        self._seen, self._settled = seen, settled
+        self._is_verified, self._is_outdated = None, False
+
+    def is_level_with(self, other: LogFollower) -> bool:
+        """Whether another follower has delivered the same."""
+        return self._delivered == other._delivered
 
     @property
     def size(self) -> int:
@@ -111,14 +152,47 @@ class LogFollower:
         file = open_file(self._path)
         settled = self._now_ns() - found.modified_ns > RACY_NS
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
-        unchanged = self._is_unchanged(file, found, whole_up_to=None if thorough else limit)
+        unchanged = not self._is_outdated and self._is_unchanged(
+            file, found, whole_up_to=None if thorough else limit
+        )
+        self._is_outdated = False
         self._seen, self._settled = found, settled
         if unchanged and found.size == self._delivered.end:
             file.close()
             return None
         if not unchanged:
-            self._delivered = _DeliveredPart()
+            self._delivered = DeliveredPart()
+            self._is_verified = None
         return LogUpdate(reset=not unchanged, batches=self._read(file))
+
+    def read(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return the bytes at each `(offset, length)` of the delivered part.
+
+        Where only its end was verified since the log changed, the blocks of these places are.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+            OutdatedIndex: A block was changed; the next poll delivers the log from the start.
+        """
+        with open_file(self._path) as file:
+            if len(places) > 1:
+                _will_need(file, places)
+            if self._is_verified is not None:
+                self._verify(file, places, self._is_verified)
+            return _read_places(file, places)
+
+    def _verify(
+        self, file: BinaryIO, places: Sequence[tuple[int, int]], is_verified: bytearray
+    ) -> None:
+        for offset, length in places:
+            for number in range(offset // _BLOCK, (offset + length) // _BLOCK + 1):
+                if number >= len(is_verified) or is_verified[number]:
+                    continue
+                file.seek(number * _BLOCK)
+                if zlib.crc32(file.read(_BLOCK)) != self._delivered.blocks[number]:
+                    self._is_outdated, self._settled = True, False
+                    raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
+                is_verified[number] = 1
 
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
@@ -135,7 +209,7 @@ class LogFollower:
         return self._delivered.unterminated
 
     def _restart(self) -> LogUpdate:
-        self._delivered = _DeliveredPart()
+        self._delivered = DeliveredPart()
         return LogUpdate(reset=True, batches=iter(()))
 
     def _is_unchanged(
@@ -152,6 +226,7 @@ class LogFollower:
             whole_up_to is None or delivered.end <= whole_up_to or not self._seems_appended(found)
         )
         first = 0 if whole else max(0, len(delivered.blocks) - 2)
+        self._is_verified = None if whole else bytearray(first)
         file.seek(first * _BLOCK)
         for number in range(first, len(delivered.blocks)):
             block = file.read(min(_BLOCK, delivered.end - number * _BLOCK))
@@ -208,7 +283,7 @@ class LogFollower:
     def _skip_oversized(self, file: BinaryIO) -> LineBatch | None:
         """Skip the next line, which is too long; None if its end is not written yet."""
         delivered = self._delivered
-        after = _DeliveredPart(delivered.end, delivered.lines + 1, list(delivered.blocks))
+        after = DeliveredPart(delivered.end, delivered.lines + 1, delivered.blocks[:])
         file.seek(delivered.end)
         head = b""
         while chunk := file.read(_CHUNK):
@@ -230,15 +305,26 @@ def _is_object(line: bytes) -> bool:
     return True
 
 
-def read_lines(path: Path, places: list[tuple[int, int]]) -> list[bytes]:
+def read_lines(path: Path, places: Sequence[tuple[int, int]]) -> list[bytes]:
     """Return the bytes at each `(offset, length)`, in this order; fewer at the end of the file.
 
     Raises:
         UnreadableFile: The log cannot be read.
     """
-    found = []
     with open_file(path) as file:
-        for offset, length in places:
-            file.seek(offset)
-            found.append(file.read(length))
+        return _read_places(file, places)
+
+
+def _read_places(file: BinaryIO, places: Iterable[tuple[int, int]]) -> list[bytes]:
+    found = []
+    for offset, length in places:
+        file.seek(offset)
+        found.append(file.read(length))
     return found
+
+
+def _will_need(file: BinaryIO, places: Iterable[tuple[int, int]]) -> None:
+    """Ask the system to read places of a file at once, where it can: a disk reads them faster."""
+    if sys.platform == "linux":
+        for offset, length in places:
+            os.posix_fadvise(file.fileno(), offset, length, os.POSIX_FADV_WILLNEED)

@@ -12,10 +12,10 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 
@@ -23,6 +23,9 @@ MAX_CACHED: Final = 8 << 20
 """Largest cached file, in bytes."""
 _MAX_FILES: Final = 64
 """Number of cached files; the oldest are removed first."""
+_MAX_LARGE_FILES: Final = 8
+"""Number of large cached files, such as the index of a log."""
+_LARGE: Final = "large"
 _NAME: Final = "vibes-lsp"
 _CACHE_FOLDERS: Final = {"win32": ("LOCALAPPDATA",), "darwin": ("HOME", "Library", "Caches")}
 _DEFAULT_CACHE_FOLDER: Final = ("HOME", ".cache")
@@ -64,7 +67,7 @@ def write_cached(name: str, data: bytes) -> None:
             fresh.replace(folder / name)
         except OSError:
             fresh.unlink(missing_ok=True)
-        _remove_oldest(folder)
+        _remove_oldest(folder, _MAX_FILES)
     except (OSError, ValueError):
         return
 
@@ -82,6 +85,52 @@ def cache_subfolder(name: str) -> Path | None:
     except (OSError, ValueError):
         return None
     return base / name
+
+
+def open_large(name: str) -> BinaryIO | None:
+    """Open a large file of the cache for reading; None if there is none.
+
+    Its content is not verified: the caller does that.
+    """
+    folder = cache_subfolder(_LARGE)
+    if folder is None:
+        return None
+    try:
+        file = open(folder / name, "rb", opener=_open_private)  # noqa: SIM115  # the caller closes
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    return None
+
+
+def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
+    """Write a large file of the cache, completely or not at all; return whether it was written."""
+    folder = cache_subfolder(_LARGE)
+    if folder is None:
+        return False
+    fresh = folder / f"{name}.{secrets.token_hex(8)}"
+    try:
+        try:
+            with open(fresh, "xb", opener=_open_private) as file:
+                file.writelines(parts)
+            fresh.replace(folder / name)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            return False
+        _remove_oldest(folder, _MAX_LARGE_FILES)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def remove_large(name: str) -> None:
+    """Remove a large file of the cache."""
+    folder = cache_subfolder(_LARGE)
+    if folder is not None:
+        with suppress(OSError, ValueError):
+            (folder / name).unlink()
 
 
 def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
@@ -118,11 +167,11 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
-def _remove_oldest(folder: Path) -> None:
+def _remove_oldest(folder: Path, count: int) -> None:
     with os.scandir(folder) as found:
         files = sorted(
             (entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in found
         )
-    for _, path in files[:-_MAX_FILES]:
+    for _, path in files[:-count]:
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108

@@ -9,9 +9,8 @@ import pytest
 from tests.trails import TrailWriter, complete
 from tests.unit.index.trails import ENVIRONMENT, read_trail
 from vibes_lsp.errors import AmbiguousId, UnknownId
-from vibes_lsp.index import log_index
 from vibes_lsp.index.lookup import look_up
-from vibes_lsp.store.log_follower import read_lines
+from vibes_lsp.store.log_follower import LogFollower
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,12 +83,13 @@ def test_a_whole_id_is_found_without_reading_the_log(
     ][-1]
     trail = read_trail(tmp_path)
     read: list[tuple[int, int]] = []
+    read_places = LogFollower.read
 
-    def read_some(path: Path, places: list[tuple[int, int]]) -> list[bytes]:
+    def read_some(follower: LogFollower, places: list[tuple[int, int]]) -> list[bytes]:
         read.extend(places)
-        return read_lines(path, places)
+        return read_places(follower, places)
 
-    monkeypatch.setattr(log_index, "read_lines", read_some)
+    monkeypatch.setattr(LogFollower, "read", read_some)
     assert [look_up(trail, each).kind for each in (key, "5e551011-0000", created)] == [
         "entry",
         "session",

@@ -1,0 +1,313 @@
+"""Columns of numbers, links between equal ones, and numbered strings.
+
+The first items of each may be in a saved file; those added since are in memory.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from typing_extensions import override
+
+from vibes_lsp.index.saved_columns import (
+    SavedColumn,
+    SavedFile,
+    SavedLinks,
+    SavedNames,
+    encode_name,
+    link,
+    name_hash,
+)
+
+Parts = Mapping[str, Sequence["array[int] | memoryview"]]
+"""Columns to save, each in parts."""
+
+
+class Column:
+    """A column of numbers.
+
+    Attributes:
+        added: The numbers that are not in the saved file.
+    """
+
+    __slots__ = ("_code", "_saved", "_split", "added")
+
+    def __init__(self, code: str, saved: SavedColumn | None = None) -> None:
+        self._code = code
+        self._saved = saved
+        self._split = 0 if saved is None else len(saved)
+        self.added: array[int] = array(code)
+
+    def __len__(self) -> int:
+        return self._split + len(self.added)
+
+    def __getitem__(self, index: int) -> int:
+        if index >= self._split:
+            return self.added[index - self._split]
+        if index < 0 or self._saved is None:
+            raise IndexError(index)
+        return self._saved[index]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.added) if self._saved is None else chain(self._saved, self.added)
+
+    @property
+    def split(self) -> int:
+        """The number of saved items."""
+        return self._split
+
+    def count(self, value: int) -> int:
+        """Return how many items have a value."""
+        return sum(each == value for each in self) if self._code != "B" else self._count(value)
+
+    def _count(self, value: int) -> int:
+        return sum(bytes(part).count(value) for part in self.parts())
+
+    def last(self, count: int) -> list[int]:
+        """Return the last items, in order."""
+        return [self[index] for index in range(max(0, len(self) - count), len(self))]
+
+    def parts(self) -> Sequence[array[int] | memoryview]:
+        """Return all items, in up to two parts."""
+        return (self.added,) if self._saved is None else (self._saved.whole(), self.added)
+
+
+class Links:
+    """Finds the items of a column by their value.
+
+    Args:
+        column: The column.
+        saved: The links of the saved items.
+    """
+
+    def __init__(self, column: Column, saved: SavedLinks | None = None) -> None:
+        self._column, self._saved = column, saved
+        self._shift = 0 if saved is None else saved.shift
+        self._heads: dict[int, int] = {}
+        self._previous = array("I")
+
+    def items(self, value: int) -> list[int]:
+        """Return the indexes of the items with a value, in order."""
+        found = list(self.newest_first(value))
+        found.reverse()
+        return found
+
+    def newest_first(self, value: int) -> Iterator[int]:
+        """Yield the indexes of the items with a value, from the last to the first."""
+        self._extend()
+        column = self._column
+        number, split = self._heads.get(value, 0), column.split
+        while number:
+            yield split + number - 1
+            number = self._previous[number - 1]
+        if self._saved is not None:
+            for index in self._saved.items(value):
+                if column[index] == value:
+                    yield index
+
+    def between(self, low: int, high: int) -> list[int]:
+        """Return the indexes of the items with a value from `low` to `high`, in order."""
+        column, split = self._column, self._column.split
+        found: list[int] = []
+        if self._saved is not None:
+            for group in range(low >> self._shift, (high >> self._shift) + 1):
+                found += (
+                    index
+                    for index in self._saved.items(group << self._shift)
+                    if low <= column[index] <= high
+                )
+        found.sort()
+        found += (index for index, value in enumerate(column.added, split) if low <= value <= high)
+        return found
+
+    def _extend(self) -> None:
+        added, heads, previous = self._column.added, self._heads, self._previous
+        for index in range(len(previous), len(added)):
+            value = added[index]
+            previous.append(heads.get(value, 0))
+            heads[value] = index + 1
+
+    def to_save(self, name: str, groups: int, shift: int = 0) -> Parts:
+        """Return the links of all items as columns.
+
+        Args:
+            name: Distinguishes these columns.
+            groups: The number of groups of values.
+            shift: Bits by which a value is shifted to get its group.
+        """
+        saved = self._saved if self._shift == shift else None
+        added = self._column if saved is None else self._column.added
+        heads, previous = link(added, shift, groups, saved)
+        return _links_to_save(name, heads, previous, shift)
+
+
+def group_bits(count: int) -> int:
+    """Return the bits of the number of groups for that many keys."""
+    return min(max(count.bit_length() - 1, 4), 28)
+
+
+def saved_links(file: SavedFile, name: str) -> SavedLinks:
+    """Return the links that `Links.to_save` gave."""
+    [shift] = file.column(f"{name} shift")
+    return SavedLinks(file.column(f"{name} heads"), file.column(f"{name} previous"), shift)
+
+
+class Names:
+    """Numbers strings in the order in which they are first seen; a missing one is the empty string.
+
+    Args:
+        normal_form: Strings with the same normal form are variants of each other.
+        saved: The first strings.
+    """
+
+    def __init__(
+        self, normal_form: Callable[[str], str] = str, saved: SavedNames | None = None
+    ) -> None:
+        self._normal_form, self._saved = normal_form, saved
+        self._split = 0 if saved is None else len(saved)
+        self._added: list[str] = []
+        self._numbers: Final = _Numbers(self)
+        self._variants: dict[str, list[int]] = {}
+        self._grouped = 0
+
+    def __len__(self) -> int:
+        return self._split + len(self._added)
+
+    def __getitem__(self, number: int) -> str:
+        if number >= self._split or self._saved is None:
+            return self._added[number - self._split]
+        return self._saved[number]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._saved or (), self._added)
+
+    def numbers(self, names: Iterable[str | None]) -> Iterator[int]:
+        """Return the numbers of strings, in one pass of C code where they were seen before."""
+        return map(self._numbers.__getitem__, names)
+
+    def find(self, name: str) -> int | None:
+        """Return the number of a string; None if it was not seen."""
+        number = self._numbers.get(name)
+        return self.find_saved(name) if number is None else number
+
+    def find_saved(self, name: str) -> int | None:
+        """Return the number of a saved string."""
+        if self._saved is None:
+            return None
+        saved = self._saved
+        candidates = saved.with_hash(self._normal_form(name))
+        return next((number for number in candidates if saved[number] == name), None)
+
+    def add(self, name: str) -> int:
+        """Number a string that was not seen."""
+        self._added.append(name)
+        return len(self) - 1
+
+    def variants(self, normal: str) -> list[int]:
+        """Return the numbers of the strings with a normal form, in order."""
+        for index in range(self._grouped, len(self._added)):
+            form = self._normal_form(self._added[index])
+            self._variants.setdefault(form, []).append(self._split + index)
+        self._grouped = len(self._added)
+        found: list[int] = []
+        if self._saved is not None:
+            saved = self._saved
+            found = [
+                number
+                for number in saved.with_hash(normal)
+                if self._normal_form(saved[number]) == normal
+            ]
+            found.reverse()
+        return found + self._variants.get(normal, [])
+
+    def to_save(self, name: str) -> Parts:
+        """Return the strings as columns."""
+        groups = 1 << max(len(self).bit_length(), 4)
+        encoded = [encode_name(each) for each in self]
+        ends, end = array("Q"), 0
+        for each in encoded:
+            end += len(each)
+            ends.append(end)
+        hashes = (name_hash(self._normal_form(each), groups) for each in self)
+        heads, previous = link(hashes, 0, groups)
+        return {
+            f"{name} text": (array("B", b"".join(encoded)),),
+            f"{name} ends": (ends,),
+            **_links_to_save(name, heads, previous, 0),
+        }
+
+
+def _links_to_save(name: str, heads: array[int], previous: array[int], shift: int) -> Parts:
+    return {
+        f"{name} heads": (heads,),
+        f"{name} previous": (previous,),
+        f"{name} shift": (array("B", (shift,)),),
+    }
+
+
+def saved_names(file: SavedFile, name: str) -> SavedNames:
+    """Return the strings that `Names.to_save` gave."""
+    links = saved_links(file, name)
+    return SavedNames(file.column(f"{name} text"), file.column(f"{name} ends"), links)
+
+
+class _Numbers(dict[str | None, int]):
+    """The numbers of the strings that were seen in this process."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__()
+        self._names = names
+
+    def __missing__(self, key: str | None) -> int:
+        if key is None:
+            number = self[""]
+        else:
+            found = self._names.find_saved(key)
+            number = self._names.add(key) if found is None else found
+        self[key] = number
+        return number
+
+
+class LinesByName(Mapping[str, Sequence[int]]):
+    """The lines of the log by name, in the order of their first line.
+
+    Args:
+        names: The names.
+        links: Finds the items of one name.
+        lines: The line of each item.
+        numbers: The number of the name of each item.
+    """
+
+    def __init__(self, names: Names, links: Links, lines: Column, numbers: Column) -> None:
+        self._names, self._links, self._lines, self._numbers = names, links, lines, numbers
+
+    @override
+    def __getitem__(self, name: str) -> Sequence[int]:
+        number = self._names.find(name)
+        if number is None:
+            raise KeyError(name)
+        found = self.of_number(number)
+        if not found:
+            raise KeyError(name)
+        return found
+
+    @override
+    def __contains__(self, name: object) -> bool:
+        number = self._names.find(name) if isinstance(name, str) else None
+        return number is not None and next(self._links.newest_first(number), None) is not None
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return (self._names[number] for number in dict.fromkeys(self._numbers))
+
+    @override
+    def __len__(self) -> int:
+        return len(set(self._numbers))
+
+    def of_number(self, number: int) -> Sequence[int]:
+        """Return the lines of a name by its number."""
+        lines = self._lines
+        return [lines[index] for index in self._links.items(number)]
