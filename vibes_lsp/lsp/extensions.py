@@ -46,6 +46,7 @@ class CommandName(StrEnum):
     KB_PENDING = "vibes.kbPending"
     KB_PROPOSE = "vibes.kbPropose"
     KB_REANCHOR = "vibes.kbReanchor"
+    KB_SHOW = "vibes.kbShow"
 
 
 CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"
@@ -59,6 +60,18 @@ CLIENT_SHOW_ANNOTATIONS: Final = "vibes.ui.showAnnotations"
 
 Lenses have it for clients that list it under `experimental.vibes.commands`.
 """
+
+CLIENT_KB_PROPOSE: Final = "vibes.ui.kbPropose"
+"""A command of the client that asks for a text, then runs `vibes.kbPropose` with its argument."""
+
+CLIENT_KB_REJECT: Final = "vibes.ui.kbReject"
+"""A command of the client that asks for a reason, then rejects: `{uri, proposalId}`."""
+
+CLIENT_KB_SUPERSEDE: Final = "vibes.ui.kbSupersede"
+"""A command of the client that asks for what supersedes a claim: `{uri, range, claimId}`."""
+
+CLIENT_KB_SHOW: Final = "vibes.ui.kbShow"
+"""A command of the client that shows claims and proposals: `{uri, claimIds, proposalIds}`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,11 @@ class PlacedCitation:
         """Whether the lines are not as they were quoted: edited, or not found."""
         return self.located.state in {State.EDITED, State.LOST}
 
+    @property
+    def is_as_quoted(self) -> bool:
+        """Whether the lines are proven to be those that were quoted."""
+        return self.located.sure
+
     def is_on(self, first: int, last: int) -> bool:
         """Whether it has one of some lines, 1-based and inclusive."""
         start, end = self.located.start, self.located.end

@@ -5,18 +5,23 @@ All their text is untrusted and escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain, islice
 from typing import Any, Final
+
+from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.model.ages import describe_age
-from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.escaping import code_block, single_line, without_invisible
 
 _TEXT: Final = 400
 _NAME: Final = 60
+_MAX_SHOWN: Final = 5
+_MAX_QUOTE: Final = 10_000
 _STATES: Final = {
     State.EXACT: "lines as quoted",
     State.MOVED: "lines as quoted, moved",
@@ -26,36 +31,32 @@ _STATES: Final = {
 }
 
 
-def claim_members(knowledge: DocumentKnowledge, placed: PlacedCitation) -> list[dict[str, Any]]:
-    """Return the claims that cite one piece of evidence, as `vibes.kbAt` has them."""
-    found = []
+def claim_members(knowledge: DocumentKnowledge, placed: PlacedCitation) -> Iterator[dict[str, Any]]:
+    """Yield the claims that cite one piece of evidence, as `vibes.kbAt` has them."""
     for identifier in placed.citation.claims:
         claim = knowledge.snapshot.claim(identifier)
         if claim is not None:
-            found.append(
-                {
-                    "claimId": identifier,
-                    "text": claim["text"],
-                    "type": claim["type"],
-                    "status": claim["status"],
-                    "confidence": claim["confidence"],
-                    "approvedBy": claim.get("approved_by"),
-                    "updatedAt": claim["updated_at"],
-                    "lastConfirmedAt": claim.get("last_confirmed_at"),
-                    **_place_members(placed),
-                }
-            )
-    return found
+            yield {
+                "claimId": identifier,
+                "text": claim["text"],
+                "type": claim["type"],
+                "status": claim["status"],
+                "confidence": claim["confidence"],
+                "approvedBy": claim.get("approved_by"),
+                "updatedAt": claim["updated_at"],
+                "lastConfirmedAt": claim.get("last_confirmed_at"),
+                **_place_members(placed),
+            }
 
 
-def proposal_members(knowledge: DocumentKnowledge, placed: PlacedCitation) -> list[dict[str, Any]]:
-    """Return the proposals that cite one piece of evidence, as `vibes.kbAt` has them."""
-    found = []
+def proposal_members(
+    knowledge: DocumentKnowledge, placed: PlacedCitation
+) -> Iterator[dict[str, Any]]:
+    """Yield the proposals that cite one piece of evidence, as `vibes.kbAt` has them."""
     for identifier in placed.citation.proposals:
         proposal = knowledge.snapshot.proposal(identifier)
         if proposal is not None:
-            found.append({**describe_proposal(proposal), **_place_members(placed)})
-    return found
+            yield {**describe_proposal(proposal), **_place_members(placed)}
 
 
 def describe_proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,44 +116,81 @@ def _place_members(placed: PlacedCitation) -> dict[str, Any]:
 def hover_text(
     knowledge: DocumentKnowledge, placed: Sequence[PlacedCitation], markup: Markup, now: datetime
 ) -> list[str]:
-    """Return one text for each claim and each proposal on a line."""
-    return [
+    """Return one text for each claim and each proposal on a line, as far as there is room."""
+    texts = (
         text
         for each in placed
-        for text in (*_claims(knowledge, each, markup, now), *_proposals(knowledge, each, markup))
+        for text in chain(
+            (_claim_text(claim, markup, now) for claim in claim_members(knowledge, each)),
+            (_proposal_text(found, markup) for found in proposal_members(knowledge, each)),
+        )
+    )
+    found = list(islice(texts, _MAX_SHOWN))
+    total = sum(len(each.citation.claims) + len(each.citation.proposals) for each in placed)
+    return [*found, f"… and {total - len(found)} more"] if total > len(found) else found
+
+
+def _claim_text(claim: Mapping[str, Any], markup: Markup, now: datetime) -> str:
+    by = claim["approvedBy"]
+    head = [
+        f"{markup.strong('Claim')} {_word(claim['type'])}",
+        _word(claim["status"]),
+        f"confidence {float(claim['confidence']):.0%}",
+        f"approved by {markup.name(by, _NAME)}" if by else "approver unknown",
     ]
+    confirmed = claim["lastConfirmedAt"]
+    if confirmed is not None:
+        head.append(f"confirmed {describe_age(datetime.fromisoformat(confirmed), now)}")
+    lines = [
+        markup.sentence(claim["text"], _TEXT),
+        SEPARATOR.join(head),
+        f"Evidence: {claim['stateText']}",
+    ]
+    return markup.line_end.join(lines)
 
 
-def _claims(
-    knowledge: DocumentKnowledge, placed: PlacedCitation, markup: Markup, now: datetime
-) -> Iterator[str]:
-    for claim in claim_members(knowledge, placed):
-        head = [f"{markup.strong('Claim')} {_word(claim['type'])}", _word(claim["status"])]
-        head.append(f"confidence {float(claim['confidence']):.0%}")
-        by = claim["approvedBy"]
-        head.append(f"approved by {markup.name(by, _NAME)}" if by else "approver unknown")
-        confirmed = claim["lastConfirmedAt"]
-        if confirmed is not None:
-            head.append(f"confirmed {describe_age(datetime.fromisoformat(confirmed), now)}")
-        lines = [
-            markup.sentence(claim["text"], _TEXT),
-            SEPARATOR.join(head),
-            f"Evidence: {claim['stateText']}",
+def _proposal_text(proposal: Mapping[str, Any], markup: Markup) -> str:
+    by = markup.name(proposal["proposedBy"], _NAME)
+    lines = [
+        markup.sentence(proposal["text"], _TEXT),
+        f"{markup.strong('Proposed')} by {by}{SEPARATOR}waits for a decision",
+        f"Evidence: {proposal['stateText']}",
+    ]
+    return markup.line_end.join(lines)
+
+
+def claims_document(
+    knowledge: DocumentKnowledge, wanted: Collection[str], markup: Markup, now: datetime
+) -> str:
+    """Return claims and proposals of a file with their quotes, as one text."""
+    parts: list[str] = []
+    for placed in knowledge.placed:
+        texts = [
+            _claim_text(claim, markup, now)
+            for claim in claim_members(knowledge, placed)
+            if claim["claimId"] in wanted
         ]
-        yield markup.line_end.join(lines)
-
-
-def _proposals(
-    knowledge: DocumentKnowledge, placed: PlacedCitation, markup: Markup
-) -> Iterator[str]:
-    for proposal in proposal_members(knowledge, placed):
-        by = markup.name(proposal["proposedBy"], _NAME)
-        lines = [
-            markup.sentence(proposal["text"], _TEXT),
-            f"{markup.strong('Proposed')} by {by}{SEPARATOR}waits for a decision",
-            f"Evidence: {proposal['stateText']}",
+        texts += [
+            _proposal_text(proposal, markup)
+            for proposal in proposal_members(knowledge, placed)
+            if proposal["proposalId"] in wanted
         ]
-        yield markup.line_end.join(lines)
+        if texts:
+            parts += [*texts, _quote(placed, markup)]
+    return markup.paragraph_end.join(parts)
+
+
+def _quote(placed: PlacedCitation, markup: Markup) -> str:
+    evidence, located = placed.citation.evidence, placed.located
+    now = "" if located.start is None else f", now lines {located.start}-{located.end}"
+    head = f"{markup.quote(evidence['locator'], _NAME)}{now}"
+    original, recorded = placed.lines.original, placed.lines.recorded
+    proven = [] if original is None else original.text.lines[recorded.start - 1 : recorded.end]
+    quote = "\n".join(proven) if proven else str(evidence["quote"] or "")
+    lines = quote[:_MAX_QUOTE].splitlines()
+    quoted = "\n".join(f"> {without_invisible(line)}" for line in lines)
+    block = code_block(lines) if markup.kind == MarkupKind.Markdown else quoted
+    return f"{head}\n\n{block}" if lines else head
 
 
 def _word(value: object) -> str:

@@ -72,11 +72,11 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         provenance,
         queue,
         diagnostics,
-        knowledge,
     ):
         feature.register(server)
     shown = show.register(server)
     attestation.register(server, shown)
+    knowledge.register(server, shown)
     recording.register(server, flush.schedule)
     _register_workspace(server, flush, watchers, shown)
 

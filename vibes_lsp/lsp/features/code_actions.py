@@ -1,4 +1,4 @@
-"""Code actions at an annotation: review it, correct its location, show more about it.
+"""Code actions at an annotation or claim: review it, correct its location, show more about it.
 
 No action edits text; each runs one command. An automatic request gets only actions that resolve
 a diagnostic.
@@ -16,6 +16,8 @@ from lsprotocol import types
 from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
+from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
@@ -26,12 +28,20 @@ from vibes_lsp.reports.placements import describe_edit
 REVIEW: Final = "vibes.review"
 CORRECT: Final = "vibes.correct"
 SHOW: Final = "vibes.show"
+KNOWLEDGE: Final = "vibes.knowledge"
 _QUICK_FIX: Final = types.CodeActionKind.QuickFix.value
-_KINDS: Final = (_QUICK_FIX, REVIEW, CORRECT, SHOW)
+_KINDS: Final = (_QUICK_FIX, REVIEW, CORRECT, SHOW, KNOWLEDGE)
 _MAX_PLACEMENTS: Final = 50
 _MAX_LOST: Final = 3
 _WRITING: Final = frozenset(
-    {CommandName.REVIEW, CommandName.REANCHOR, CommandName.MARK_LOST, CLIENT_REJECT_WITH_NOTE}
+    {
+        CommandName.REVIEW,
+        CommandName.REANCHOR,
+        CommandName.MARK_LOST,
+        CLIENT_REJECT_WITH_NOTE,
+        CommandName.KB,
+        CommandName.KB_REANCHOR,
+    }
 )
 
 
@@ -53,20 +63,21 @@ def register(server: Server) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=list(_KINDS), resolve_provider=True),
     )
-    def actions(
+    async def actions(
         ls: Server, params: types.CodeActionParams
     ) -> list[types.Command | types.CodeAction]:
         if not ls.settings.code_actions:
             return []
+        knowledge = await ls.knowledge.about(params.text_document.uri)
         try:
             snapshot = ls.projects.snapshot(params.text_document.uri)
         except StillReading as error:
             if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
                 return []  # there are no diagnostics to resolve yet
             raise CommandFailed(error) from error
-        if snapshot is None:
-            return []
-        found = _Actions(ls, snapshot, params).all()
+        found = [] if snapshot is None else list(_Actions(ls, snapshot, params).all())
+        if knowledge is not None:
+            found += _knowledge_actions(ls, knowledge, params)
         requested = [each for each in found if _is_requested(each, params.context)]
         if not _supports_code_actions(ls):
             return [_command(each) for each in requested]
@@ -81,6 +92,30 @@ def register(server: Server) -> None:
         return action
 
 
+def _knowledge_actions(
+    ls: Server, knowledge: DocumentKnowledge, params: types.CodeActionParams
+) -> Iterator[_Action]:
+    """Yield what can be done about claims, also in files without a trail."""
+    is_selection = params.range.start != params.range.end
+    actions = KnowledgeActions(
+        knowledge, ls.client_capabilities, *_lines(params.range), is_selection
+    )
+    for each in actions.all():
+        resolved = [
+            diagnostic
+            for diagnostic in params.context.diagnostics
+            if diagnostic.source == "vibes" and diagnostic.code == each.resolves
+        ]
+        kind = _QUICK_FIX if resolved else KNOWLEDGE
+        yield _Action(each.title, kind, each.command, each.arguments, resolved)
+
+
+def _lines(within: types.Range) -> tuple[int, int]:
+    """Return the first and last line of a range, 1-based."""
+    start, end = within.start, within.end
+    return start.line + 1, max(start.line + 1, end.line + (end.character > 0))
+
+
 @dataclass(frozen=True, slots=True)
 class _Actions:
     """The code actions at a range."""
@@ -91,8 +126,7 @@ class _Actions:
 
     @property
     def _lines(self) -> tuple[int, int]:
-        start, end = self.params.range.start, self.params.range.end
-        return start.line + 1, max(start.line + 1, end.line + (end.character > 0))
+        return _lines(self.params.range)
 
     @property
     def _is_selection(self) -> bool:

@@ -14,11 +14,14 @@ from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.extensions import (
+    CLIENT_KB_SHOW,
     CLIENT_SHOW_ANNOTATIONS,
     CommandName,
     has_client_command,
     own_capability,
 )
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.knowledge_texts import lens_title
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING, lens_text
 from vibes_lsp.lsp.server import Server
@@ -36,20 +39,23 @@ def register(server: Server) -> None:
     """Answer `textDocument/codeLens` and `codeLens/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
-    def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+    async def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
         if not ls.settings.code_lens:
             return []
+        knowledge = await ls.knowledge.about(params.text_document.uri)
+        claims = [] if knowledge is None else _knowledge_lenses(ls, knowledge)
         try:
             snapshot = ls.projects.snapshot(params.text_document.uri)
         except StillReading:
-            return [types.CodeLens(_FIRST_LINE, types.Command(READING, ""))]
+            return [types.CodeLens(_FIRST_LINE, types.Command(READING, "")), *claims]
         if snapshot is None:
-            return _attestation_lens(ls, params.text_document.uri)
+            return [*_attestation_lens(ls, params.text_document.uri), *claims]
         is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-        return [
+        annotations = [
             _lens(ls, snapshot, line, begun, is_resolved=is_resolved)
             for line, begun in _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
         ]
+        return annotations + claims
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
@@ -67,6 +73,26 @@ def _attestation_lens(ls: Server, uri: str) -> list[types.CodeLens]:
         return []
     command = types.Command(title, CommandName.VERIFY, arguments=[{"uri": uri, "show": True}])
     return [types.CodeLens(_FIRST_LINE, command)]
+
+
+def _knowledge_lenses(ls: Server, knowledge: DocumentKnowledge) -> list[types.CodeLens]:
+    """Return a lens at each line where evidence begins: how many claims cite it, and what waits."""
+    begun: dict[int, list[PlacedCitation]] = {}
+    for placed in knowledge.placed:
+        if placed.located.start is not None:
+            begun.setdefault(placed.located.start, []).append(placed)
+    is_shown_by_client = has_client_command(ls.client_capabilities, CLIENT_KB_SHOW)
+    command = CLIENT_KB_SHOW if is_shown_by_client else CommandName.KB_SHOW
+    found = []
+    for line, here in list(begun.items())[:_MAX_LENSES]:
+        claims = list(dict.fromkeys(one for each in here for one in each.citation.claims))
+        pending = list(dict.fromkeys(one for each in here for one in each.citation.proposals))
+        arguments = {"uri": knowledge.uri, "claimIds": claims, "proposalIds": pending}
+        title = lens_title(len(claims), len(pending))
+        start = types.Position(line - 1, 0)
+        shown = types.Command(title, str(command), arguments=[arguments])
+        found.append(types.CodeLens(types.Range(start, start), shown))
+    return found
 
 
 def _by_line(

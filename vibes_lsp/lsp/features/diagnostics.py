@@ -23,6 +23,7 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.conversion import Encoding, to_column
 from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING
 from vibes_lsp.lsp.server import Server, run_use_case
@@ -127,7 +128,7 @@ async def push(ls: Server, uri: str) -> None:
 async def diagnostics_of(
     ls: Server, uri: str, is_wanted: Callable[[], bool] = lambda: True
 ) -> list[types.Diagnostic]:
-    """Return the diagnostics of a document, which may be an audit file.
+    """Return the diagnostics of a document, which may be a file of a trail or knowledge base.
 
     Args:
         ls: The server.
@@ -136,6 +137,14 @@ async def diagnostics_of(
     """
     if not ls.settings.diagnostics:
         return []
+    knowledge = await ls.knowledge.about(uri)
+    claims = [] if knowledge is None else await knowledge_diagnostics(ls, knowledge)
+    return await _trail_diagnostics(ls, uri, is_wanted) + claims
+
+
+async def _trail_diagnostics(
+    ls: Server, uri: str, is_wanted: Callable[[], bool]
+) -> list[types.Diagnostic]:
     try:
         snapshot = ls.projects.snapshot(uri)
     except StillReading:

@@ -1,4 +1,4 @@
-"""Hover: a summary of the owner of a line, then the other annotations there, by rank.
+"""Hover: a summary of the owner of a line, then the other annotations there, then claims.
 
 A line that no annotation owns shows what git-ai's notes say, else which agent the trailers of its
 commit name, labelled as such.
@@ -14,6 +14,8 @@ from lsprotocol import types
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
+from vibes_lsp.lsp.knowledge_texts import hover_text
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING, Markup
 from vibes_lsp.lsp.server import Server
@@ -28,19 +30,45 @@ def register(server: Server) -> None:
     """Answer `textDocument/hover`."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+    async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         if not ls.settings.hover:
             return None
-        try:
-            snapshot = ls.projects.snapshot(params.text_document.uri)
-        except StillReading:
-            return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
-        if snapshot is None:
-            return _attestation_hover(ls, params.text_document.uri, params.position.line)
-        description = Description(
-            snapshot, Markup(_markup_kind(ls)), datetime.now(UTC), ls.settings.show_prompts
-        )
-        return _hover(description, params.position.line + 1, shows_notes=ls.settings.notes)
+        knowledge = await ls.knowledge.about(params.text_document.uri)
+        found = _provenance_hover(ls, params)
+        if knowledge is None:
+            return found
+        return _with_claims(ls, found, knowledge, params.position.line + 1)
+
+
+def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+    try:
+        snapshot = ls.projects.snapshot(params.text_document.uri)
+    except StillReading:
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
+    if snapshot is None:
+        return _attestation_hover(ls, params.text_document.uri, params.position.line)
+    description = Description(
+        snapshot, Markup(_markup_kind(ls)), datetime.now(UTC), ls.settings.show_prompts
+    )
+    return _hover(description, params.position.line + 1, shows_notes=ls.settings.notes)
+
+
+def _with_claims(
+    ls: Server, found: types.Hover | None, knowledge: DocumentKnowledge, line: int
+) -> types.Hover | None:
+    """Return a hover with the claims and proposals whose evidence is on a line below it."""
+    placed = knowledge.at(line, line)
+    if not placed:
+        return found
+    markup = Markup(_markup_kind(ls))
+    contents = None if found is None else found.contents
+    before = [contents.value] if isinstance(contents, types.MarkupContent) else []
+    claims = hover_text(knowledge, placed, markup, datetime.now(UTC))
+    start, end = placed[0].located.start or line, placed[0].located.end or line
+    evidence = types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    value = markup.rule.join([*before, *claims])
+    place = evidence if found is None else found.range
+    return types.Hover(types.MarkupContent(markup.kind, value), place)
 
 
 def _attestation_hover(ls: Server, uri: str, line: int) -> types.Hover | None:

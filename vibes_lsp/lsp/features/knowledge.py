@@ -20,15 +20,18 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile, VibesError
 from vibes_lsp.history.git import user_name
 from vibes_lsp.index.project_files import read_content
-from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.conversion import path_of, uri_in
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
 from vibes_lsp.lsp.knowledge_texts import (
     claim_members,
+    claims_document,
     describe_proposal,
     proposal_members,
 )
+from vibes_lsp.lsp.rendering import Markup
 from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, run_use_case
+from vibes_lsp.lsp.shown_documents import ShownDocuments
 
 _MAX_ANSWERED: Final = 100
 """Results that are kept for a `requestId` that comes again."""
@@ -73,6 +76,25 @@ class LinesArguments:
 
     uri: str
     range: types.Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowClaimsArguments:
+    """The argument of `vibes.kbShow`.
+
+    Attributes:
+        uri: The file.
+        claimIds: Claims at its lines.
+        proposalIds: Proposals at its lines.
+        show: Whether to open the text.
+        format: `markdown` or `plaintext`.
+    """
+
+    uri: str
+    claimIds: list[str] = field(default_factory=list)  # noqa: N815  # its name on the wire
+    proposalIds: list[str] = field(default_factory=list)  # noqa: N815
+    show: bool = True
+    format: str = types.MarkupKind.Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +187,9 @@ class _Answered:
         return result
 
 
-def register(server: Server) -> None:
+def register(server: Server, shown: ShownDocuments) -> None:
     """Offer the commands."""
-    _register_lists(server)
+    _register_lists(server, shown)
     answered = _Answered()
 
     @server.command(CommandName.KB)
@@ -206,7 +228,7 @@ def register(server: Server) -> None:
         return await answered.once(arguments.requestId, partial(_run, ls, work))
 
 
-def _register_lists(server: Server) -> None:
+def _register_lists(server: Server, shown: ShownDocuments) -> None:
     """Offer the commands that only read: what is at lines, and what waits."""
 
     @server.command(CommandName.KB_AT)
@@ -223,6 +245,18 @@ def _register_lists(server: Server) -> None:
             "claims": [claim for each in placed for claim in claim_members(knowledge, each)],
             "pending": [found for each in placed for found in proposal_members(knowledge, each)],
         }
+
+    @server.command(CommandName.KB_SHOW)
+    async def show(ls: Server, arguments: ShowClaimsArguments) -> dict[str, Any]:
+        knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
+        if knowledge is None:
+            raise CommandFailed(_no_knowledge_base())
+        is_plain = arguments.format == types.MarkupKind.PlainText
+        markup = Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
+        wanted = {*arguments.claimIds, *arguments.proposalIds}
+        text = claims_document(knowledge, wanted, markup, datetime.now(UTC))
+        uri = await shown.show(ls, "claims.md", text) if arguments.show else None
+        return {"uri": uri, "text": text}
 
     @server.command(CommandName.KB_PENDING)
     async def pending(ls: Server, arguments: PendingArguments) -> dict[str, Any]:
@@ -249,8 +283,8 @@ async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
     for path, citations in sorted(own.snapshot.citations.items()):
         if not any(each.proposals for each in citations):
             continue
-        uri = (folder.parent / path).as_uri()
-        found = await ls.knowledge.about(uri, is_patient=True)
+        uri = uri_in(folder.parent, path)
+        found = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
         if found is None or found.project != folder.parent:  # a knowledge base within has this file
             continue
         for placed in found.placed:
@@ -270,7 +304,11 @@ def _folder(ls: Server, uri: str | None) -> Path:
         found = None if path is None else find_knowledge_folder(path / "file")
         if found is not None:
             return found
-    raise KnowledgeBaseNotFound(
+    raise _no_knowledge_base()
+
+
+def _no_knowledge_base() -> KnowledgeBaseNotFound:
+    return KnowledgeBaseNotFound(
         "no .vouch/ in this folder or above it", hint="create one with `vibes kb init`"
     )
 
