@@ -53,6 +53,7 @@ def test_prose_is_broken_between_words_and_only_on_a_terminal(story: Project) ->
     column = lines[first].index("word0")
     last = next(number for number, line in enumerate(lines) if path in line)
     told = lines[first : last + 1]
+    assert len(told) > 4
     assert all(len(line) <= 80 for line in told[:-1])
     assert all(line[:column].isspace() and line[column] != " " for line in told[1:])
     assert " ".join(line[column:] for line in told) == f"{prompt} {path}", "no word is broken"

@@ -60,7 +60,7 @@ def test_each_annotation_is_shown_with_its_code_first(story: ReviewProject) -> N
         "\n 4 + def digest(payload: bytes) -> str:\n",
         "\n 6 ~     seen = hashlib.sha1(payload)\n",
         "\n10   def same(",
-        "claude-opus-4-5 · Claude Code · create · edited since: 3 of 4 lines unchanged",
+        "claude-opus-4-5 · Claude Code · create · edited since: 3 of 4 lines\n  unchanged",
         "risk: 0.90 critical (as recorded)",
         "prompt: Store it.",
         "review: rejected by Ada, but the lines have changed since",

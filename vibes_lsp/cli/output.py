@@ -43,6 +43,7 @@ _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cy
 _UNBOUNDED: Final = 1 << 20
 """Columns of a table that does not go to a terminal."""
 
+_WORD: Final = re.compile(r"\S+")
 _MIN_WRAPPED: Final = 20
 """Columns that the rest of a broken line has at least."""
 
@@ -256,22 +257,21 @@ def print_styled(parts: Sequence[tuple[str, str]], *, indent: int | None = None)
 
 def _wrap(line: Text, width: int, indent: int) -> Text:
     """Break a line between words; a word that is too long, such as a path, stays whole."""
+    from rich.cells import cell_len  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    if line.cell_len <= width:
-        return line
-    start = len(line.plain) - len(line.plain.lstrip())  # breaking there would print an empty line
-    first = line[start:].wrap(console(), width - start, overflow="ignore")[0]
-    end = start + len(first.plain)
-    rest = line[end:]
-    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
-    if not rest.plain:
-        return line
-    more = rest.wrap(console(), max(width - indent, _MIN_WRAPPED), overflow="ignore")
-    for each in (first, *more):
-        each.rstrip()
-    below = Text("\n" + " " * indent)
-    return Text.assemble(line[:start], first, *(part for each in more for part in (below, each)))
+    indent = min(indent, max(width - _MIN_WRAPPED, 0))
+    column, end, breaks = 0, 0, []
+    for word in _WORD.finditer(line.plain):
+        cells = cell_len(line.plain[end : word.end()])
+        if column and column + cells > width:
+            breaks.append(word.start())
+            column, cells = indent, cell_len(word[0])
+        column, end = column + cells, word.end()
+    parts = line.divide(breaks)
+    for part in parts:
+        part.rstrip()
+    return Text("\n" + " " * indent).join(parts)
 
 
 def print_text(text: Text, *, width: int | None = None) -> None:
