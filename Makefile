@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; say which: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[attest,keyring,mcp,postgresql,server,timestamps]' --group dev
+	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[agent,attest,keyring,mcp,postgresql,server,timestamps]' --group dev
 	@touch $@
 
 tools: setup ## fetch the programs that tests run and the system lacks, into .tools

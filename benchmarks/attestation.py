@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,7 +102,8 @@ def _sign(directory: AuditDir) -> str:
 
 def _verify(directory: AuditDir) -> str:
     envelope = parse_envelope((directory.path / "attestation.json").read_bytes())
-    found = verify(envelope, directory, [TrustedKey(_KEY.public, Role.USER, "benchmark")])
+    keys = [TrustedKey(_KEY.public, Role.USER, "benchmark")]
+    found = verify(envelope, directory, keys, datetime.now(UTC))
     assert found.result.value == "PASS"
     return found.files[1].reason
 

@@ -6,13 +6,14 @@ import base64
 import hashlib
 import json
 import socket
+import subprocess
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
 from tests.attestation_server.attestations import attestation
-from tests.attestation_server.running_server import RunningServer, serving
+from tests.attestation_server.running_server import VIBES, RunningServer, run, serving
 from vibes_lsp.attestation_server.tokens import TokenHolder, find_holder
 from vibes_lsp.verify.cosigning import COSIGN_PATH
 from vibes_lsp.verify.registry import FIND_PATH, SUBMIT_PATH
@@ -197,3 +198,23 @@ def _raw(
         while chunk := connection.recv(65_536):
             answer += chunk
     return answer
+
+
+def test_commands_that_change_one_folder_at_the_same_time_lose_nothing(
+    provider: ProviderFolder,
+) -> None:
+    names = [f"user-{number}" for number in range(8)]
+    commands = [
+        *(("token", provider.path, name) for name in names),
+        *(("rotate", provider.path) for _ in range(4)),
+    ]
+    running = [
+        subprocess.Popen([VIBES, "cosign-server", *each], stdout=subprocess.DEVNULL)
+        for each in commands
+    ]
+    assert [each.wait(120) for each in running] == [0] * len(commands)
+    tokens = json.loads((provider.path / "tokens.json").read_bytes())["tokens"]
+    assert set(tokens) == {"alice", "ci", *names}
+    listed = json.loads(run("cosign-server", "keys", provider.path, "--json"))["keys"]
+    assert [each["status"] for each in listed] == ["active", *["retired"] * 4]
+    assert [each.stem for each in provider.path.glob("*.key")] == [listed[0]["keyid"]]

@@ -20,7 +20,12 @@ from vibes_lsp.verify.cosigning import (
     request_cosignature,
 )
 from vibes_lsp.verify.envelope import SignedMessage
-from vibes_lsp.verify.signature_checks import SignatureVerdict, check_signatures
+from vibes_lsp.verify.signature_checks import (
+    IndependentTime,
+    SignatureTimes,
+    SignatureVerdict,
+    check_signatures,
+)
 from vibes_lsp.verify.signing_time import signing_time
 from vibes_lsp.verify.trusted_keys import KeyStatus
 
@@ -40,7 +45,7 @@ def test_a_provider_set_up_by_commands_cosigns_and_publishes_its_key(tmp_path: P
         keys = fetch_key_document(server.url + KEY_DOCUMENT_PATH)
         log = server.log
     cosigned = envelope.with_signature(cosignature)
-    result = check_signatures(cosigned, keys, datetime.now(UTC))[-1]
+    result = check_signatures(cosigned, keys, SignatureTimes(datetime.now(UTC)))[-1]
     assert result.verdict is SignatureVerdict.GOOD, result
     assert result.message is SignedMessage.DIGEST
     assert result.name == "Example (example-agent)"
@@ -55,6 +60,7 @@ def test_a_provider_set_up_by_commands_cosigns_and_publishes_its_key(tmp_path: P
 def test_files_of_a_provider_are_private_where_they_must_be(provider: ProviderFolder) -> None:
     modes = {path.name: path.stat().st_mode & 0o777 for path in provider.path.iterdir()}
     [private] = [name for name in modes if name.endswith(".key")]
+    modes.pop(".lock")
     assert modes == {private: 0o600, "signing-keys.json": 0o644, "tokens.json": 0o600}
     stored = (provider.path / "tokens.json").read_text()
     assert provider.cosign_token not in stored
@@ -68,13 +74,16 @@ def test_a_rotated_key_signs_at_once_and_the_retired_one_still_verifies(
     with serving("cosign-server", "serve", provider.path) as server:
         url = server.url + COSIGN_PATH
         old = request_cosignature(url, before, provider.cosign_token)
+        rotated = datetime.now(UTC)
         run("cosign-server", "rotate", provider.path)
         new = request_cosignature(url, after, provider.cosign_token)
         keys = fetch_key_document(server.url + KEY_DOCUMENT_PATH)
     assert [key.status for key in keys] == [KeyStatus.ACTIVE, KeyStatus.RETIRED]
     assert [key.declared_id for key in keys] == [new.key_id, old.key_id]
     for envelope, cosignature in ((before, old), (after, new)):
-        result = check_signatures(envelope.with_signature(cosignature), keys, None)[-1]
+        seen = (IndependentTime(rotated, "a witness"),)
+        times = SignatureTimes(datetime.now(UTC), independent=seen)
+        result = check_signatures(envelope.with_signature(cosignature), keys, times)[-1]
         assert result.verdict is SignatureVerdict.GOOD, result
     # A retired private key is gone.
     assert [path.name for path in provider.path.glob("*.key")] == [f"{new.key_id}.key"]

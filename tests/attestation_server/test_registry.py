@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+import sqlalchemy as sql
 
 from tests.attestation_server.attestations import attestation
 from tests.attestation_server.running_server import RunningServer, run, serving
+from vibes_lsp.attestation_server.registry_database import RegistryDatabase, _engine
 from vibes_lsp.errors import ServiceFailure, VibesError
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import sha256
@@ -215,3 +217,32 @@ def test_a_database_that_is_none_is_refused_at_the_start(
             RegistryDatabase(url)
     assert broken.read_bytes().startswith(b"no database at all")
     assert provider.path.exists()
+
+
+def test_tables_of_another_version_are_refused_and_unnumbered_ones_adopted(
+    provider: ProviderFolder, database_url: str
+) -> None:
+    def change(*statements: str) -> None:
+        engine = _engine(database_url)
+        with engine.begin() as connection:
+            for each in statements:
+                connection.execute(sql.text(each))
+        engine.dispose()
+
+    envelope = attestation(f"kept-{uuid.uuid4()}")
+    arguments = ("registry", "serve", provider.path, "--database", database_url)
+    with serving(*arguments) as server:
+        submit(server.url, envelope, provider.register_token)
+    change("DROP TABLE registry_schema")  # as a release before the number left it
+    with serving(*arguments) as server:
+        assert fetch(server.url, envelope.attestation_id)[1].as_json() == envelope.as_json()
+
+    change("UPDATE registry_schema SET version = 7")
+    with pytest.raises(VibesError, match="tables of version 7, expected 1"):
+        RegistryDatabase(database_url)
+    change("DELETE FROM registry_schema", "ALTER TABLE attestations DROP COLUMN submitter")
+    try:
+        with pytest.raises(VibesError, match="attestations has no column submitter"):
+            RegistryDatabase(database_url)
+    finally:
+        change("DROP TABLE signatures", "DROP TABLE attestations", "DROP TABLE registry_schema")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.cli.run_vibes import CommandResult, vibes
 from tests.demo.workspace import build
+from tests.trails import TrailWriter
 from tests.trails.repository import Repository
 
 if TYPE_CHECKING:
@@ -61,6 +62,31 @@ class AttestedProject:
                 b'{"type":"session","event":"end","session_id":"grown",'
                 b'"timestamp":"2026-02-09T10:00:00.000Z"}\n'
             )
+
+    def annotate_new_file(self, name: str) -> None:
+        """Add a file with lines that an annotation claims, and nothing else to the log."""
+        text = "".join(f"value_{n} = {n}\n" for n in range(80))
+        (self.root / name).write_text(text)
+        self.repository.git("add", name)
+        environment, _ = self.entry("environment")
+        TrailWriter(self.root).line(name, 1, 80, environment=environment, text=text)
+
+    def append_superseding_edge(self) -> None:
+        """Let an annotation of one file supersede one of another."""
+        log = self.audit / "annotations.jsonl"
+        lines = [
+            each
+            for each in map(json.loads, log.read_bytes().splitlines())
+            if each["type"] == "line"
+        ]
+        other = next(each for each in lines if each["file_path"] != lines[0]["file_path"])
+        TrailWriter(self.root).edge(
+            "supersedes",
+            other["annotation_id"],
+            lines[0]["annotation_id"],
+            target_type="annotation",
+            metadata={"reason": "covers"},
+        )
 
     def policy(self, folder: Path, text: str = "", signer: str = "required = true") -> Path:
         """Write a policy by which this project's user must have signed."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.agent_setup import Setup
+from tests.cli.attested_project import AttestedProject
 from tests.cli.hook_repository import HookRepository
 from tests.cli.run_vibes import CommandResult, decode_output
 from tests.unit.checks.projects import Project, build, copied
@@ -30,6 +31,18 @@ def valid_trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
 def project(valid_trail: CompleteTrail, tmp_path: Path) -> Project:
     """A copy of the valid audit trail, for tests that damage it."""
     return copied(valid_trail, tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def attested(tmp_path_factory: pytest.TempPathFactory) -> AttestedProject:
+    """A project with an attestation, which tests only read."""
+    return AttestedProject.create(tmp_path_factory.mktemp("attested"))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> AttestedProject:
+    """A project with an attestation, which a test may change."""
+    return AttestedProject.create(tmp_path)
 
 
 @pytest.fixture

@@ -8,19 +8,21 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.run_vibes import vibes
 from tests.cli.terminal import terminal
+from tests.cli.test_hook import payload
+from tests.unit.checks.projects import contents
 from tests.unit.verify.attested_trail import envelope, private_key, public_key
+from vibes_lsp.ingest import hook_spool
 from vibes_lsp.verify.envelope import parse_envelope
 from vibes_lsp.verify.keys import PrivateKey
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
@@ -133,6 +135,36 @@ def test_a_preview_lists_what_becomes_public_and_writes_nothing(
         "decision",
     }
     assert public["paths"] == ["src/auth.py", "src/limits.py", "src/middleware.py"]
+
+
+def test_a_preview_leaves_what_waits_where_it_is(
+    project: Project, keys: Path, run_vibes: RunVibes
+) -> None:
+    event = payload(project.root, "UserPromptSubmit", prompt="It waits.", prompt_id="waits")
+    hook_spool.store_event(json.dumps(event).encode(), lambda: str(project.root))
+    entry = {"type": "command", "command_text": "make", "created_at": "2026-02-01T10:00:00.000Z"}
+    journal = project.audit / "wal" / "entries.jsonl"
+    journal.parent.mkdir()
+    journal.write_text(json.dumps({"ab" * 32: entry}) + "\n")
+    before = contents(project.root)
+    done = run_vibes("attest", "--dry-run", "--allow-failed", "--keys-dir", keys, cwd=project.root)
+    assert done.code == 0, done.err
+    assert "`vibes attest` records it first" in done.err
+    found = run_vibes("attest", "--dry-run", "--allow-failed", "--json", cwd=project.root).json
+    assert found["waiting"] == {"events": True, "entries": 1}
+    assert contents(project.root) == before
+
+
+def test_a_private_key_in_the_project_signs_nothing(
+    project: Project, keys: Path, run_vibes: RunVibes
+) -> None:
+    inside = project.root / "provider.key"
+    inside.write_bytes((keys / "vibescheck.key").read_bytes())
+    inside.chmod(0o600)
+    for option in ("--key", "--cosign-key"):
+        done = run_vibes("attest", option, inside, "--keys-dir", keys, cwd=project.root)
+        assert (done.code, "is in the project" in done.err) == (2, True), done.err
+    assert not attestation(project).exists()
 
 
 def test_a_possible_secret_is_listed_without_its_value(

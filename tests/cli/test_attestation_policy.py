@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.attested_project import AttestedProject
+from vibes_lsp.verify.keys import generate_private_key
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.cli.attested_project import AttestedProject
+
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> AttestedProject:
-    return AttestedProject.create(tmp_path)
 
 
 def _requirements(project: AttestedProject, policy: Path, code: int, *more: str) -> dict[str, Any]:
@@ -87,6 +84,32 @@ def test_a_change_cannot_bring_its_own_policy(own: AttestedProject, tmp_path: Pa
     outside = own.policy(tmp_path)
     done = own.run("verify", "--policy", outside, "--base", "HEAD", code=2)
     assert "is outside the repository" in done.err
+
+
+def test_a_policy_names_a_provider_by_the_id_that_it_publishes(
+    own: AttestedProject, tmp_path: Path
+) -> None:
+    provider = generate_private_key()
+    secret = tmp_path / "provider.key"
+    secret.write_bytes(provider.pem())
+    secret.chmod(0o600)
+    own.run("attest", "--cosign-key", secret, "--cosign-keyid", "example-2026-01")
+    head = 'tier = "tool-corroborated"'
+    signer = f"""required = true
+[[signer]]
+name = "Example"
+role = "tool-provider"
+required = true
+public-key = '''
+{provider.public.pem}'''
+"""
+    without = _requirements(own, own.policy(tmp_path, head, signer), 1)
+    assert without["required"][0] == without["tier"][0] == "FAIL"
+    named = own.policy(tmp_path, head, f'{signer}key-id = "example-2026-01"')
+    assert {result for result, _ in _requirements(own, named, 0).values()} == {"PASS"}
+    for wrong in ("", "\\u001b[2J", "x" * 201):
+        broken = own.policy(tmp_path, head, f'{signer}key-id = "{wrong}"')
+        assert "signer[1].key-id' is" in own.run("verify", "--policy", broken, code=2).err
 
 
 def test_a_policy_that_is_broken_stops_with_its_reason(

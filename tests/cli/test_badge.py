@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def attested(tmp_path_factory: pytest.TempPathFactory) -> AttestedProject:
-    """A project that tests only read."""
-    return AttestedProject.create(tmp_path_factory.mktemp("attested"))
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> AttestedProject:
-    """A project that a test may change."""
-    return AttestedProject.create(tmp_path)
-
-
 def _findings(project: AttestedProject, file: Path, code: int) -> list[tuple[str, int, str]]:
     found = project.run("check", "--badge", file, "--json", code=code).json["findings"]
     return [
@@ -101,10 +89,37 @@ def test_the_tier_of_a_badge_falls_with_a_changed_file(own: AttestedProject) -> 
     ]
 
 
-def test_the_tier_of_a_badge_survives_growth(own: AttestedProject) -> None:
+def test_the_tier_of_a_badge_survives_growth_that_cannot_change_its_share(
+    own: AttestedProject,
+) -> None:
+    badge = own.root / "badge.svg"
+    badge.write_text(own.run("badge").out)
     own.append_record()
     assert own.run("verify", "--json").json["tier"] == "self-attested"
-    assert own.run("badge", "--json").json["tier"] == "self-attested"
+    assert own.run("badge", "--json").json["unsigned"] == 0
+    assert _findings(own, badge, 0) == []
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_share_that_unsigned_records_changed_has_no_tier(
+    own: AttestedProject, *, hides: bool
+) -> None:
+    """An annotation adds lines; an edge alone takes lines away."""
+    badge = own.root / "badge.svg"
+    badge.write_text(own.run("badge").out)
+    if hides:
+        own.append_superseding_edge()
+    else:
+        own.annotate_new_file("src/added.py")
+    numbers = own.run("badge", "--json").json
+    assert numbers["message"].endswith(" · attested in part")
+    assert (numbers["tier"], numbers["unsigned"]) == ("self-attested", 1)
+    assert own.run("verify", "--json").json["tier"] == numbers["tier"]
+    messages = [message for *_, message in _findings(own, badge, 1)]
+    assert "it claims self-attested, but the trail is attested in part" in messages
+    assert any("AI lines, but" in message for message in messages)
+    own.run("attest")
+    assert own.run("badge", "--json").json["message"].endswith(" · self-attested")
 
 
 def test_a_stranger_without_the_key_claims_no_tier(

@@ -10,23 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.attested_project import AttestedProject
+from tests.trails import TrailWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def attested(tmp_path_factory: pytest.TempPathFactory) -> AttestedProject:
-    """A project that tests only read."""
-    return AttestedProject.create(tmp_path_factory.mktemp("attested"))
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> AttestedProject:
-    """A project that a test may change."""
-    return AttestedProject.create(tmp_path)
 
 
 @pytest.fixture
@@ -204,3 +193,17 @@ def _sign_another_root(project: AttestedProject, message: str) -> None:
         cwd=project.root,
         check=True,
     )
+
+
+def test_an_entry_of_a_trail_that_failed_its_check_is_not_passed(
+    own: AttestedProject, elsewhere: Path
+) -> None:
+    dangling = TrailWriter(own.root).line("src/gone.py", 1, 2, environment="ab" * 32)
+    assert dangling
+    own.run("attest", "--allow-failed")
+    file = _disclosure(own, elsewhere)
+    found = own.run("verify", "--disclosure", file, "--json", cwd=elsewhere, code=1).json
+    assert (found["result"], found["included"]) == ("FAIL", True)
+    assert found["problems"] == ["the trail did not pass `vibes check` when it was attested"]
+    text = own.run("verify", "--disclosure", file, cwd=elsewhere, code=1).out
+    assert "problem    the trail did not pass `vibes check`" in text

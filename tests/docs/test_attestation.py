@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -44,6 +45,19 @@ def test_the_snippets_sign_and_verify_in_their_order(project: Path) -> None:
     assert "Result: PASS" in run(first, project)
     assert "ssh-ed25519 " in run(own_key, project)
     assert "Trust tier: self-attested" in run(trust, project)
+
+
+def test_an_agent_signs(project: Path) -> None:
+    pytest.importorskip("asyncssh")
+    (snippet,) = code_blocks(PAGE, "sh agent")
+    key = "ssh-keygen -q -t ed25519 -N '' -f ../key; ssh-add -q ../key; rm ../key"
+    agent = tempfile.mkdtemp(prefix="agent")
+    try:
+        started = f'eval "$(ssh-agent -s -a {agent}/s)" > /dev/null'
+        done = run_shell(f"{started}; {key}; {snippet}ssh-agent -k > /dev/null", project)
+    finally:
+        shutil.rmtree(agent)
+    assert (done.returncode, "Trust tier: self-attested" in done.stdout) == (0, True), done.stderr
 
 
 def test_without_the_manifest_the_rest_of_an_attestation_is_checked(project: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_provider_and_a_user_cosign(project: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_key_that_a_tool_ships_cosigns(project: Path) -> None:
-    key = project / "provider.key"
+    key = project.parent / "home" / "provider.key"
     key.write_bytes(generate_private_key().pem())
     key.chmod(0o600)
     done = run_shell(block(COSIGNING, "local"), project)

@@ -100,7 +100,7 @@ async def test_a_changed_file_is_a_warning_and_growth_is_none(own: AttestedProje
 
 async def test_editor_badge_and_command_line_agree_on_the_tier(own: AttestedProject) -> None:
     async with session(own.root.parent, [own.root]) as editor:
-        for change in (None, own.append_record, partial(_rename, own)):
+        for change in (None, own.append_record, own.append_superseding_edge, partial(_rename, own)):
             if change is not None:
                 change()
             found = await _run(editor, "vibes.verify")

@@ -24,7 +24,15 @@ CONNECTIONS: Final = 8
 _WAIT: Final = 10
 """Seconds to wait for a connection, a lock or an answer of the database."""
 
+SCHEMA_VERSION: Final = 1
+"""The version of the tables; grows with each change of them."""
+
 _SCHEMA: Final = sql.MetaData()
+_VERSION: Final = sql.Table(
+    "registry_schema",
+    _SCHEMA,
+    sql.Column("version", sql.Integer, primary_key=True, autoincrement=False),
+)
 
 _ATTESTATIONS: Final = sql.Table(
     "attestations",
@@ -108,7 +116,8 @@ class RegistryDatabase:
         url: A database URL such as `sqlite:///registry.db` or `postgresql://user@host/name`.
 
     Raises:
-        VibesError: The URL is invalid, its driver is missing, or there is no connection.
+        VibesError: The URL is invalid, its driver is missing, there is no connection, or the tables
+            are of another version.
     """
 
     def __init__(self, url: str) -> None:
@@ -118,12 +127,21 @@ class RegistryDatabase:
             threading.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
         )
         try:
-            _SCHEMA.create_all(self._engine)
+            try:
+                with self._engine.begin() as connection:
+                    _prepare_schema(connection)
+            except sql.exc.IntegrityError:  # another server noted the version at the same time
+                with self._engine.begin() as connection:
+                    _prepare_schema(connection)
         except sql.exc.SQLAlchemyError as error:
+            self.close()
             raise VibesError(
                 f"the registry's database cannot be used: {_reason(error)}",
                 hint="check its URL, and that it runs",
             ) from None
+        except VibesError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close all connections."""
@@ -282,6 +300,38 @@ def _entries(
         )
         for row in rows
     ]
+
+
+def _prepare_schema(connection: sql.Connection) -> None:
+    """Create the tables that are missing, and note their version.
+
+    Raises:
+        VibesError: The tables are of a version that this program does not know.
+    """
+    tables = sql.inspect(connection)
+    newest = sql.select(sql.func.max(_VERSION.c.version))
+    version = connection.scalar(newest) if tables.has_table(_VERSION.name) else None
+    if version is not None and version != SCHEMA_VERSION:
+        raise VibesError(
+            f"the registry's database has tables of version {version}, expected {SCHEMA_VERSION}",
+            hint="serve it with the release of vibes-lsp that made it, or a later one",
+        )
+    _SCHEMA.create_all(connection)
+    if version is None:
+        # Databases from before the version was noted have the tables of version 1.
+        _require_columns(tables)
+        connection.execute(_VERSION.insert().values(version=SCHEMA_VERSION))
+
+
+def _require_columns(tables: sql.Inspector) -> None:
+    for table in (_ATTESTATIONS, _SIGNATURES):
+        present = {each["name"] for each in tables.get_columns(table.name)}
+        missing = [each.name for each in table.columns if each.name not in present]
+        if missing:
+            raise VibesError(
+                f"the registry's table {table.name} has no column {missing[0]}",
+                hint="expected an empty database, or one that `vibes registry serve` made",
+            )
 
 
 def _engine(url: str) -> sql.Engine:

@@ -12,7 +12,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.attestation_server.state_files import ReloadedFile, read_state, write_state
+from vibes_lsp.attestation_server.state_files import (
+    ReloadedFile,
+    lock_folder,
+    read_state,
+    write_state,
+)
 from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members, text
@@ -115,13 +120,14 @@ def create_keys(folder: Path, provider: str, tool: str, now: datetime) -> Truste
     Raises:
         RefusedWrite: It holds keys already, or is not writable.
     """
-    if (folder / DOCUMENT_NAME).exists():
-        raise RefusedWrite(
-            f"{folder / DOCUMENT_NAME} exists",
-            hint="use `vibes cosign-server rotate` for a new key",
-        )
-    key = _new_key(folder, now)
-    write_state(folder / DOCUMENT_NAME, as_document(provider, tool, [key], now), private=False)
+    with lock_folder(folder, creates=True):
+        if (folder / DOCUMENT_NAME).exists():
+            raise RefusedWrite(
+                f"{folder / DOCUMENT_NAME} exists",
+                hint="use `vibes cosign-server rotate` for a new key",
+            )
+        key = _new_key(folder, now)
+        write_state(folder / DOCUMENT_NAME, as_document(provider, tool, [key], now), private=False)
     return key
 
 
@@ -134,19 +140,20 @@ def rotate_keys(folder: Path, now: datetime) -> TrustedKey:
         VibesError: There is no document, or it is broken.
         RefusedWrite: The folder is not writable.
     """
-    members = read_state(folder / DOCUMENT_NAME)
-    if members is None:
-        raise VibesError(
-            f"{folder} holds no signing keys", hint="make them with `vibes cosign-server init`"
-        )
-    known = _parse(members)
-    key = _new_key(folder, now)
-    retired = [_retired(each, now) for each in known.keys]
-    document = as_document(known.name, known.tool, [key, *retired], now)
-    write_state(folder / DOCUMENT_NAME, document, private=False)
-    for each in retired:
-        _key_file(folder, each.declared_id).unlink(missing_ok=True)
-    return key
+    with lock_folder(folder):
+        members = read_state(folder / DOCUMENT_NAME)
+        if members is None:
+            raise VibesError(
+                f"{folder} holds no signing keys", hint="make them with `vibes cosign-server init`"
+            )
+        known = _parse(members)
+        key = _new_key(folder, now)
+        retired = [_retired(each, now) for each in known.keys]
+        document = as_document(known.name, known.tool, [key, *retired], now)
+        write_state(folder / DOCUMENT_NAME, document, private=False)
+        for each in retired:
+            _key_file(folder, each.declared_id).unlink(missing_ok=True)
+        return key
 
 
 def _retired(key: TrustedKey, now: datetime) -> TrustedKey:

@@ -16,10 +16,13 @@ from vibes_lsp.store.files import (
     flush_folder,
     read_file,
     replace_file,
+    write_error,
     write_temporary,
 )
+from vibes_lsp.store.locks import FileLock, LockHandle
 
 MAX_STATE: Final = 1 << 20
+_LOCK_NAME: Final = ".lock"
 _PRIVATE: Final = 0o600
 
 _T = TypeVar("_T")
@@ -57,6 +60,27 @@ class ReloadedFile(Generic[_T]):
                 raise VibesError(f"{self._path} does not exist")
             self._loaded = signature, self._parse(members)
         return self._loaded[1]
+
+
+def lock_folder(folder: Path, *, creates: bool = False) -> LockHandle:
+    """Return the lock of a server's folder, for a `with` block that changes its files.
+
+    Args:
+        folder: The folder.
+        creates: Whether to create the folder if it is missing.
+
+    Raises:
+        VibesError: There is no such folder.
+        RefusedWrite: It cannot be created, or another command holds the lock for too long.
+    """
+    if creates:
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise write_error(folder, error) from error
+    elif not folder.is_dir():
+        raise VibesError(f"{folder} is no folder", hint="expected the folder of a server")
+    return FileLock(folder / _LOCK_NAME).acquire()
 
 
 def read_state(path: Path) -> Members | None:

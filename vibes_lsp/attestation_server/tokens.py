@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
-from vibes_lsp.attestation_server.state_files import read_state, write_state
+from vibes_lsp.attestation_server.state_files import lock_folder, read_state, write_state
 from vibes_lsp.errors import RefusedWrite, UnknownId, VibesError
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import JsonValue, Members, mapping, text, texts
@@ -79,20 +79,21 @@ def create_token(folder: Path, name: str, scopes: Sequence[Scope], now: datetime
     Raises:
         RefusedWrite: The name has a token already, or the folder is not writable.
     """
-    tokens = _read(folder)
-    if name in tokens:
-        raise RefusedWrite(
-            f"{name!r} has a token already",
-            hint=f"revoke it first: vibes cosign-server token {folder} {name} --revoke",
-        )
     token = secrets.token_urlsafe(32)
     allowed: list[JsonValue] = list(scopes)
-    tokens[name] = {
-        "sha256": sha256(token.encode()),
-        "scopes": allowed,
-        "created": format_timestamp(now),
-    }
-    _write(folder, tokens)
+    with lock_folder(folder, creates=True):
+        tokens = _read(folder)
+        if name in tokens:
+            raise RefusedWrite(
+                f"{name!r} has a token already",
+                hint=f"revoke it first: vibes cosign-server token {folder} {name} --revoke",
+            )
+        tokens[name] = {
+            "sha256": sha256(token.encode()),
+            "scopes": allowed,
+            "created": format_timestamp(now),
+        }
+        _write(folder, tokens)
     return token
 
 
@@ -102,10 +103,11 @@ def revoke_token(folder: Path, name: str) -> None:
     Raises:
         UnknownId: No token has this name.
     """
-    tokens = _read(folder)
-    if tokens.pop(name, None) is None:
-        raise UnknownId(f"{name!r} has no token", hint=f"see {folder / FILE_NAME}")
-    _write(folder, tokens)
+    with lock_folder(folder):
+        tokens = _read(folder)
+        if tokens.pop(name, None) is None:
+            raise UnknownId(f"{name!r} has no token", hint=f"see {folder / FILE_NAME}")
+        _write(folder, tokens)
 
 
 def _read(folder: Path) -> Members:

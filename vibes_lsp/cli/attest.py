@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -26,7 +27,10 @@ from vibes_lsp.cli.project import (
     now,
     open_recorder,
 )
+from vibes_lsp.cli.signers import load_signer
 from vibes_lsp.errors import BadEnvelope, RefusedWrite
+from vibes_lsp.ingest.hook_spool import has_waiting_events
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import replace_file, write_temporary
 from vibes_lsp.store.journal import journal_files
@@ -34,7 +38,7 @@ from vibes_lsp.verify.attest import CheckedTrail, check_and_state, differing_cla
 from vibes_lsp.verify.attested_files import FileStatus, check_files
 from vibes_lsp.verify.envelope import Envelope
 from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME, load_private_key
-from vibes_lsp.verify.keys import PrivateKey
+from vibes_lsp.verify.keys import Signer
 from vibes_lsp.verify.publication import Publication, publication
 from vibes_lsp.verify.statement import parse_statement
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES, attestation_path
@@ -52,11 +56,10 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
 )
 @click.option(
     "--key",
-    "key_files",
-    type=click.Path(path_type=Path),
+    "key_names",
     multiple=True,
-    metavar="FILE",
-    help="Private key that signs; repeatable.  [default: your key]",
+    metavar="KEY",
+    help="Private key that signs; repeatable.  [default: yours]",
 )
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="File to write.")
 @click.option(
@@ -70,7 +73,7 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
 @json_option
 def command(
     *,
-    key_files: tuple[Path, ...],
+    key_names: tuple[str, ...],
     output: Path | None,
     allow_failed: bool,
     countersign: bool,
@@ -83,26 +86,30 @@ def command(
     """Sign the audit trail as it is now.
 
     Runs `vibes check` first and refuses a trail that fails. Lists what becomes public with the
-    trail; --dry-run shows the texts and paths and signs nothing. A network is used only with
+    trail; --dry-run shows the texts and paths and writes nothing. --key takes a file outside the
+    project, or agent: with a fingerprint that `ssh-add -l` lists. A network is used only with
     --cosign-url, --timestamp and --register; tokens are read from VIBES_COSIGN_TOKEN and
     VIBES_REGISTRY_TOKEN.
     """
     directory = audit_directory(audit_dir)
-    _fold(directory)
+    if not dry_run:
+        _fold(directory)
     with progress() as step:
-        checked = check_and_state(directory, now(), step)
+        checked = check_and_state(directory, now(), step, signs=not dry_run)
     public = publication(checked.context, checked.report)
     if not checked.report.passed and not allow_failed:
         _refuse(checked, as_json=as_json)
         return 1
     if dry_run:
-        _preview(checked, public, as_json=as_json)
+        _preview(checked, public, waiting=_waiting(directory, checked), as_json=as_json)
         return 0
     target = output or attestation_path(directory) or directory.path / ATTESTATION_NAMES[0]
     envelope = _existing(checked, target) if countersign else _new_envelope(checked, target)
     folder = key_folder(keys_dir)
-    signers = [_load(path) for path in key_files or (folder / PRIVATE_KEY_NAME,)]
-    envelope, cosigner = services.cosigned(envelope, read_trusted_keys(folder), ask_passphrase)
+    signers = [load_signer(name, directory.project) for name in key_names] or [_own_key(folder)]
+    envelope, cosigner = services.cosigned(
+        envelope, read_trusted_keys(folder), lambda name: load_signer(name, directory.project)
+    )
     for signer in signers:
         envelope = envelope.signed_by(signer)
     like = target if target.exists() else None
@@ -135,7 +142,8 @@ def _fold(directory: AuditDir) -> None:
         finish_recording(open_recorder(directory))
 
 
-def _load(path: Path) -> PrivateKey:
+def _own_key(folder: Path) -> Signer:
+    path = folder / PRIVATE_KEY_NAME
     return load_private_key(path, lambda: ask_passphrase(path))
 
 
@@ -193,9 +201,20 @@ def _refuse(checked: CheckedTrail, *, as_json: bool) -> None:
     )
 
 
-def _preview(checked: CheckedTrail, public: Publication, *, as_json: bool) -> None:
+def _waiting(directory: AuditDir, checked: CheckedTrail) -> Members:
+    """Return what signing would first record or move into the manifest."""
+    return {
+        "events": has_waiting_events(str(directory.waiting_events)),
+        "entries": len(checked.context.trail.manifest.pending),
+    }
+
+
+def _preview(
+    checked: CheckedTrail, public: Publication, *, waiting: Members, as_json: bool
+) -> None:
     if as_json:
-        print_json({"statement": checked.statement.as_json(), "public": public.as_json()})
+        statement = checked.statement.as_json()
+        print_json({"statement": statement, "public": public.as_json(), "waiting": waiting})
         return
     _print_public(public)
     for each in public.texts:
@@ -206,6 +225,8 @@ def _preview(checked: CheckedTrail, public: Publication, *, as_json: bool) -> No
         print_line(f"  person  {escape(name, _MAX_TEXT)}")
     for place in public.secrets:
         print_styled([("  possible secret  ", "bold red"), (escape(place, _MAX_TEXT), "")])
+    if any(waiting.values()):
+        print_warning("what agents wrote since is not listed; `vibes attest` records it first")
     print_line("Nothing was signed.")
 
 
@@ -216,7 +237,7 @@ def _print_public(public: Publication) -> None:
 
 
 def _print(
-    checked: CheckedTrail, public: Publication, target: Path, signers: list[PrivateKey]
+    checked: CheckedTrail, public: Publication, target: Path, signers: Sequence[Signer]
 ) -> None:
     if not checked.report.passed:
         errors = pluralize(checked.report.count(Severity.ERROR), "error", "errors")

@@ -19,11 +19,14 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.verify.cosigning import cosign, request_cosignature
 from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature
 from vibes_lsp.verify.http_client import check_url, read_token
-from vibes_lsp.verify.key_files import load_private_key
-from vibes_lsp.verify.keys import PublicKey
+from vibes_lsp.verify.keys import PublicKey, Signer
 from vibes_lsp.verify.registry import submit
-from vibes_lsp.verify.signature_checks import SignatureVerdict, check_signatures
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey
+from vibes_lsp.verify.signature_checks import (
+    SignatureTimes,
+    SignatureVerdict,
+    check_signatures,
+)
+from vibes_lsp.verify.trusted_keys import Role, TrustedKey, keys_for
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -37,7 +40,7 @@ class AttestServices:
 
     Attributes:
         cosign_url: The signing endpoint of a tool's provider.
-        cosign_key: A provider's private key on this machine instead.
+        cosign_key: A provider's private key on this machine instead, a file or in an SSH agent.
         cosign_keyid: The identifier that the provider published that key under.
         timestamp: Whether calendars timestamp the attestation.
         calendars: The calendars; none for the public ones.
@@ -45,7 +48,7 @@ class AttestServices:
     """
 
     cosign_url: str | None
-    cosign_key: Path | None
+    cosign_key: str | None
     cosign_keyid: str | None
     timestamp: bool
     calendars: tuple[str, ...]
@@ -71,7 +74,7 @@ class AttestServices:
         self,
         envelope: Envelope,
         known: Sequence[TrustedKey],
-        passphrase: Callable[[Path], str | None],
+        load: Callable[[str], Signer],
     ) -> tuple[Envelope, str | None]:
         """Return the envelope with a cosignature, and who made it; as it was if none is wanted.
 
@@ -79,7 +82,7 @@ class AttestServices:
             envelope: What to sign.
             known: The keys that the user trusts; a cosignature that one of them disproves is
                 refused.
-            passphrase: Asks for the passphrase of a key file.
+            load: Returns the key that a name stands for.
 
         Raises:
             VibesError: There is no cosignature, or a bad one.
@@ -87,8 +90,7 @@ class AttestServices:
         if self.cosign_url is not None:
             signature = request_cosignature(self.cosign_url, envelope, token_from(COSIGN_TOKEN))
         elif self.cosign_key is not None:
-            path = self.cosign_key
-            key = load_private_key(path, lambda: passphrase(path))
+            key = load(self.cosign_key)
             signature = cosign(envelope, key, now(), key_id=self.cosign_keyid)
         else:
             return envelope, None
@@ -135,7 +137,7 @@ def service_options(function: _F) -> _F:
     def wrapped(
         *arguments: Any,
         cosign_url: str | None,
-        cosign_key: Path | None,
+        cosign_key: str | None,
         cosign_keyid: str | None,
         timestamp: bool,
         calendars: tuple[str, ...],
@@ -154,8 +156,7 @@ def service_options(function: _F) -> _F:
             click.option("--cosign-url", metavar="URL", help="Signing endpoint of your tool."),
             click.option(
                 "--cosign-key",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
+                metavar="KEY",
                 help="Provider's private key on this machine.",
             ),
             click.option("--cosign-keyid", metavar="ID", help="Id that it is published under."),
@@ -189,10 +190,13 @@ def _refuse_bad(
 ) -> None:
     providers = [each for each in known if each.role is Role.TOOL_PROVIDER]
     alone = replace(envelope, signatures=(signature,))
-    [check] = check_signatures(alone, providers, now())
-    if check.verdict is SignatureVerdict.BAD:
+    [check] = check_signatures(alone, providers, SignatureTimes(now()))
+    is_known = bool(keys_for(providers, signature.key_id))
+    if check.verdict is SignatureVerdict.BAD or (
+        check.verdict is SignatureVerdict.UNCHECKED and is_known
+    ):
         raise BadKey(
-            f"the cosignature of {signature.key_id[:40]} is bad: {check.reason}",
+            f"the cosignature of {signature.key_id[:40]} does not count: {check.reason}",
             hint="nothing was written; ask the provider, or leave it out",
         )
     if check.verdict is SignatureVerdict.UNCHECKED:

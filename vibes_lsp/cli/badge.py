@@ -12,19 +12,18 @@ from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import absolute, open_project
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.coverage import owned_files
-from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
 from vibes_lsp.verify.badge import (
     MAX_FILE,
-    BadgeNumbers,
     badge_findings,
     find_badges,
     markdown,
-    measure,
     shields_endpoint,
     svg,
 )
+from vibes_lsp.verify.badge_numbers import BadgeNumbers, count_unsigned, measure
 from vibes_lsp.verify.tiers import TrustTier, attestation_path
 
 
@@ -84,16 +83,16 @@ def _shown_path(file: Path) -> str:
 def _measure(audit_dir: Path | None, *, use_git: bool) -> BadgeNumbers:
     project = open_project(audit_dir, uses_saved=False)
     directory = project.trail.directory
-    tier = _tier(directory)
+    tier, unsigned = _tier(project.trail)
     with project.locator(use_git=use_git, use_cache=True) as locator:
         files = owned_files(locator, project.config.tracking, open_repository(directory.project))
-        return measure(files, project.trail, tier)
+        return measure(files, project.trail, tier, unsigned)
 
 
-def _tier(directory: AuditDir) -> TrustTier:
-    """Return the tier of a trail, as `vibes verify` finds it."""
-    if attestation_path(directory) is None:
-        return TrustTier.NONE
+def _tier(trail: Trail) -> tuple[TrustTier, int]:
+    """Return the tier of a trail as `vibes verify` finds it, and how many records it leaves out."""
+    if attestation_path(trail.directory) is None:
+        return TrustTier.NONE, 0
     try:
         # Imported late: cryptography is optional.
         from vibes_lsp.cli.verify import own_verification  # noqa: PLC0415
@@ -102,4 +101,10 @@ def _tier(directory: AuditDir) -> TrustTier:
             f"the trail has an attestation, and to verify it the package {error.name} is needed",
             hint="in a checkout of vibes-lsp, run `pip install '.[attest]'`",
         ) from None
-    return own_verification(directory).tier
+    verification = own_verification(trail.directory)
+    log = verification.log
+    if log is None or not log.added:
+        return verification.tier, 0
+    # Among the records of a merge, those that were added are not told apart here.
+    unsigned = log.added if log.end is None else count_unsigned(trail, log.end)
+    return verification.tier, unsigned

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table
 from vibes_lsp.model.ages import describe_age
+
+if TYPE_CHECKING:
+    from vibes_lsp.attestation_server.app import ServerSettings
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -21,8 +25,27 @@ def folder_argument(function: _F) -> _F:
     return click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")(function)
 
 
-def serving_options(function: _F) -> _F:
-    """Add the options that say where and how a server listens."""
+def serving_options(function: Callable[..., ServerSettings]) -> Callable[..., None]:
+    """Add the options that say where and how a server listens, and serve what `function` returns.
+
+    Args:
+        function: Gets the remaining options, with `folder` and `rate`, and returns what to serve.
+    """
+
+    @functools.wraps(function)
+    def serve_until_stopped(  # click passes them by name
+        host: str,
+        port: int,
+        certificate: Path | None,
+        private_key: Path | None,
+        behind_proxy: bool,
+        **others: Any,
+    ) -> None:
+        from vibes_lsp.attestation_server.serve import Address, serve  # noqa: PLC0415
+
+        serve(function(**others), Address(host, port, certificate, private_key, behind_proxy))
+
+    wrapped: Callable[..., None] = serve_until_stopped
     path = click.Path(path_type=Path, exists=True, dir_okay=False)
     for option in reversed(
         (
@@ -50,8 +73,8 @@ def serving_options(function: _F) -> _F:
             ),
         )
     ):
-        function = option(function)
-    return function
+        wrapped = option(wrapped)
+    return wrapped
 
 
 @click.group(
@@ -172,21 +195,8 @@ def token_command(folder: Path, name: str, scopes: tuple[Any, ...], revoke: bool
     help="Also serve a registry, with this database.",
 )
 @serving_options
-def serve_command(  # noqa: PLR0917  # click passes them by name
-    folder: Path,
-    database_url: str | None,
-    host: str,
-    port: int,
-    certificate: Path | None,
-    private_key: Path | None,
-    behind_proxy: bool,
-    rate: int,
-) -> None:
+def serve_command(folder: Path, database_url: str | None, rate: int) -> ServerSettings:
     """Answer requests for cosignatures until stopped."""
     from vibes_lsp.attestation_server.app import ServerSettings  # noqa: PLC0415
-    from vibes_lsp.attestation_server.serve import Address, serve  # noqa: PLC0415
 
-    serve(
-        ServerSettings(folder, cosigning=True, database_url=database_url, rate=rate),
-        Address(host, port, certificate, private_key, behind_proxy),
-    )
+    return ServerSettings(folder, cosigning=True, database_url=database_url, rate=rate)

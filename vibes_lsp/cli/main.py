@@ -95,6 +95,7 @@ _SHARED_MODULES: Final = {
 
 
 _EXTRAS: Final = {
+    "asyncssh": "agent",
     "bitcoin": "timestamps",
     "cryptography": "attest",
     "httpx2": "attest",

@@ -9,7 +9,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled, print_warning
-from vibes_lsp.cli.project import audit_directory, open_trail
+from vibes_lsp.cli.project import audit_directory, now, open_trail
 from vibes_lsp.errors import HistoryUnavailable, UnknownId, UnreadableFile
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.signed_tags import TagVerdict
@@ -152,7 +152,7 @@ def show_disclosure(
     data = read_file(file, limit=MAX_DISCLOSURE)
     if data is None:
         raise UnreadableFile(f"{file} does not exist", hint="make one with `vibes disclose ID`")
-    found = verify_disclosure(parse_disclosure(data), keys, root)
+    found = verify_disclosure(parse_disclosure(data), keys, now(), root)
     if as_json:
         print_json(found.as_json())
     else:
@@ -180,4 +180,6 @@ def _print_disclosure(found: DisclosureVerification) -> None:
             f"  signature  {escape(signature.key_id or 'no key id', 40)}  "
             f"{signature.verdict.value}: {escape(signature.reason, 300)}"
         )
+    for problem in found.problems:
+        print_styled([("  problem    ", ""), (escape(problem, 300), "bold red")])
     print_line(f"Result: {found.result.value}")

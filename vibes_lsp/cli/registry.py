@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -14,6 +14,9 @@ from vibes_lsp.cli.options import examples, json_option, limit_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_table
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.timestamps import parse_timestamp
+
+if TYPE_CHECKING:
+    from vibes_lsp.attestation_server.app import ServerSettings
 
 _ID_LENGTH: Final = 64
 
@@ -159,26 +162,13 @@ def find_command(  # noqa: PLR0917  # click passes them by name
     help="SQLite or PostgreSQL database.  [default: registry.db in DIR]",
 )
 @serving_options
-def serve_command(  # noqa: PLR0917  # click passes them by name
-    folder: Path,
-    database_url: str | None,
-    host: str,
-    port: int,
-    certificate: Path | None,
-    private_key: Path | None,
-    behind_proxy: bool,
-    rate: int,
-) -> None:
+def serve_command(folder: Path, database_url: str | None, rate: int) -> ServerSettings:
     """Serve a registry until stopped.
 
     Submitting needs a token of the scope register (`vibes cosign-server token`); finding needs
     none.
     """
     from vibes_lsp.attestation_server.app import ServerSettings  # noqa: PLC0415
-    from vibes_lsp.attestation_server.serve import Address, serve  # noqa: PLC0415
 
     url = database_url or f"sqlite:///{(folder / 'registry.db').absolute()}"
-    serve(
-        ServerSettings(folder, database_url=url, rate=rate),
-        Address(host, port, certificate, private_key, behind_proxy),
-    )
+    return ServerSettings(folder, database_url=url, rate=rate)

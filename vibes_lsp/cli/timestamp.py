@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,6 +20,7 @@ from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.errors import BadTimestamp, RefusedWrite, VibesError
 from vibes_lsp.model.ages import describe_age
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.files import MAX_FILE, replace_file, write_temporary
 
 if TYPE_CHECKING:
@@ -44,6 +46,17 @@ def calendar_option(function: _F) -> _F:
         multiple=True,
         metavar="URL",
         help="OpenTimestamps calendar; repeatable.",
+    )(function)
+
+
+def block_header_option(function: _F) -> _F:
+    """Add `--block-header HEIGHT:HEX`."""
+    return click.option(
+        "--block-header",
+        "headers",
+        multiple=True,
+        metavar="HEIGHT:HEX",
+        help="Header of a block from a node you trust; repeatable.",
     )(function)
 
 
@@ -136,13 +149,7 @@ def upgrade_command(file: Path | None, calendars: tuple[str, ...]) -> int:
     ),
 )
 @_file_argument
-@click.option(
-    "--block-header",
-    "headers",
-    multiple=True,
-    metavar="HEIGHT:HEX",
-    help="Header of a block from a node you trust; repeatable.",
-)
+@block_header_option
 @json_option
 def verify_command(file: Path | None, headers: tuple[str, ...], as_json: bool) -> int:
     """Check a proof against block headers, without a network.
@@ -177,6 +184,52 @@ def check_timestamp(path: Path, headers: Sequence[str] = ()) -> list[TimestampCh
     target, digest = proof_path(path), _digest(path)
     data = _proof(target)
     return _naming(target, lambda: check_proof(data, digest, known))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProof:
+    """The proof beside an attestation.
+
+    Attributes:
+        path: Its file.
+        checks: The result for each attestation in it.
+        problem: Why there is none; empty if there are results.
+    """
+
+    path: Path
+    checks: tuple[TimestampCheck, ...]
+    problem: str = ""
+
+    def as_json(self) -> Members:
+        """Return the object of `vibes verify --json`."""
+        return {
+            "file": self.path.name,
+            "attestations": [each.as_json() for each in self.checks],
+            "problem": self.problem or None,
+        }
+
+
+def find_proof(path: Path, headers: Sequence[str] = ()) -> FoundProof | None:
+    """Return the proof beside an attestation; None if there is none.
+
+    Args:
+        path: The attestation.
+        headers: Block headers that the user trusts. With them, what prevents the check is an error.
+
+    Raises:
+        VibesError: With headers: a package is missing, one is malformed, or there is no proof.
+    """
+    target = proof_path(path)
+    if not headers and not target.exists():
+        return None
+    try:
+        return FoundProof(target, tuple(check_timestamp(path, headers)))
+    except (VibesError, ModuleNotFoundError) as error:
+        if headers:
+            raise
+        if isinstance(error, ModuleNotFoundError):
+            return FoundProof(target, (), f"to check it the package {error.name} is needed")
+        return FoundProof(target, (), error.message)
 
 
 def print_check(check: TimestampCheck) -> None:

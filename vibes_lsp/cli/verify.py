@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,14 +13,17 @@ from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.cli.project import absolute, audit_directory, now
 from vibes_lsp.cli.proofs import show_disclosure, show_tag
+from vibes_lsp.cli.timestamp import FoundProof, block_header_option, find_proof
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.model.members import Members
+from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.verify.attested_files import FileStatus
+from vibes_lsp.verify.envelope import Envelope
 from vibes_lsp.verify.key_files import load_public_key
 from vibes_lsp.verify.policy import apply_policy, parse_policy, read_policy
-from vibes_lsp.verify.signature_checks import SignatureVerdict
+from vibes_lsp.verify.signature_checks import IndependentTime, SignatureVerdict
 from vibes_lsp.verify.tiers import TrustTier, attestation_path
 from vibes_lsp.verify.trusted_keys import Role, TrustedKey
 from vibes_lsp.verify.verification import (
@@ -95,6 +100,8 @@ _RESULTS = {
     metavar="FILE",
     help="SSH keys that count for a tag.  [default: git's own setting]",
 )
+@block_header_option
+@click.option("--registry", metavar="URL", help="Registry that you trust for times.")
 @keys_dir_option
 @audit_dir_option
 @json_option
@@ -108,15 +115,18 @@ def command(
     root: str | None,
     tag: str | None,
     allowed_signers: Path | None,
+    headers: tuple[str, ...],
+    registry: str | None,
     keys_dir: Path | None,
     audit_dir: Path | None,
     as_json: bool,
 ) -> int:
     """Verify an attestation and what it still covers.
 
-    Reads attestation.json of the audit trail unless ENVELOPE is given. Exits 1 if a signature is
-    bad, an attested file changed or a policy is not fulfilled, 3 if nothing is wrong but not all
-    could be checked.
+    Reads attestation.json of the audit trail unless ENVELOPE is given. A signature by a key that
+    is not valid any more needs a time from others: a cosignature, a proof with --block-header or
+    --registry. Exits 1 if a signature is bad, an attested file changed or a policy is not
+    fulfilled, 3 if nothing is wrong but not all could be checked.
     """
     subjects = {
         "ENVELOPE": envelope is not None,
@@ -127,9 +137,10 @@ def command(
     _require_with(base is not None, "--base", "--policy", policy_file is not None)
     _require_with(root is not None, "--root", "--disclosure", disclosure is not None)
     _require_with(allowed_signers is not None, "--allowed-signers", "--tag", tag is not None)
-    _require_with(
-        policy_file is not None, "--policy", "an attestation", disclosure is None and tag is None
-    )
+    is_whole = disclosure is None and tag is None
+    _require_with(policy_file is not None, "--policy", "an attestation", is_whole)
+    _require_with(bool(headers), "--block-header", "an attestation", is_whole)
+    _require_with(registry is not None, "--registry", "an attestation", is_whole)
     named = tuple(
         TrustedKey(load_public_key(path), Role.USER, f"the key {path.name}") for path in key_files
     )
@@ -139,13 +150,15 @@ def command(
     directory = audit_directory(audit_dir)
     if tag is not None:
         return show_tag(directory, tag, allowed_signers, as_json=as_json)
+    path = envelope or _own_envelope(directory)
+    sources = _TimeSources(headers, registry)
     if policy_file is not None:
-        return _verify_by_policy(directory, envelope, policy_file, base, as_json=as_json)
-    result = _verify(directory, envelope, (*named, *known_keys(key_folder(keys_dir))))
+        return _verify_by_policy(directory, path, policy_file, base, sources, as_json=as_json)
+    result, proof = _verify(directory, path, (*named, *known_keys(key_folder(keys_dir))), sources)
     if as_json:
-        print_json(result.as_json())
+        print_json(_as_json(result, proof))
     else:
-        _print(result)
+        _print(result, proof)
     return EXIT_CODES[result.result]
 
 
@@ -160,25 +173,71 @@ def _require_with(is_given: bool, name: str, other: str, has_other: bool) -> Non
         raise click.UsageError(f"{name} is only for use with {other}")
 
 
+@dataclass(frozen=True, slots=True)
+class _TimeSources:
+    """What the user trusts to say when an attestation existed, beside cosigners.
+
+    Attributes:
+        headers: Block headers for the timestamp beside it.
+        registry: A registry that may have received it.
+    """
+
+    headers: tuple[str, ...] = ()
+    registry: str | None = None
+
+
 def _verify(
-    directory: AuditDir, envelope: Path | None, keys: tuple[TrustedKey, ...]
-) -> Verification:
+    directory: AuditDir,
+    path: Path,
+    keys: tuple[TrustedKey, ...],
+    sources: _TimeSources = _TimeSources(),  # frozen
+) -> tuple[Verification, FoundProof | None]:
+    envelope = read_envelope(path)
+    proof = find_proof(path, sources.headers)
     repository = open_repository(directory.project)
-    return verify(
-        read_envelope(envelope or _own_envelope(directory)),
+    verified = verify(
+        envelope,
         directory,
         keys,
-        None if repository is None else VersionsInGit(repository, directory),
+        now(),
+        versions=None if repository is None else VersionsInGit(repository, directory),
+        independent=tuple(_independent_times(envelope, proof, sources.registry)),
     )
+    return verified, proof
+
+
+def _independent_times(
+    envelope: Envelope, proof: FoundProof | None, registry: str | None
+) -> Iterator[IndependentTime]:
+    for check in proof.checks if proof is not None else ():
+        if check.time is not None and check.verdict is SignatureVerdict.GOOD:
+            yield IndependentTime(check.time, f"Bitcoin block {check.height}")
+    if registry is not None:
+        from vibes_lsp.verify.registry import fetch  # noqa: PLC0415  # few calls need it
+
+        entry, _ = fetch(registry, envelope.attestation_id)
+        received = parse_timestamp(entry.received_at)
+        if received is not None:
+            yield IndependentTime(received, f"the registry {registry}")
 
 
 def own_verification(directory: AuditDir) -> Verification:
     """Verify a trail's own attestation as `vibes verify` does without options."""
-    return _verify(directory, None, known_keys(key_folder(None)))
+    return _verify(directory, _own_envelope(directory), known_keys(key_folder(None)))[0]
+
+
+def _as_json(result: Verification, proof: FoundProof | None) -> Members:
+    return {**result.as_json(), "timestamp": None if proof is None else proof.as_json()}
 
 
 def _verify_by_policy(
-    directory: AuditDir, envelope: Path | None, file: Path, base: str | None, *, as_json: bool
+    directory: AuditDir,
+    path: Path,
+    file: Path,
+    base: str | None,
+    sources: _TimeSources,
+    *,
+    as_json: bool,
 ) -> int:
     repository = open_repository(directory.project)
     if base is not None and repository is None:
@@ -186,7 +245,7 @@ def _verify_by_policy(
             f"{directory.project} is in no git repository", hint="leave --base out"
         )
     policy = parse_policy(read_policy(absolute(file), repository, base or ""))
-    result = _verify(directory, envelope, policy.keys)
+    result, proof = _verify(directory, path, policy.keys, sources)
     verdict = apply_policy(policy, result, now())
     if as_json:
         by_policy: Members = {
@@ -195,9 +254,9 @@ def _verify_by_policy(
             "base": base,
             "requirements": [each.as_json() for each in verdict.requirements],
         }
-        print_json({**result.as_json(), "policy": by_policy})
+        print_json({**_as_json(result, proof), "policy": by_policy})
     else:
-        _print(result)
+        _print(result, proof)
         print_line(f"Policy {escape(file, 200)}{f' at {escape(base, 100)}' if base else ''}")
         for each in verdict.requirements:
             style = _RESULTS[each.result]
@@ -222,7 +281,7 @@ def _own_envelope(directory: AuditDir) -> Path:
     return path
 
 
-def _print(result: Verification) -> None:
+def _print(result: Verification, proof: FoundProof | None) -> None:
     statement = result.statement
     at = statement.attested_at
     print_line(f"Attestation {result.envelope.attestation_id[:16]}")
@@ -244,6 +303,8 @@ def _print(result: Verification) -> None:
             print_line(f"    cosigned {delay.signed_at:%Y-%m-%d %H:%M} UTC: {delay.describe()}")
         elif signature.role is Role.TOOL_PROVIDER:
             print_line("    cosigned at a time that it does not prove")
+    if proof is not None:
+        _print_proof(proof)
     print_line("Files")
     for file in result.files:
         style = "green" if file.is_covered else "bold red"
@@ -257,3 +318,17 @@ def _print(result: Verification) -> None:
     print_line(f"Trust tier: {result.tier.value} ({why})")
     print_styled([("Result: ", ""), (result.result.value, _RESULTS[result.result])])
     print_line(NOT_PROVEN)
+
+
+def _print_proof(proof: FoundProof) -> None:
+    print_line(f"Timestamp {escape(proof.path.name, 100)}")
+    if proof.problem:
+        print_styled([("  could not check", "yellow"), (f": {escape(proof.problem, 300)}", "")])
+    for check in proof.checks:
+        word, style = _VERDICTS[check.verdict]
+        print_styled([("  ", ""), (word, style), (f": {escape(check.reason, 300)}", "")])
+        if check.time is not None:
+            print_line(
+                f"    existed before {check.time:%Y-%m-%d %H:%M} UTC if the main chain has block"
+                f" {check.block_hash}"
+            )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, Unreadable
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.members import Members, integer, text
+from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import FileSignature, file_signature, is_settled
@@ -112,6 +112,7 @@ class AttestationState:
                 f"  {_line(each, 'keyId')}  {_line(each, 'verdict')}: {_line(each, 'reason')}"
                 for each in self._signatures()
             ),
+            *self._timestamp_lines(),
             "",
             "Files",
             *(f"  {_line(each, 'name')}  {_line(each, 'reason')}" for each in self.files()),
@@ -120,6 +121,18 @@ class AttestationState:
             text(self.members, "notProven") or "",
         ]
         return "\n".join(lines) + "\n"
+
+    def _timestamp_lines(self) -> Iterator[str]:
+        proof = mapping(self.members, "timestamp")
+        if not proof:
+            return
+        yield from ("", f"Timestamp {_line(proof, 'file')}")
+        if _line(proof, "problem"):
+            yield f"  could not check: {_line(proof, 'problem')}"
+        found = proof.get("attestations")
+        for each in found if isinstance(found, list) else []:
+            if isinstance(each, dict):
+                yield f"  {_line(each, 'verdict')}: {_line(each, 'reason')}"
 
     def _signatures(self) -> list[Members]:
         found = self.members.get("signatures")
@@ -299,6 +312,7 @@ def _signatures_of(directory: AuditDir) -> _Signatures:
     keys = Path.home() / ".vibescheck" / "keys"
     paths = (
         *(directory.path / name for name in ATTESTATION_NAMES),
+        *(directory.path / f"{name}.ots" for name in ATTESTATION_NAMES),
         directory.config,
         directory.manifest,
         directory.log,

@@ -47,7 +47,7 @@ class CheckedTrail:
 
 
 def check_and_state(
-    directory: AuditDir, now: datetime, progress: Progress | None = None
+    directory: AuditDir, now: datetime, progress: Progress | None = None, *, signs: bool = True
 ) -> CheckedTrail:
     """Check a trail, and state what was found about exactly these files.
 
@@ -55,6 +55,7 @@ def check_and_state(
         directory: The trail.
         now: The current time, which becomes part of the statement.
         progress: Called as the work proceeds.
+        signs: Whether the statement is to be signed, so that no entry may wait in the journal.
 
     Raises:
         RefusedWrite: Entries wait in the journal, or a file changed during the check: the result
@@ -70,7 +71,7 @@ def check_and_state(
         )
     context = open_context(directory, now, progress)
     waiting = len(context.trail.manifest.pending)
-    if waiting:
+    if signs and waiting:
         raise RefusedWrite(
             f"{pluralize(waiting, 'entry waits', 'entries wait')} in the journal",
             hint="another program is writing; run it again",

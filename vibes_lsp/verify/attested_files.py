@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -81,6 +81,7 @@ class AttestedFile:
         present_sha256: The digest of the present file, if it can be read.
         attested: The number of records or entries that are covered, if known.
         added: The number of those that were added since, if known.
+        end: Where what was attested ends, in bytes, if it is the beginning of the file.
     """
 
     name: str
@@ -90,6 +91,7 @@ class AttestedFile:
     present_sha256: str | None = None
     attested: int | None = None
     added: int | None = None
+    end: int | None = None
 
     @property
     def is_covered(self) -> bool:
@@ -218,7 +220,8 @@ class _Comparison:
         what = self._parts_name
         known = f"the first {count:,} {what}" if count is not None else f"its first {what}"
         reason = f"valid for {known}; {added:,} added since"
-        return self._found(FileStatus.PREFIX, reason, digest, count, added)
+        found = self._found(FileStatus.PREFIX, reason, digest, count, added)
+        return replace(found, end=digest.prefix_size)
 
     def _changed(self, digest: FileDigest) -> AttestedFile:
         """Return the result for a file that neither is the attested one nor begins with it."""

@@ -9,21 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote
 
-from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.errors import BadBadge, MalformedJson
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import Members, text
-from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, AssuranceLevel
-from vibes_lsp.reports.blame import line_kind
-from vibes_lsp.reports.coverage import OwnedFile
-from vibes_lsp.verify.tiers import ASCENDING, TrustTier
+from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.verify.tiers import TrustTier
 
 LABEL: Final = "AI-generated"
 NO_LEVEL: Final = "level unknown"
@@ -31,20 +26,53 @@ MAX_FILE: Final = 4 << 20
 """Largest file that is searched for badges, in bytes."""
 
 _SEPARATOR: Final = " \N{MIDDLE DOT} "
-_TIER_WORDS: Final = {
-    TrustTier.TOOL_CORROBORATED: "tool-corroborated",
-    TrustTier.SELF_ATTESTED: "self-attested",
-    TrustTier.TOOL_ONLY: "tool-only",
-    TrustTier.NONE: "not attested",
-}
-_COLOURS: Final = {
-    TrustTier.TOOL_CORROBORATED: "#1a6b38",
-    TrustTier.SELF_ATTESTED: "#1f5fa8",
-    TrustTier.TOOL_ONLY: "#6b5310",
-    TrustTier.NONE: "#5c5c5c",
-}
 _LABEL_COLOUR: Final = "#333333"
 _SHARE: Final = re.compile(r"(<1|>99|100|[1-9]?\d)%")
+
+
+class BadgeTier(StrEnum):
+    """The trust tier of all data that a badge counts, in words; the weakest first.
+
+    Attributes:
+        NOT_ATTESTED: There is no good signature.
+        IN_PART: The trail has a tier, but what was added since can have changed the share.
+        TOOL_ONLY: See `TrustTier`, as the following.
+        SELF_ATTESTED: Only users vouch for it.
+        TOOL_CORROBORATED: A user vouches for it, and a tool provider.
+    """
+
+    NOT_ATTESTED = "not attested"
+    IN_PART = "attested in part"
+    TOOL_ONLY = "tool-only"
+    SELF_ATTESTED = "self-attested"
+    TOOL_CORROBORATED = "tool-corroborated"
+
+    @classmethod
+    def of(cls, tier: TrustTier, unsigned: int) -> BadgeTier:
+        """Return what a badge may say.
+
+        Args:
+            tier: The tier of the trail, as `vibes verify` finds it.
+            unsigned: How many annotations and edges were added since it was signed.
+        """
+        if tier is TrustTier.NONE:
+            return cls.NOT_ATTESTED
+        return cls.IN_PART if unsigned else cls(tier.value)
+
+    def exceeds(self, other: BadgeTier) -> bool:
+        """Whether it says more than another."""
+        order = list(BadgeTier)
+        return order.index(self) > order.index(other)
+
+
+_COLOURS: Final = {
+    BadgeTier.TOOL_CORROBORATED: "#1a6b38",
+    BadgeTier.SELF_ATTESTED: "#1f5fa8",
+    BadgeTier.TOOL_ONLY: "#6b5310",
+    BadgeTier.IN_PART: "#5a4a7d",
+    BadgeTier.NOT_ATTESTED: "#5c5c5c",
+}
+_TIER_OF_COLOUR: Final = {colour: tier for tier, colour in _COLOURS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +88,11 @@ class BadgeClaim:
 
     share: str
     level: AssuranceLevel | None = None
-    tier: TrustTier | None = None
+    tier: BadgeTier | None = None
 
     @classmethod
     def of(
-        cls, lines: int, verified: int, level: AssuranceLevel | None, tier: TrustTier
+        cls, lines: int, verified: int, level: AssuranceLevel | None, tier: BadgeTier
     ) -> BadgeClaim:
         """Return the claim for these numbers.
 
@@ -83,20 +111,20 @@ class BadgeClaim:
         """The right half of the badge."""
         words = [self.share]
         if self.tier is not None:
-            words += [self.level.value if self.level else NO_LEVEL, _TIER_WORDS[self.tier]]
+            words += [self.level.value if self.level else NO_LEVEL, self.tier.value]
         return _SEPARATOR.join(words)
 
     @property
     def description(self) -> str:
         """The badge in a sentence, for those who do not see it."""
         level = f"assurance level {self.level.value}" if self.level else NO_LEVEL
-        tier = _TIER_WORDS[self.tier or TrustTier.NONE]
-        return f"{LABEL}: {self.share} of lines, verified; {level}; {tier}"
+        tier = self.tier or BadgeTier.NOT_ATTESTED
+        return f"{LABEL}: {self.share} of lines, verified; {level}; {tier.value}"
 
     @property
     def colour(self) -> str:
         """The colour of the right half: that of the tier, as a share is neither good nor bad."""
-        return _COLOURS[self.tier or TrustTier.NONE]
+        return _COLOURS[self.tier or BadgeTier.NOT_ATTESTED]
 
 
 def shields_endpoint(claim: BadgeClaim) -> Members:
@@ -201,7 +229,9 @@ _SENTENCE: Final = re.compile(
     rf"{LABEL}: (?P<share>\S+) of lines, verified; (?:assurance level (?P<level>\w+)|{NO_LEVEL}); "
     r"(?P<tier>[\w -]+)"
 )
-_STATIC: Final = re.compile(r"https?://img\.shields\.io/badge/([^\s\"'<>()\[\]?]+)")
+_STATIC: Final = re.compile(
+    r"https?://img\.shields\.io/badge/([^\s\"'<>()\[\]?]+)(?:\?([^\s\"'<>()\[\]]*))?"
+)
 
 
 def find_badges(data: bytes, *, is_svg: bool = False) -> list[FoundBadge]:
@@ -256,15 +286,25 @@ def _endpoint_badge(found_text: str) -> FoundBadge:
         raise BadBadge(
             f"the file has no badge about AI lines: expected label {LABEL!r} and a message"
         )
-    return FoundBadge(1, _claim(message.split(_SEPARATOR)))
+    claim = _claim(message.split(_SEPARATOR))
+    return FoundBadge(1, claim, _colour_problem(claim, text(members, "color") or ""))
 
 
 def _static_badges(found_text: str) -> Iterator[FoundBadge]:
     for match in _STATIC.finditer(found_text):
         parts = _static_parts(match[1].removesuffix(".svg").removesuffix(".png"))
-        if len(parts) >= 2 and _is_about_ai(parts[0]):
-            line = found_text.count("\n", 0, match.start()) + 1
-            yield FoundBadge(line, _claim(parts[1].split(_SEPARATOR)))
+        label, message, colour = (*parts, "", "")[:3]
+        shown = parse_qs((match[2] or "").replace("&amp;", "&"))
+        [shown_label] = shown.get("label", [label])[-1:]
+        if not message or not (_is_about_ai(label) or _is_about_ai(shown_label)):
+            continue
+        claim = _claim(message.split(_SEPARATOR))
+        problem = (
+            _colour_problem(claim, shown.get("color", [colour])[-1])
+            if _is_about_ai(shown_label)
+            else f"its address gives it the label {shown_label[:40]!r}"
+        )
+        yield FoundBadge(found_text.count("\n", 0, match.start()) + 1, claim, problem)
 
 
 def _static_parts(path: str) -> list[str]:
@@ -274,6 +314,15 @@ def _static_parts(path: str) -> list[str]:
     return [unquote(part).replace(hyphen, "-").replace(underscore, "_") for part in parts]
 
 
+def _colour_problem(claim: BadgeClaim | None, colour: str) -> str:
+    """Return what is wrong with a colour; other colours than those of our tiers claim nothing."""
+    tier = _TIER_OF_COLOUR.get(f"#{colour.strip().lower().removeprefix('#')}")
+    said = (claim.tier if claim else None) or BadgeTier.NOT_ATTESTED
+    if tier is None or not tier.exceeds(said):
+        return ""
+    return f"its colour says {tier.value}, and its text {said.value}"
+
+
 def _is_about_ai(label: str) -> bool:
     return re.sub(r"[^a-z]", "", label.lower()) == "aigenerated"
 
@@ -281,7 +330,7 @@ def _is_about_ai(label: str) -> bool:
 def _claim(words: Iterable[str]) -> BadgeClaim | None:
     """Return the claim in the words of a message; None if it is none."""
     share, *rest = words
-    tiers = {name: tier for tier, name in _TIER_WORDS.items()}
+    tiers = {each.value for each in BadgeTier}
     match rest:
         case [] if _SHARE.fullmatch(share):
             return BadgeClaim(share)
@@ -289,7 +338,7 @@ def _claim(words: Iterable[str]) -> BadgeClaim | None:
             _SHARE.fullmatch(share) and tier in tiers and level in (*AssuranceLevel, NO_LEVEL)
         ):
             return BadgeClaim(
-                share, None if level == NO_LEVEL else AssuranceLevel(level), tiers[tier]
+                share, None if level == NO_LEVEL else AssuranceLevel(level), BadgeTier(tier)
             )
         case _:
             return None
@@ -311,84 +360,9 @@ def differences(claimed: BadgeClaim, actual: BadgeClaim) -> Iterator[str]:
     if levels.index(claimed.level) > levels.index(actual.level):
         shows = actual.level.value if actual.level else NO_LEVEL
         yield f"it claims assurance level {claimed.level}, but the data shows {shows}"
-    claimed_tier, tier = claimed.tier or TrustTier.NONE, actual.tier or TrustTier.NONE
-    if ASCENDING.index(claimed_tier) > ASCENDING.index(tier):
-        yield f"it claims {_TIER_WORDS[claimed_tier]}, but the trail is {_TIER_WORDS[tier]}"
-
-
-# Measuring
-
-
-@dataclass(frozen=True, slots=True)
-class BadgeNumbers:
-    """What the data shows.
-
-    Attributes:
-        lines: Lines of all tracked files.
-        verified: Of these, verified AI lines.
-        level: The assurance level that the data of every verified line meets; None if some line
-            meets none, or there is no such line.
-        tier: The trust tier of the trail.
-    """
-
-    lines: int
-    verified: int
-    level: AssuranceLevel | None
-    tier: TrustTier
-
-    @property
-    def claim(self) -> BadgeClaim:
-        """What a badge may say."""
-        return BadgeClaim.of(self.lines, self.verified, self.level, self.tier)
-
-    def as_json(self) -> Members:
-        """Return the shape of `vibes badge --json`."""
-        return {
-            "message": self.claim.message,
-            "lines": self.lines,
-            "verifiedLines": self.verified,
-            "share": round(self.verified / self.lines, 4) if self.lines else 0.0,
-            "assuranceLevel": self.level.value if self.level else None,
-            "tier": self.tier.value,
-        }
-
-
-def measure(files: Iterable[OwnedFile], trail: Trail, tier: TrustTier) -> BadgeNumbers:
-    """Count the verified AI lines of files, and find the level that their data meets."""
-    lines = verified = 0
-    levels: dict[str, int] = {}
-    for file in files:
-        lines += file.lines
-        for line, placement in file.owners.items():
-            if line_kind(placement, line) is not LineKind.AI:
-                continue
-            verified += 1
-            record = placement.current
-            if record.id not in levels:
-                levels[record.id] = _levels_met(record, trail)
-    met = min(levels.values(), default=0)
-    return BadgeNumbers(lines, verified, list(AssuranceLevel)[met - 1] if met else None, tier)
-
-
-_REQUIRED: Final = ("environment_hash", "prompt_hash", "reasoning_hash")
-"""The member whose entry each assurance level adds (RFC 3), the lowest first."""
-
-
-def _levels_met(record: LogRecord, trail: Trail) -> int:
-    """Return how many levels a record meets: those that it declares and has valid entries for."""
-    declared = record.text("assurance_level")
-    most = list(AssuranceLevel).index(AssuranceLevel(declared)) + 1 if declared in _LEVELS else 0
-    for number, member in enumerate(_REQUIRED[:most]):
-        key = record.text(member)
-        entry = trail.manifest.entry(key) if key else None
-        if key is None or entry is None or entry.get("type") != CONTEXT_MEMBERS[member]:
-            return number
-        if explain_context_hash(key, entry) == (ContextVariant.MISMATCH,):
-            return number
-    return most
-
-
-_LEVELS: Final = frozenset(level.value for level in AssuranceLevel)
+    tier = actual.tier or BadgeTier.NOT_ATTESTED
+    if claimed.tier is not None and claimed.tier.exceeds(tier):
+        yield f"it claims {claimed.tier.value}, but the trail is {tier.value}"
 
 
 # Checking

@@ -18,9 +18,14 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature
 from vibes_lsp.verify.http_client import ask, ask_json
-from vibes_lsp.verify.keys import PrivateKey
+from vibes_lsp.verify.keys import Signer
 from vibes_lsp.verify.signing_time import signature_member, time_message
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey, parse_trusted_key
+from vibes_lsp.verify.trusted_keys import (
+    MAX_KEY_ID,
+    Role,
+    TrustedKey,
+    parse_trusted_key,
+)
 
 COSIGN_PATH: Final = "/api/vibes/cosign"
 KEY_DOCUMENT_PATH: Final = "/vibes/vibes-signing-keys.json"
@@ -49,7 +54,7 @@ def request_cosignature(url: str, envelope: Envelope, token: str | None) -> Enve
     answer = ask_json(url, members={"pae_hash": digest}, token=token, limit=_MAX_ANSWER)
     key_id = text(answer, "keyid") or ""
     signature = signature_member(answer, "sig")
-    if not key_id or len(key_id) > _MAX_NAME or signature is None:
+    if not key_id or len(key_id) > MAX_KEY_ID or signature is None:
         raise ServiceFailure(
             "the endpoint's answer has no key id or no Ed25519 signature",
             hint="expected keyid and sig; check the URL",
@@ -64,7 +69,7 @@ def request_cosignature(url: str, envelope: Envelope, token: str | None) -> Enve
 
 
 def cosign(
-    envelope: Envelope, key: PrivateKey, now: datetime, *, key_id: str | None = None
+    envelope: Envelope, key: Signer, now: datetime, *, key_id: str | None = None
 ) -> EnvelopeSignature:
     """Cosign with a provider's key on this machine, over the whole encoding.
 

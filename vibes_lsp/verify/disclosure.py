@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from vibes_lsp.errors import BadDisclosure, BadEnvelope, MalformedJson, UnknownId
@@ -19,10 +20,15 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.manifest import Manifest
 from vibes_lsp.verify.envelope import parse_envelope
 from vibes_lsp.verify.merkle import ALGORITHM, EntryTree, entry_leaf, root_from_path
-from vibes_lsp.verify.signature_checks import SignatureCheck, SignatureVerdict, check_signatures
+from vibes_lsp.verify.signature_checks import (
+    SignatureCheck,
+    SignatureTimes,
+    SignatureVerdict,
+    check_signatures,
+)
 from vibes_lsp.verify.statement import Statement, parse_statement
 from vibes_lsp.verify.trusted_keys import TrustedKey
-from vibes_lsp.verify.verification import VerificationResult
+from vibes_lsp.verify.verification import VerificationResult, failed_validation
 
 VERSION: Final = "1.0"
 MAX_DISCLOSURE: Final = 16 << 20
@@ -164,10 +170,17 @@ class DisclosureVerification:
         return self.signed_root is not None and self.disclosure.root == self.signed_root
 
     @property
+    def problems(self) -> list[str]:
+        """What else is wrong with the attestation, each a sentence without a full stop."""
+        return [] if self.statement is None else list(failed_validation(self.statement))
+
+    @property
     def result(self) -> VerificationResult:
         """FAIL if anything is wrong, UNKNOWN if no signature could be checked, else PASS."""
-        is_wrong = self.disclosure.variants == (ContextVariant.MISMATCH,) or (
-            self.signed_root is not None and not self.is_included
+        is_wrong = (
+            bool(self.problems)
+            or self.disclosure.variants == (ContextVariant.MISMATCH,)
+            or (self.signed_root is not None and not self.is_included)
         )
         verdicts = {each.verdict for each in self.signatures}
         if is_wrong or SignatureVerdict.BAD in verdicts:
@@ -188,19 +201,21 @@ class DisclosureVerification:
             "root": self.signed_root,
             "entries": self.disclosure.size,
             "signatures": [each.as_json() for each in self.signatures],
+            "problems": list(self.problems),
             "project": self.statement.project if self.statement else None,
             "attestedAt": format_timestamp(at) if at is not None else None,
         }
 
 
 def verify_disclosure(
-    disclosure: Disclosure, keys: Sequence[TrustedKey], root: str | None = None
+    disclosure: Disclosure, keys: Sequence[TrustedKey], now: datetime, root: str | None = None
 ) -> DisclosureVerification:
     """Verify a disclosure against its own attestation, or against a root from elsewhere.
 
     Args:
         disclosure: The disclosure; untrusted.
         keys: The known keys.
+        now: The current time.
         root: A root that the caller trusts, such as that of a signed tag; replaces the attestation.
 
     Raises:
@@ -213,7 +228,7 @@ def verify_disclosure(
     signed = signed_root(statement)
     if signed is None or signed[1] != disclosure.size:
         raise BadEnvelope("the attestation has no Merkle root of this number of entries")
-    signatures = check_signatures(envelope, keys, statement.attested_at)
+    signatures = check_signatures(envelope, keys, SignatureTimes(now, statement.attested_at))
     return DisclosureVerification(disclosure, signed[0], signatures, statement)
 
 

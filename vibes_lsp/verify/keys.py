@@ -58,11 +58,16 @@ _KEY_FAILURES: Final = (ValueError, TypeError, InvalidKey, UnsupportedAlgorithm)
 
 
 class Signer(Protocol):
-    """Makes signatures: a private key, an agent that holds one, or a service that does."""
+    """Makes signatures: a private key, or an agent that holds one."""
 
     @property
     def key_id(self) -> str:
         """The identifier that goes into the envelope."""
+        ...
+
+    @property
+    def public(self) -> PublicKey:
+        """The public key that verifies the signatures."""
         ...
 
     def sign(self, message: bytes) -> bytes:

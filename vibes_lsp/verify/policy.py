@@ -25,7 +25,7 @@ from vibes_lsp.verify.keys import parse_public_key
 from vibes_lsp.verify.signature_checks import SignatureVerdict
 from vibes_lsp.verify.statement import CLOCK_TOLERANCE
 from vibes_lsp.verify.tiers import ASCENDING, TrustTier
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey
+from vibes_lsp.verify.trusted_keys import MAX_KEY_ID, Role, TrustedKey
 from vibes_lsp.verify.verification import Verification, VerificationResult
 
 _MAX_FILE: Final = 1 << 20
@@ -38,7 +38,13 @@ _MEMBERS: Final = {
     "growth": str,
     "signer": list,
 }
-_SIGNER_MEMBERS: Final = {"name": str, "public-key": str, "role": str, "required": bool}
+_SIGNER_MEMBERS: Final = {
+    "name": str,
+    "public-key": str,
+    "key-id": str,
+    "role": str,
+    "required": bool,
+}
 _TYPE_NAMES: Final = {
     int: "a whole number",
     str: "a string",
@@ -217,7 +223,13 @@ def _signer(value: Any, place: str) -> RequiredSigner:
     except BadKey as error:
         raise BadPolicy(error.message, hint=error.hint) from None
     role = _choice(Role, value.get("role", Role.USER.value), f"{place}.role")
-    return RequiredSigner(TrustedKey(key, role, value["name"]), value.get("required", False))
+    key_id = value.get("key-id", "")
+    if "key-id" in value and not (key_id.isprintable() and 0 < len(key_id) <= MAX_KEY_ID):
+        raise BadPolicy(
+            f"'{place}.key-id' is {key_id[:80]!r}: expected 1 to {MAX_KEY_ID} printable characters"
+        )
+    known = TrustedKey(key, role, value["name"], key_id)
+    return RequiredSigner(known, value.get("required", False))
 
 
 def _require_known(members: Mapping[str, Any], known: Mapping[str, type], prefix: str) -> None:

@@ -1,9 +1,13 @@
-"""Check each signature of an envelope: good, bad, or could not be checked, and why."""
+"""Check each signature of an envelope: good, bad, or could not be checked, and why.
+
+A key that is not valid any more may have been stolen since, and a thief can state any time. So its
+signatures count only if another party shows that they are older.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -59,20 +63,59 @@ class SignatureCheck:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class IndependentTime:
+    """A time at which an envelope existed, by the word of a party other than its signer.
+
+    Attributes:
+        moment: The time.
+        source: Who says so, such as `Bitcoin block 900000`.
+    """
+
+    moment: datetime
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureTimes:
+    """What is known about when the signatures of an envelope were made.
+
+    Attributes:
+        now: The current time.
+        attested_at: When the statement says that it was signed; the signer's word.
+        independent: Times at which it existed, by the word of others.
+    """
+
+    now: datetime
+    attested_at: datetime | None = None
+    independent: tuple[IndependentTime, ...] = ()
+
+
 def check_signatures(
-    envelope: Envelope, keys: Sequence[TrustedKey], attested_at: datetime | None = None
+    envelope: Envelope, keys: Sequence[TrustedKey], times: SignatureTimes
 ) -> tuple[SignatureCheck, ...]:
     """Check all signatures of an envelope.
 
     Args:
         envelope: The envelope.
         keys: The known keys. Who signed follows from the key alone, never from the envelope.
-        attested_at: When the statement says that it was signed, for keys of limited validity.
+        times: When it was signed, for keys of limited validity. The time that a cosigner signed is
+            added for the signatures by other keys.
     """
     users = {each.key for each in keys if each.role is Role.USER}
     # One key is one witness: a user's key does not corroborate itself as a provider's.
     counted = [each for each in keys if each.role is Role.USER or each.key not in users]
-    return tuple(_check(envelope, each, counted, attested_at) for each in envelope.signatures)
+    checks = tuple(_check(envelope, each, counted, times) for each in envelope.signatures)
+    # A key that needs an independent time is not good without one, so none speaks for itself.
+    cosigned = tuple(
+        IndependentTime(each.signed_at, f"the cosignature of {each.name or each.key_id}")
+        for each in checks
+        if each.verdict is SignatureVerdict.GOOD and each.signed_at is not None
+    )
+    if not cosigned:
+        return checks
+    known = replace(times, independent=(*times.independent, *cosigned))
+    return tuple(_check(envelope, each, counted, known) for each in envelope.signatures)
 
 
 def trust_tier(checks: Sequence[SignatureCheck]) -> TrustTier:
@@ -89,7 +132,7 @@ def _check(
     envelope: Envelope,
     signature: EnvelopeSignature,
     keys: Sequence[TrustedKey],
-    attested_at: datetime | None,
+    times: SignatureTimes,
 ) -> SignatureCheck:
     key_id = signature.key_id
     if len(signature.signature) != SIGNATURE_BYTES:
@@ -111,7 +154,7 @@ def _check(
                     if key.role is Role.TOOL_PROVIDER
                     else None
                 )
-                return _by(key, key_id, message, attested_at, signed_at)
+                return _by(key, key_id, message, times, signed_at)
     return SignatureCheck(
         key_id, SignatureVerdict.BAD, f"not made over this payload by {_who(candidates)}"
     )
@@ -121,36 +164,51 @@ def _by(
     key: TrustedKey,
     key_id: str,
     message: SignedMessage,
-    attested_at: datetime | None,
+    times: SignatureTimes,
     signed_at: datetime | None,
 ) -> SignatureCheck:
     """Return the result for a signature that a key made."""
-    problem = _validity_problem(key, signed_at or attested_at)
-    if problem:
-        return SignatureCheck(key_id, SignatureVerdict.BAD, problem, name=key.name)
-    return SignatureCheck(
-        key_id,
-        SignatureVerdict.GOOD,
-        f"made by {_who([key])}",
-        key.role,
-        key.name,
-        message,
-        signed_at,
-    )
+    verdict, reason = _validity(key, signed_at or times.attested_at, times)
+    if verdict is not SignatureVerdict.GOOD:
+        return SignatureCheck(key_id, verdict, reason, name=key.name)
+    return SignatureCheck(key_id, verdict, reason, key.role, key.name, message, signed_at)
 
 
-def _validity_problem(key: TrustedKey, at: datetime | None) -> str:
+def _validity(
+    key: TrustedKey, stated: datetime | None, times: SignatureTimes
+) -> tuple[SignatureVerdict, str]:
+    """Return whether a key was valid when it signed, and why.
+
+    Args:
+        key: The key.
+        stated: When it signed by its own word, which can only speak against it.
+        times: What others say.
+    """
+    who, start, end = _who([key]), key.valid_from, key.valid_until
+    is_retired = key.status is KeyStatus.RETIRED
     if key.status is KeyStatus.REVOKED:
-        return f"the key of {_who([key])} is revoked"
-    if key.valid_from is None and key.valid_until is None:
-        return ""
-    if at is None:
-        return "the key is valid for a limited time, and the statement says no time"
-    if key.valid_from is not None and at < key.valid_from:
-        return f"the key is valid from {key.valid_from:%Y-%m-%d} only"
-    if key.valid_until is not None and at > key.valid_until:
-        return f"the key was valid until {key.valid_until:%Y-%m-%d} only"
-    return ""
+        return SignatureVerdict.BAD, f"the key of {who} is revoked"
+    if stated is not None and start is not None and stated < start:
+        return SignatureVerdict.BAD, f"the key is valid from {start:%Y-%m-%d} only"
+    if stated is not None and end is not None and stated > end:
+        return SignatureVerdict.BAD, f"the key was valid until {end:%Y-%m-%d} only"
+    if is_retired and (end is None or times.now < end):
+        reason = f"the key of {who} is retired, and since when is not known"
+        return SignatureVerdict.UNCHECKED, reason
+    if end is None or times.now <= end:
+        return SignatureVerdict.GOOD, f"made by {who}"
+    older = next((each for each in times.independent if each.moment <= end), None)
+    if older is None:
+        reason = (
+            f"made by the key of {who}, which was valid until {end:%Y-%m-%d}: no independent time"
+            " shows that the signature is older"
+        )
+        return SignatureVerdict.UNCHECKED, reason
+    since = f"it existed on {older.moment:%Y-%m-%d} by {older.source}"
+    return (
+        SignatureVerdict.GOOD,
+        f"made by {who}, whose key was valid until {end:%Y-%m-%d}; {since}",
+    )
 
 
 def _who(keys: Sequence[TrustedKey]) -> str:

@@ -23,6 +23,9 @@ from vibes_lsp.verify.keys import MAX_KEY_FILE, PublicKey, parse_public_key
 
 TRUSTED_KEYS_NAME: Final = "trusted.json"
 
+MAX_KEY_ID: Final = 200
+"""Longest identifier that a provider may give a key, in characters."""
+
 _MAX_FILE: Final = 64 * MAX_KEY_FILE
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from vibes_lsp.errors import BadEnvelope, UnreadableFile
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.store.audit_dir import MANIFEST_NAME, AuditDir
+from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import read_file
 from vibes_lsp.verify.attested_files import (
@@ -22,14 +23,16 @@ from vibes_lsp.verify.attested_files import (
 )
 from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, parse_envelope
 from vibes_lsp.verify.signature_checks import (
+    IndependentTime,
     SignatureCheck,
+    SignatureTimes,
     SignatureVerdict,
     check_signatures,
     trust_tier,
 )
 from vibes_lsp.verify.signing_time import SigningDelay
 from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, parse_statement
-from vibes_lsp.verify.tiers import TrustTier, attestation_path
+from vibes_lsp.verify.tiers import TrustTier
 from vibes_lsp.verify.trusted_keys import TrustedKey
 
 NOT_PROVEN: Final = (
@@ -99,6 +102,12 @@ class Verification:
         return VerificationResult.PASS
 
     @property
+    def log(self) -> AttestedFile | None:
+        """What it covers of the log; None if it does not name the log."""
+        names = {name for name, file in SUBJECT_NAMES.items() if file == LOG_NAME}
+        return next((each for each in self.files if each.name in names), None)
+
+    @property
     def covers_everything(self) -> bool:
         """Whether nothing was added since: every file is equal, or equal as JSON."""
         exact = {FileStatus.EQUAL, FileStatus.REFORMATTED}
@@ -154,7 +163,10 @@ def verify(
     envelope: Envelope,
     directory: AuditDir,
     keys: Sequence[TrustedKey],
+    now: datetime,
+    *,
     versions: AttestedVersions | None = None,
+    independent: tuple[IndependentTime, ...] = (),
 ) -> Verification:
     """Verify an envelope against the present files of a trail.
 
@@ -162,41 +174,31 @@ def verify(
         envelope: The envelope; untrusted.
         directory: The trail.
         keys: The known keys.
+        now: The current time.
         versions: Where to look for attested bytes that are not there any more.
+        independent: Times at which it existed, by the word of others than its signers.
 
     Raises:
         BadEnvelope: Its payload is no statement of VIBES.
     """
     statement = parse_statement(envelope)
+    times = SignatureTimes(now, statement.attested_at, independent)
     return Verification(
         envelope,
         statement,
-        check_signatures(envelope, keys, statement.attested_at),
+        check_signatures(envelope, keys, times),
         check_files(statement, directory, versions),
-        tuple(_problems(statement, directory)),
+        (*_other_project(statement, directory), *failed_validation(statement)),
     )
 
 
-def _problems(statement: Statement, directory: AuditDir) -> list[str]:
-    found = []
+def _other_project(statement: Statement, directory: AuditDir) -> Iterator[str]:
     present = load_config(directory).config.project_name
     if present and statement.project is not None and statement.project != present:
-        found.append(f"it attests the project {statement.project!r}, and this is {present!r}")
+        yield f"it attests the project {statement.project!r}, and this is {present!r}"
+
+
+def failed_validation(statement: Statement) -> Iterator[str]:
+    """Yield a problem if a statement does not say that the trail passed its check."""
     if statement.validation_result != "PASS":
-        found.append("the trail did not pass `vibes check` when it was attested")
-    return found
-
-
-def trail_tier(
-    directory: AuditDir, keys: Sequence[TrustedKey], versions: AttestedVersions | None = None
-) -> TrustTier:
-    """Return the tier of a trail by its own attestation; NONE if it has none.
-
-    Raises:
-        BadEnvelope: The attestation cannot be read as one.
-        UnreadableFile: It cannot be read.
-    """
-    path = attestation_path(directory)
-    if path is None:
-        return TrustTier.NONE
-    return verify(read_envelope(path), directory, keys, versions).tier
+        yield "the trail did not pass `vibes check` when it was attested"

@@ -16,6 +16,7 @@ from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.verify.badge import (
     LABEL,
     BadgeClaim,
+    BadgeTier,
     badge_findings,
     differences,
     find_badges,
@@ -23,16 +24,15 @@ from vibes_lsp.verify.badge import (
     shields_endpoint,
     svg,
 )
-from vibes_lsp.verify.tiers import TrustTier
 
 SVG_NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
-MEDIUM: Final = BadgeClaim("42%", AssuranceLevel.MEDIUM, TrustTier.SELF_ATTESTED)
+MEDIUM: Final = BadgeClaim("42%", AssuranceLevel.MEDIUM, BadgeTier.SELF_ATTESTED)
 claims = st.builds(
     BadgeClaim.of,
     st.just(1000),
     st.integers(0, 1000),
     st.none() | st.sampled_from(AssuranceLevel),
-    st.sampled_from(TrustTier),
+    st.sampled_from(BadgeTier),
 )
 
 
@@ -48,7 +48,7 @@ claims = st.builds(
     ],
 )
 def test_only_exact_shares_are_0_and_100_percent(lines: int, verified: int, share: str) -> None:
-    assert BadgeClaim.of(lines, verified, None, TrustTier.NONE).share == share
+    assert BadgeClaim.of(lines, verified, None, BadgeTier.NOT_ATTESTED).share == share
 
 
 @given(claims)
@@ -136,9 +136,9 @@ def test_a_picture_that_does_not_fit_its_title_is_found() -> None:
         (BadgeClaim("42%"), MEDIUM, []),
         (BadgeClaim("41%"), MEDIUM, ["it claims 41% AI lines, but 42% are verified"]),
         (BadgeClaim("<1%"), BadgeClaim("0%"), ["it claims <1% AI lines, but 0% are verified"]),
-        (BadgeClaim("42%", AssuranceLevel.LOW, TrustTier.NONE), MEDIUM, []),
+        (BadgeClaim("42%", AssuranceLevel.LOW, BadgeTier.NOT_ATTESTED), MEDIUM, []),
         (
-            BadgeClaim("42%", AssuranceLevel.HIGH, TrustTier.TOOL_CORROBORATED),
+            BadgeClaim("42%", AssuranceLevel.HIGH, BadgeTier.TOOL_CORROBORATED),
             MEDIUM,
             [
                 "it claims assurance level high, but the data shows medium",
@@ -147,7 +147,12 @@ def test_a_picture_that_does_not_fit_its_title_is_found() -> None:
         ),
         (
             MEDIUM,
-            BadgeClaim("42%", None, TrustTier.NONE),
+            BadgeClaim("42%", AssuranceLevel.MEDIUM, BadgeTier.IN_PART),
+            ["it claims self-attested, but the trail is attested in part"],
+        ),
+        (
+            MEDIUM,
+            BadgeClaim("42%", None, BadgeTier.NOT_ATTESTED),
             [
                 "it claims assurance level medium, but the data shows level unknown",
                 "it claims self-attested, but the trail is not attested",
@@ -159,3 +164,26 @@ def test_a_claim_holds_if_the_data_shows_as_much(
     claimed: BadgeClaim, actual: BadgeClaim, expected: list[str]
 ) -> None:
     assert list(differences(claimed, actual)) == expected
+
+
+_ADDRESS: Final = "https://img.shields.io/badge/AI--generated-42%25"
+
+
+@pytest.mark.parametrize(
+    ("badge", "expected"),
+    [
+        (f"{_ADDRESS}-ff69b4", []),
+        (f"{_ADDRESS}-5c5c5c", []),
+        (f"{_ADDRESS}-1A6B38", ["its colour says tool-corroborated, and its text not attested"]),
+        (f"{_ADDRESS}-ff69b4?color=%231f5fa8", ["its colour says self-attested, and"]),
+        (f"{_ADDRESS}-ff69b4?style=flat&amp;label=AI+generated", []),
+        (f"{_ADDRESS}-ff69b4?label=written%20by%20people", ["the label 'written by people'"]),
+        ("https://img.shields.io/badge/x-42%25-ff69b4?label=AI-Generated", []),
+        ('{"label":"AI-generated","message":"42%","color":"green"}', []),
+        ('{"label":"AI-generated","message":"42%","color":"#1F5FA8"}', ["its colour says self"]),
+    ],
+)
+def test_a_colour_of_ours_and_another_label_are_claims_too(badge: str, expected: list[str]) -> None:
+    found = list(badge_findings(find_badges(badge.encode()), MEDIUM, "README.md"))
+    assert len(found) == len(expected), found
+    assert all(part in each.message for part, each in zip(expected, found, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,7 +27,7 @@ from tests.unit.verify.attested_trail import (
 )
 from vibes_lsp.verify.envelope import Envelope, parse_envelope
 from vibes_lsp.verify.keys import PrivateKey
-from vibes_lsp.verify.signature_checks import SignatureVerdict, check_signatures
+from vibes_lsp.verify.signature_checks import SignatureTimes, SignatureVerdict, check_signatures
 from vibes_lsp.verify.statement import Statement, Subject, parse_statement
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ OURS = Envelope(
         (Subject(".ai-audit/config.json", "ab" * 32),), {"validation": {"result": "PASS"}}
     ).encode()
 ).signed_by(PrivateKey(private_key(1)))
+
+TIMES = SignatureTimes(datetime(2026, 2, 3, tzinfo=UTC))
 
 
 def test_sigstore_reads_our_envelope_and_its_encoding_verifies_our_signature() -> None:
@@ -74,7 +77,7 @@ def test_we_verify_an_envelope_of_securesystemslib(tmp_path: Path) -> None:
         key = SSlibKey.from_crypto(private_key(seed).public_key(), keyid=public_key(seed).key_id)
         theirs.sign(CryptoSigner(private_key(seed), key))
     read = parse_envelope(json.dumps(theirs.to_dict()).encode())
-    checks = check_signatures(read, [trusted(1), trusted(2)])
+    checks = check_signatures(read, [trusted(1), trusted(2)], TIMES)
     assert [each.verdict for each in checks] == [SignatureVerdict.GOOD] * 2
 
 
@@ -101,7 +104,7 @@ def test_we_verify_a_statement_of_in_toto_in_an_envelope_of_sigstore(tmp_path: P
             }
         ).encode()
     )
-    assert [each.verdict for each in check_signatures(read, [trusted(1)])] == [
+    assert [each.verdict for each in check_signatures(read, [trusted(1)], TIMES)] == [
         SignatureVerdict.GOOD
     ]
     assert parse_statement(read).project == "lamp"

@@ -46,7 +46,7 @@ def _verdict(
     if grown:
         directory.log.write_bytes(directory.log.read_bytes() + record(9))
     parsed = parse_policy(policy)
-    return apply_policy(parsed, verify(parse_envelope(signed), directory, parsed.keys), NOW)
+    return apply_policy(parsed, verify(parse_envelope(signed), directory, parsed.keys, NOW), NOW)
 
 
 def _failed(verdict: PolicyVerdict) -> list[str]:

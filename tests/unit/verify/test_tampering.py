@@ -30,10 +30,10 @@ from tests.unit.verify.attested_trail import (
 from vibes_lsp.errors import BadEnvelope
 from vibes_lsp.verify.attest import check_and_state
 from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, SignedMessage, parse_envelope
-from vibes_lsp.verify.signature_checks import SignatureVerdict, check_signatures
+from vibes_lsp.verify.signature_checks import SignatureTimes, SignatureVerdict, check_signatures
 from vibes_lsp.verify.statement import parse_statement
 from vibes_lsp.verify.tiers import TrustTier
-from vibes_lsp.verify.trusted_keys import KeyStatus, Role, TrustedKey
+from vibes_lsp.verify.trusted_keys import Role, TrustedKey
 from vibes_lsp.verify.verification import Verification, VerificationResult, verify
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def directory(tmp_path: Path) -> AuditDir:
 
 
 def verified(data: bytes, directory: AuditDir) -> Verification:
-    return verify(parse_envelope(data), directory, KEYS)
+    return verify(parse_envelope(data), directory, KEYS, NOW)
 
 
 def one_byte_changed(data: bytes, chance: random.Random) -> tuple[int, bytes]:
@@ -76,7 +76,7 @@ def test_every_changed_byte_of_a_file_is_found_and_the_file_named(
     for _ in range(CHANGES // 4):
         _, changed = one_byte_changed(before, chance)
         path.write_bytes(changed)
-        result = verify(data, directory, KEYS)
+        result = verify(data, directory, KEYS, NOW)
         statuses = {each.name: each.status.value for each in result.files}
         seen = statuses.pop(f".ai-audit/{name}")
         assert set(statuses.values()) == {"equal"}
@@ -134,7 +134,7 @@ def test_a_key_cannot_take_the_place_of_another_by_its_declared_identifier(
     data = json.loads(envelope(statement(directory), 3))
     data["signatures"][0]["keyid"] = public_key(1).key_id
     read = parse_envelope(json.dumps(data).encode())
-    (check,) = check_signatures(read, (trusted(1), imitation))
+    (check,) = check_signatures(read, (trusted(1), imitation), SignatureTimes(NOW))
     assert (check.verdict, check.role, check.name) == (
         SignatureVerdict.GOOD,
         Role.TOOL_PROVIDER,
@@ -159,7 +159,8 @@ def test_only_a_provider_may_sign_a_digest_alone(
     data = json.loads(envelope(unsigned.payload, 1))
     signature = private_key(1).sign(unsigned.pae_digest)
     data["signatures"][0]["sig"] = base64.b64encode(signature).decode()
-    (check,) = check_signatures(parse_envelope(json.dumps(data).encode()), [trusted(1, role)])
+    read = parse_envelope(json.dumps(data).encode())
+    (check,) = check_signatures(read, [trusted(1, role)], SignatureTimes(NOW))
     assert check.verdict is verdict
     assert check.message is (SignedMessage.DIGEST if verdict is SignatureVerdict.GOOD else None)
 
@@ -292,35 +293,6 @@ def test_a_subject_outside_of_the_trail_is_never_read(directory: AuditDir) -> No
     assert result.files[3].present_sha256 is None
 
 
-@pytest.mark.parametrize(
-    ("status", "start", "end", "reason"),
-    [
-        (KeyStatus.REVOKED, None, None, "revoked"),
-        (KeyStatus.ACTIVE, "2026-07-01", None, "valid from 2026-07-01"),
-        (KeyStatus.RETIRED, None, "2026-05-01", "valid until 2026-05-01"),
-        (KeyStatus.RETIRED, "2026-05-01", "2026-07-01", None),
-    ],
-)
-def test_a_key_is_good_while_it_is_valid(
-    directory: AuditDir, status: KeyStatus, start: str | None, end: str | None, reason: str | None
-) -> None:
-    def moment(text: str | None) -> datetime | None:
-        return None if text is None else datetime.fromisoformat(text + "T00:00:00+00:00")
-
-    key = TrustedKey(
-        public_key(1),
-        Role.USER,
-        "Ada",
-        valid_from=moment(start),
-        valid_until=moment(end),
-        status=status,
-    )
-    read = parse_envelope(envelope(statement(directory), 1))
-    (check,) = check_signatures(read, [key], moment("2026-06-01"))
-    assert (check.verdict is SignatureVerdict.GOOD) == (reason is None)
-    assert reason is None or reason in check.reason
-
-
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["payload", "payloadType", "signatures", "sig", "keyid", "x"]), inner, max_size=5), max_leaves=20))  # fmt: skip
 def test_any_json_is_an_envelope_or_is_refused(value: Any) -> None:
     try:
@@ -412,7 +384,7 @@ def test_records_added_in_between_change_no_attested_one(
     directory.log.write_bytes(attested)
     data = parse_envelope(envelope(statement(directory), 1))
     directory.log.write_bytes(b"".join(present))
-    result = verify(data, directory, KEYS, GitHistory(attested))
+    result = verify(data, directory, KEYS, NOW, versions=GitHistory(attested))
     assert statuses(result) == ["equal", status, "equal"]
 
 
@@ -427,7 +399,7 @@ def test_records_added_in_between_change_no_attested_one(
 def test_only_the_manifest_may_be_private(directory: AuditDir, name: str, tier: TrustTier) -> None:
     data = parse_envelope(envelope(statement(directory), 1))
     (directory.path / name).unlink()
-    result = verify(data, directory, KEYS, GitHistory(is_ignored=True))
+    result = verify(data, directory, KEYS, NOW, versions=GitHistory(is_ignored=True))
     assert (result.result, result.tier) == (VerificationResult.UNKNOWN, tier)
 
 
@@ -440,5 +412,5 @@ def test_one_key_is_one_witness(directory: AuditDir) -> None:
     data = json.loads(envelope(statement(directory), 1))
     data["signatures"].append({**data["signatures"][0], "keyid": "provider"})
     parsed = parse_envelope(json.dumps(data).encode())
-    result = verify(parsed, directory, [trusted(1), as_provider])
+    result = verify(parsed, directory, [trusted(1), as_provider], NOW)
     assert result.tier is TrustTier.SELF_ATTESTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ from vibes_lsp.verify.verification import Verification, VerificationResult, veri
 if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
 
+NOW = datetime(2026, 2, 3, tzinfo=UTC)
 KEYS = (trusted(1), trusted(2, Role.TOOL_PROVIDER, "Lamp Inc."))
 
 
@@ -40,7 +42,7 @@ def directory(tmp_path: Path) -> AuditDir:
 
 
 def verified(data: bytes, directory: AuditDir) -> Verification:
-    return verify(parse_envelope(data), directory, KEYS)
+    return verify(parse_envelope(data), directory, KEYS, NOW)
 
 
 def statuses(result: Verification) -> list[str]:
