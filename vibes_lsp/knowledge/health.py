@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
@@ -10,12 +10,14 @@ from typing import Any, Final, Literal
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.audit_log import check_chain
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
+from vibes_lsp.knowledge.object_format import MemberPath
 from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import Kind, ProposalKind
 from vibes_lsp.knowledge.sources import verify_sources
 
 STALE_DAYS: Final = 180
 Severity = Literal["error", "warning", "info"]
+_LINTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.EVIDENCE, Kind.RELATION)
 _CLOSED: Final = frozenset({"superseded", "archived", "redacted"})
 
 
@@ -28,26 +30,67 @@ class HealthFinding:
         code: What kind of fault it is.
         message: What is wrong, and where.
         object_ids: The objects concerned.
+        member: Where it is in the first of them: names of members and places in lists.
     """
 
     severity: Severity
     code: str
     message: str
     object_ids: tuple[str, ...]
+    member: MemberPath = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownObjects:
+    """What an object is compared with.
+
+    Attributes:
+        claims: All claims by id.
+        ids: The ids of each kind.
+    """
+
+    claims: Mapping[str, Mapping[str, Any]]
+    ids: Mapping[Kind, Collection[str]]
+
+    def has(self, identifier: str, *kinds: Kind) -> bool:
+        """Whether there is an object of one of some kinds."""
+        return any(identifier in self.ids.get(kind, ()) for kind in kinds)
 
 
 def lint(index: ObjectIndex, now: datetime, *, stale_days: int = STALE_DAYS) -> list[HealthFinding]:
     """Return what a person should mend in the content; the index is fresh."""
-    return [
-        *(
-            HealthFinding("error", "broken_object", each.reason, (each.id,))
-            for each in index.broken()
-        ),
-        *_claim_findings(index, now, stale_days),
-        *_page_findings(index),
-        *_evidence_findings(index),
-        *_relation_findings(index),
+    known = KnownObjects(
+        {each["id"]: each for each in index.members(Kind.CLAIM)},
+        {kind: index.ids(kind) for kind in Kind},
+    )
+    broken = [
+        HealthFinding("error", "broken_object", each.reason, (each.id,)) for each in index.broken()
     ]
+    return broken + [
+        finding
+        for kind in _LINTED
+        for members in (known.claims.values() if kind is Kind.CLAIM else index.members(kind))
+        for finding in lint_object(kind, members, known, now, stale_days=stale_days)
+    ]
+
+
+def lint_object(
+    kind: Kind,
+    members: Mapping[str, Any],
+    known: KnownObjects,
+    now: datetime,
+    *,
+    stale_days: int = STALE_DAYS,
+) -> Iterator[HealthFinding]:
+    """Yield what a person should mend in one valid object."""
+    if kind is Kind.CLAIM:
+        yield from _claim_findings(members, known, now, stale_days)
+    elif kind is Kind.PAGE:
+        yield from _page_findings(members, known)
+    elif kind is Kind.EVIDENCE:
+        yield from _evidence_findings(members, known)
+    elif kind is Kind.RELATION:
+        yield from _relation_findings(members, known)
 
 
 def doctor(knowledge: KnowledgeBase, index: ObjectIndex, now: datetime) -> list[HealthFinding]:
@@ -61,64 +104,66 @@ def doctor(knowledge: KnowledgeBase, index: ObjectIndex, now: datetime) -> list[
     ]
 
 
-def _claim_findings(index: ObjectIndex, now: datetime, stale_days: int) -> Iterator[HealthFinding]:
-    claims = {each["id"]: each for each in index.members(Kind.CLAIM)}
-    citable = index.ids(Kind.SOURCE) | index.ids(Kind.EVIDENCE)
-    entities = index.ids(Kind.ENTITY)
-    for claim in claims.values():
-        yield from _citation_findings(claim, citable)
-        yield from _link_findings(claim, claims)
-        for entity in claim["entities"]:
-            if entity not in entities:
-                yield _claim_finding(
-                    claim, "warning", "dangling_reference", f"entities: no entity {entity}"
-                )
-        seen = claim["last_confirmed_at"] or claim["updated_at"]
-        age = now - datetime.fromisoformat(seen)
-        if claim["status"] not in _CLOSED and age > timedelta(days=stale_days):
-            yield _claim_finding(
-                claim, "warning", "stale_claim", f"not confirmed for {age.days} days"
-            )
+def _claim_findings(
+    claim: Mapping[str, Any], known: KnownObjects, now: datetime, stale_days: int
+) -> Iterator[HealthFinding]:
+    yield from _citation_findings(claim, known)
+    yield from _link_findings(claim, known.claims)
+    for place, entity in enumerate(claim["entities"]):
+        if not known.has(entity, Kind.ENTITY):
+            message = f"entities: no entity {entity}"
+            where = ("entities", place)
+            yield _claim_finding(claim, "warning", "dangling_reference", message, where)
+    seen = claim["last_confirmed_at"] or claim["updated_at"]
+    age = now - datetime.fromisoformat(seen)
+    if claim["status"] not in _CLOSED and age > timedelta(days=stale_days):
+        message = f"not confirmed for {age.days} days"
+        yield _claim_finding(claim, "warning", "stale_claim", message, ("last_confirmed_at",))
 
 
-def _citation_findings(claim: dict[str, Any], citable: set[str]) -> Iterator[HealthFinding]:
+def _citation_findings(claim: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:
     if not claim["evidence"]:
-        yield _claim_finding(claim, "error", "uncited_claim", "has no citation")
-    for cited in claim["evidence"]:
-        if cited not in citable:
-            message = f"cites {cited}, which is missing"
-            yield _claim_finding(claim, "error", "broken_citation", message)
+        yield _claim_finding(claim, "error", "uncited_claim", "has no citation", ("evidence",))
+    for place, cited in enumerate(claim["evidence"]):
+        if not known.has(cited, Kind.SOURCE, Kind.EVIDENCE):
+            message, where = f"cites {cited}, which is missing", ("evidence", place)
+            yield _claim_finding(claim, "error", "broken_citation", message, where)
 
 
 def _link_findings(
-    claim: dict[str, Any], claims: dict[str, dict[str, Any]]
+    claim: Mapping[str, Any], claims: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[HealthFinding]:
-    for name, target in _links(claim):
+    for where, target in _links(claim):
         if target not in claims:
-            message = f"{name}: no claim {target}"
-            yield _claim_finding(claim, "error", "dangling_reference", message)
-    for other in claim["contradicts"]:
+            message = f"{where[0]}: no claim {target}"
+            yield _claim_finding(claim, "error", "dangling_reference", message, where)
+    for place, other in enumerate(claim["contradicts"]):
         if other in claims and claim["id"] not in claims[other]["contradicts"]:
-            message = f"contradicts {other}, which does not contradict it"
-            yield _claim_finding(claim, "error", "one_sided_contradiction", message)
+            message, at = (
+                f"contradicts {other}, which does not contradict it",
+                ("contradicts", place),
+            )
+            yield _claim_finding(claim, "error", "one_sided_contradiction", message, at)
     if _is_in_cycle(claim, claims):
-        yield _claim_finding(claim, "error", "supersession_cycle", "supersedes itself")
+        where = ("superseded_by",)
+        yield _claim_finding(claim, "error", "supersession_cycle", "supersedes itself", where)
 
 
 def _claim_finding(
-    claim: dict[str, Any], severity: Severity, code: str, reason: str
+    claim: Mapping[str, Any], severity: Severity, code: str, reason: str, member: MemberPath
 ) -> HealthFinding:
-    return HealthFinding(severity, code, f"claim {claim['id']} {reason}", (claim["id"],))
+    message = f"claim {claim['id']} {reason}"
+    return HealthFinding(severity, code, message, (claim["id"],), member)
 
 
-def _links(claim: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _links(claim: Mapping[str, Any]) -> Iterator[tuple[MemberPath, str]]:
     for name in ("supersedes", "contradicts"):
-        yield from ((name, each) for each in claim[name])
+        yield from (((name, place), each) for place, each in enumerate(claim[name]))
     if claim["superseded_by"]:
-        yield "superseded_by", claim["superseded_by"]
+        yield ("superseded_by",), claim["superseded_by"]
 
 
-def _is_in_cycle(claim: dict[str, Any], claims: dict[str, dict[str, Any]]) -> bool:
+def _is_in_cycle(claim: Mapping[str, Any], claims: Mapping[str, Mapping[str, Any]]) -> bool:
     seen: set[str] = set()
     successor = claim["superseded_by"]
     while successor in claims and successor not in seen:
@@ -127,36 +172,28 @@ def _is_in_cycle(claim: dict[str, Any], claims: dict[str, dict[str, Any]]) -> bo
     return claim["id"] in seen
 
 
-def _page_findings(index: ObjectIndex) -> Iterator[HealthFinding]:
-    targets = {
-        "claims": index.ids(Kind.CLAIM),
-        "entities": index.ids(Kind.ENTITY),
-        "sources": index.ids(Kind.SOURCE),
-    }
-    for page in index.members(Kind.PAGE):
-        for name, known in targets.items():
-            for target in page[name]:
-                if target not in known:
-                    message = f"page {page['id']} {name}: {target} is missing"
-                    yield HealthFinding("warning", "dangling_reference", message, (page["id"],))
+def _page_findings(page: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:
+    for kind in (Kind.CLAIM, Kind.ENTITY, Kind.SOURCE):
+        for place, target in enumerate(page[kind.value]):
+            if not known.has(target, kind):
+                message = f"page {page['id']} {kind.value}: {target} is missing"
+                where = (kind.value, place)
+                yield HealthFinding("warning", "dangling_reference", message, (page["id"],), where)
 
 
-def _evidence_findings(index: ObjectIndex) -> Iterator[HealthFinding]:
-    sources = index.ids(Kind.SOURCE)
-    for evidence in index.members(Kind.EVIDENCE):
-        if evidence["source_id"] not in sources:
-            message = f"evidence {evidence['id']}: its source is missing"
-            yield HealthFinding("error", "dangling_evidence", message, (evidence["id"],))
+def _evidence_findings(evidence: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:
+    if not known.has(evidence["source_id"], Kind.SOURCE):
+        message = f"evidence {evidence['id']}: its source is missing"
+        where = ("source_id",)
+        yield HealthFinding("error", "dangling_evidence", message, (evidence["id"],), where)
 
 
-def _relation_findings(index: ObjectIndex) -> Iterator[HealthFinding]:
-    kinds = (Kind.CLAIM, Kind.PAGE, Kind.ENTITY, Kind.SOURCE)
-    known = {identifier for kind in kinds for identifier in index.ids(kind)}
-    for relation in index.members(Kind.RELATION):
-        for end in ("source", "target"):
-            if relation[end] not in known:
-                message = f"relation {relation['id']} {end}: {relation[end]} is missing"
-                yield HealthFinding("warning", "dangling_reference", message, (relation["id"],))
+def _relation_findings(relation: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:
+    for end in ("source", "target"):
+        if not known.has(relation[end], Kind.CLAIM, Kind.PAGE, Kind.ENTITY, Kind.SOURCE):
+            message = f"relation {relation['id']} {end}: {relation[end]} is missing"
+            ids = (relation["id"],)
+            yield HealthFinding("warning", "dangling_reference", message, ids, (end,))
 
 
 def _source_findings(knowledge: KnowledgeBase) -> Iterator[HealthFinding]:

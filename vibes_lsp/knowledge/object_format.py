@@ -6,18 +6,35 @@ A file is bounded in size, has no aliases (which can grow to any size) and no ta
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias
 
 import yaml
 
 from vibes_lsp.errors import InvalidObject
 
+MemberPath: TypeAlias = tuple[str | int, ...]
+"""Where a value is in an object: names of members and places in lists."""
 MAX_OBJECT: Final = 4 << 20
 """Largest object file, in bytes."""
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER: Final = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _MAX_DEPTH: Final = 50
 _FRONT_MATTER: Final = re.compile(rb"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+
+
+class InvalidYaml(InvalidObject):
+    """A file is no YAML.
+
+    Attributes:
+        line: The line where reading ends, 1-based; None if it is unknown.
+    """
+
+    def __init__(self, name: str, line: int | None) -> None:
+        super().__init__(f"{name}{'' if line is None else f', line {line}'}: no YAML")
+        self.line = line
 
 
 def load_yaml(data: bytes, name: str) -> Any:
@@ -41,8 +58,7 @@ def load_yaml(data: bytes, name: str) -> Any:
         raise InvalidObject(f"{name}: no UTF-8") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        line = "" if mark is None else f", line {mark.line + 1}"
-        raise InvalidObject(f"{name}{line}: no YAML") from None
+        raise InvalidYaml(name, None if mark is None else mark.line + 1) from None
 
 
 def _may_be_deep(text: str) -> bool:
@@ -94,3 +110,70 @@ def dump_page(members: dict[str, Any]) -> bytes:
     """Return a page: its front matter, then its body."""
     front = {name: value for name, value in members.items() if name != "body"}
     return b"---\n" + dump_yaml(front) + b"---\n" + str(members.get("body", "")).encode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of one line.
+
+    Attributes:
+        line: The line, from 0.
+        start: The first character.
+        end: The character after the last; None for the end of the line.
+    """
+
+    line: int
+    start: int = 0
+    end: int | None = None
+
+
+class MemberSpans:
+    """Where the members of an object are in its file.
+
+    Args:
+        text: The text of the file, which `load_yaml` or `load_page` has read.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _spans(self) -> Mapping[MemberPath, Span]:
+        front = _FRONT_MATTER.match(self._text.encode("utf-8", "replace"))
+        source, first = self._text, 0
+        if front is not None:
+            source, first = front[1].decode("utf-8", "replace"), 1
+        try:
+            node = yaml.compose(source, Loader=_LOADER)
+        except yaml.YAMLError:
+            return {}
+        return {} if node is None else dict(_spans_of(node, (), first))
+
+    def of(self, path: MemberPath) -> Span:
+        """Return where a member is, else the nearest one around it that is there."""
+        for end in range(len(path), 0, -1):
+            found = self._spans.get(path[:end])
+            if found is not None:
+                return found
+        return Span(0)
+
+
+def _spans_of(node: yaml.Node, path: MemberPath, first: int) -> Iterator[tuple[MemberPath, Span]]:
+    """Yield where each value is; of one that begins on a later line, where its name is."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            here = (*path, str(key.value))
+            is_block = value.start_mark.line != key.start_mark.line or isinstance(
+                value, yaml.CollectionNode
+            )
+            yield here, _span(key if is_block else value, first)
+            yield from _spans_of(value, here, first)
+    elif isinstance(node, yaml.SequenceNode):
+        for place, value in enumerate(node.value):
+            yield (*path, place), _span(value, first)
+            yield from _spans_of(value, (*path, place), first)
+
+
+def _span(node: yaml.Node, first: int) -> Span:
+    start, end = node.start_mark, node.end_mark
+    return Span(start.line + first, start.column, end.column if end.line == start.line else None)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
@@ -23,6 +25,7 @@ from pydantic import (
 )
 
 from vibes_lsp.errors import InvalidObject
+from vibes_lsp.knowledge.object_format import MemberPath
 
 MAX_ID: Final = 200
 """Longest id in bytes; with its ending it must be a file name."""
@@ -337,6 +340,19 @@ MODELS: Final[dict[Kind, type[KnowledgeObject]]] = {
 _TIMES: Final = ("created_at", "updated_at", "started_at", "proposed_at")
 
 
+def object_faults(
+    kind: Kind, members: object, *, default_time: datetime
+) -> list[tuple[MemberPath, str]]:
+    """Return where members break a rule, and which; arguments as for `parse_object`."""
+    if not isinstance(members, dict):
+        return [((), f"expected members, found {type(members).__name__}")]
+    try:
+        _validate(kind, members, default_time)
+    except ValidationError as error:
+        return list(_faults(error))
+    return []
+
+
 def parse_object(kind: Kind, members: object, *, default_time: datetime) -> KnowledgeObject:
     """Return the members of a file or a request as an object.
 
@@ -350,22 +366,28 @@ def parse_object(kind: Kind, members: object, *, default_time: datetime) -> Know
     """
     if not isinstance(members, dict):
         raise InvalidObject(f"{kind.noun}: expected members, found {type(members).__name__}")
+    try:
+        return _validate(kind, members, default_time)
+    except ValidationError as error:
+        raise InvalidObject(f"{kind.noun} {_reasons(error)}") from None
+
+
+def _validate(kind: Kind, members: dict[Any, Any], default_time: datetime) -> KnowledgeObject:
     model = MODELS[kind]
     missing = {
         name: default_time
         for name in _TIMES
         if name in model.model_fields and members.get(name) is None
     }
-    try:
-        return model.model_validate({**members, **missing})
-    except ValidationError as error:
-        raise InvalidObject(f"{kind.noun} {_reasons(error)}") from None
+    return model.model_validate({**members, **missing})
+
+
+def _faults(error: ValidationError) -> Iterator[tuple[MemberPath, str]]:
+    for fault in error.errors(include_url=False, include_input=False):
+        yield fault["loc"], fault["msg"].removeprefix("Value error, ")
 
 
 def _reasons(error: ValidationError) -> str:
     """Return the first faults of a validation in one line, without the values."""
-    reasons = []
-    for fault in error.errors(include_url=False, include_input=False)[:3]:
-        where = ".".join(str(part) for part in fault["loc"]) or "object"
-        reasons.append(f"{where}: {fault['msg'].removeprefix('Value error, ')}")
-    return "; ".join(reasons)
+    found = islice(_faults(error), 3)
+    return "; ".join(f"{'.'.join(map(str, where)) or 'object'}: {what}" for where, what in found)

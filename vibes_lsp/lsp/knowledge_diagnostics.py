@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.conversion import to_column
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.conversion import to_column, uri_in
+from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.knowledge_texts import state_words
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.escaping import single_line
 
+if TYPE_CHECKING:
+    from vibes_lsp.knowledge.file_checks import FileFault
+    from vibes_lsp.knowledge.object_format import Span
+
 _SOURCE: Final = "vibes"
+_SEVERITIES: Final = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "info": types.DiagnosticSeverity.Information,
+}
 _MAX_FOUND: Final = 200
+_MAX_FILES: Final = 20
 _TEXT: Final = 80
+_MESSAGE: Final = 300
 _FIRST_WORD: Final = re.compile(r"\s*(\S+)")
 _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
 async def knowledge_diagnostics(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagnostic]:
-    """Return what is wrong about claims in a document."""
+    """Return what is wrong about claims in a document, or in a file of the knowledge base."""
+    if knowledge.is_of_knowledge_base:
+        return await _of_file(ls, knowledge)
     stale = [each for each in knowledge.placed if each.is_stale and each.citation.claims]
     return [_stale(ls, knowledge, each) for each in stale[:_MAX_FOUND]]
 
@@ -53,5 +69,74 @@ def _first_word(ls: Server, uri: str, line: int | None) -> types.Range:
     text = "".join(document.lines(line, line))
     found = _FIRST_WORD.match(text)
     start, end = found.span(1) if found is not None else (0, 0)
+    return _range(ls, text, line - 1, start, end)
+
+
+async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagnostic]:
+    """Return the faults of an open file of the knowledge base, and what its evidence has become."""
+    # Imported late: a server without a knowledge base does not load pydantic's models.
+    from vibes_lsp.knowledge.file_checks import check_file  # noqa: PLC0415
+    from vibes_lsp.knowledge.object_format import MemberSpans  # noqa: PLC0415
+
+    document = ls.documents.get(knowledge.uri)
+    if document is None:
+        return []
+    text, path = document.content, knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/")
+    work = partial(check_file, knowledge.snapshot, path, text, datetime.now(UTC))
+    found = [_fault(ls, text, each) for each in await ls.run_in_thread(work)]
+    folder, _, name = path.partition("/")
+    claim = knowledge.snapshot.claim(name.removesuffix(".yaml")) if folder == "claims" else None
+    if claim is None:
+        return found
+    spans, lines = MemberSpans(text), text.split("\n")
+    places = await _evidence_of(ls, knowledge, claim["id"])
+    for number, identifier in enumerate(claim["evidence"]):
+        placed = places.get(identifier)
+        if placed is not None and not placed[1].is_as_quoted:
+            severity = types.DiagnosticSeverity.Information
+            state = placed[1].located.state.value
+            message = single_line(f"{placed[0]}: {state_words(placed[1])}", _MESSAGE)
+            place = _span_range(ls, lines, spans.of(("evidence", number)))
+            found.append(
+                types.Diagnostic(place, message, severity, f"evidence-{state}", source=_SOURCE)
+            )
+    return found
+
+
+async def _evidence_of(
+    ls: Server, knowledge: DocumentKnowledge, claim: str
+) -> dict[str, tuple[str, PlacedCitation]]:
+    """Return the evidence of a claim that is placed in files, with the file of each."""
+    citing = [
+        path
+        for path, citations in knowledge.snapshot.citations.items()
+        if any(claim in each.claims for each in citations)
+    ]
+    places: dict[str, tuple[str, PlacedCitation]] = {}
+    for path in sorted(citing)[:_MAX_FILES]:
+        uri = uri_in(knowledge.project, path)
+        found = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
+        for placed in () if found is None else found.placed:
+            if claim in placed.citation.claims:
+                places[str(placed.citation.evidence["id"])] = path, placed
+    return places
+
+
+def _fault(ls: Server, text: str, fault: FileFault) -> types.Diagnostic:
+    return types.Diagnostic(
+        _span_range(ls, text.split("\n"), fault.span),
+        single_line(fault.message, _MESSAGE),
+        _SEVERITIES[fault.severity],
+        fault.code.replace("_", "-"),
+        source=_SOURCE,
+    )
+
+
+def _span_range(ls: Server, lines: list[str], span: Span) -> types.Range:
+    line = lines[span.line] if span.line < len(lines) else ""
+    return _range(ls, line, span.line, span.start, len(line) if span.end is None else span.end)
+
+
+def _range(ls: Server, text: str, line: int, start: int, end: int) -> types.Range:
     columns = [to_column(text, at, ls.documents.encoding) for at in (start, end)]
-    return types.Range(*(types.Position(line - 1, column) for column in columns))
+    return types.Range(*(types.Position(line, column) for column in columns))
