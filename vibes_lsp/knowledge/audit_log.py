@@ -11,7 +11,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, Final
 
@@ -38,60 +38,106 @@ class ChainFault:
     reason: str
 
 
-def append_event(
-    knowledge: KnowledgeBase,
-    event: str,
-    *,
-    actor: str,
-    moment: datetime,
-    object_ids: Sequence[str] = (),
-    reversible: bool = True,
-    details: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Append an event; the caller holds the lock.
+@dataclass(frozen=True, slots=True)
+class AuditEvent:
+    """Something that changes a knowledge base.
 
-    Args:
-        knowledge: The knowledge base.
-        event: Its name, such as `claim.create`.
+    Attributes:
+        name: What it is, such as `claim.create`.
         actor: Who did it.
         moment: When.
         object_ids: The objects concerned.
-        reversible: Whether it can be undone.
         details: What belongs to this event only.
+    """
 
-    Returns:
-        The event.
+    name: str
+    actor: str
+    moment: datetime
+    object_ids: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def event_lines(knowledge: KnowledgeBase, events: Sequence[AuditEvent]) -> tuple[int, bytes]:
+    """Return the size of the log, and the lines that append events to it.
+
+    Raises:
+        InvalidObject: An event is too long.
+        UnreadableFile: The log cannot be read.
+    """
+    size, previous, ends_line = _end_of(knowledge)
+    identity, lines = _identity(knowledge), []
+    for event in events:
+        content: dict[str, Any] = {
+            "id": uuid.uuid4().hex,
+            "event": event.name,
+            "actor": event.actor,
+            "created_at": event.moment.isoformat().replace("+00:00", "Z"),
+            "object_ids": list(event.object_ids),
+            "dry_run": False,
+            "reversible": True,
+            "data": dict(event.details),
+            "kb_id": identity,
+        }
+        lines.append(_chained(content, previous))
+        if len(lines[-1]) > _MAX_LINE:
+            raise InvalidObject(f"{event.name}: the event is longer than {_MAX_LINE:,} bytes")
+        previous = content["hash"]
+    return size, b"\n" * (not ends_line and bool(lines)) + b"".join(lines)
+
+
+def append_lines(knowledge: KnowledgeBase, lines: bytes) -> None:
+    """Append lines that `event_lines` made; the caller has held the lock since.
 
     Raises:
         RefusedWrite: The log cannot be written.
-        UnreadableFile: It cannot be read.
     """
-    previous, ends_line = _last_hash(knowledge)
-    content: dict[str, Any] = {
-        "id": uuid.uuid4().hex,
-        "event": event,
-        "actor": actor,
-        "created_at": moment.isoformat().replace("+00:00", "Z"),
-        "object_ids": list(object_ids),
-        "dry_run": False,
-        "reversible": reversible,
-        "data": dict(details or {}),
-        "kb_id": _identity(knowledge),
-        "prev_hash": previous,
-    }
-    content["hash"] = event_hash(content)
-    line = f"{'' if ends_line else chr(10)}{_canonical(content)}\n".encode()
     try:
         descriptor = open_for_writing(knowledge.audit_log, os.O_CREAT | os.O_APPEND)
         try:
-            while line:
-                line = line[os.write(descriptor, line) :]
+            while lines:
+                lines = lines[os.write(descriptor, lines) :]
             flush_to_disk(descriptor)
         finally:
             os.close(descriptor)
     except OSError as error:
         raise write_error(knowledge.audit_log, error) from error
-    return content
+
+
+def repair_tail(knowledge: KnowledgeBase, size: int, lines: bytes) -> None:
+    """Append those of some lines that a program which was killed did not; the caller has the lock.
+
+    Args:
+        knowledge: The knowledge base.
+        size: The size of the log before.
+        lines: What it was to append.
+
+    Raises:
+        RefusedWrite: The log cannot be written.
+        UnreadableFile: It cannot be read.
+    """
+    file = _open(knowledge)
+    tail = b""
+    if file is not None:
+        with file:
+            file.seek(size)
+            tail = file.read()
+    if lines.startswith(tail):
+        append_lines(knowledge, lines[len(tail) :])
+        return
+    # Another program appended after the crash: what is missing continues the chain from there.
+    present = {event["id"] for event in map(_parse, tail.splitlines()) if event and "id" in event}
+    for line in lines.splitlines():
+        event = _parse(line)
+        if event is not None and event["id"] not in present:
+            _, previous, ends_line = _end_of(knowledge)
+            append_lines(knowledge, b"\n" * (not ends_line) + _chained(event, previous))
+
+
+def _chained(content: dict[str, Any], previous: str) -> bytes:
+    """Set the hashes of an event; return its line."""
+    content["prev_hash"] = previous
+    content["hash"] = event_hash(content)
+    return f"{_canonical(content)}\n".encode()
 
 
 def event_hash(event: Mapping[str, Any]) -> str:
@@ -178,15 +224,17 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _last_hash(knowledge: KnowledgeBase) -> tuple[str, bool]:
-    """Return the hash that the next event continues, and whether the log ends with a line end."""
+def _end_of(knowledge: KnowledgeBase) -> tuple[int, str, bool]:
+    """Return the log's size, the hash that the next event continues, and whether a line ended."""
+    path = knowledge.audit_log
+    size = path.stat().st_size if path.exists() else 0
     ends_line: bool | None = None
     for line in _lines_backwards(knowledge):
         ends_line = line.endswith(b"\n") if ends_line is None else ends_line
         event = _parse(line)
         if event is not None and isinstance(event.get("hash"), str):
-            return event["hash"], ends_line
-    return _FIRST_HASH, ends_line is not False
+            return size, event["hash"], ends_line
+    return size, _FIRST_HASH, ends_line is not False
 
 
 def _lines_backwards(knowledge: KnowledgeBase) -> Iterator[bytes]:

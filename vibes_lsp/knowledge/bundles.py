@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from vibes_lsp.errors import InvalidObject, MalformedJson, RefusedWrite, UnreadableFile, VibesError
-from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
 from vibes_lsp.knowledge.object_format import MAX_OBJECT
 from vibes_lsp.knowledge.objects import (
@@ -124,7 +124,7 @@ def export_bundle(
     Raises:
         VibesError: A file cannot be read, or the archive not written.
     """
-    with knowledge.lock().acquire():
+    with changing(knowledge, actor, now) as change:
         contents = dict(_contents(knowledge, with_decisions=with_decisions))
         hashes = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
         manifest = {
@@ -141,13 +141,7 @@ def export_bundle(
         if not folder.is_dir():
             raise RefusedWrite(f"cannot write {target}: no such folder")
         replace_file(write_temporary(folder, data), target)
-        append_event(
-            knowledge,
-            "bundle.export",
-            actor=actor,
-            moment=now,
-            details={"path": target.name, "files": len(contents)},
-        )
+        change.record("bundle.export", [], {"path": target.name, "files": len(contents)})
     return ExportedBundle(target, len(contents), len(data), _bundle_id(hashes))
 
 
@@ -204,7 +198,7 @@ def import_bundle(
         InvalidObject: The bundle has issues, or files conflict and `on_conflict` is `fail`.
         VibesError: A file cannot be read or written.
     """
-    with knowledge.lock().acquire():
+    with changing(knowledge, actor, now) as change:
         checked = check_bundle(path, knowledge)
         if checked.issues:
             more = f" and {len(checked.issues) - 1} more" if len(checked.issues) > 1 else ""
@@ -221,20 +215,14 @@ def import_bundle(
             if on_conflict == "overwrite" and not name.startswith(final)
         )
         for name in (*checked.new, *overwritten):
-            _write(knowledge, name, checked.contents[name])
+            _write(change, name, checked.contents[name])
         skipped = tuple(name for name in checked.conflicting if name not in overwritten)
-        append_event(
-            knowledge,
-            "bundle.import",
-            actor=actor,
-            moment=now,
-            object_ids=[path.name],
-            details={
-                "imported": len(checked.new),
-                "skipped": len(skipped),
-                "overwritten": len(overwritten),
-            },
-        )
+        details = {
+            "imported": len(checked.new),
+            "skipped": len(skipped),
+            "overwritten": len(overwritten),
+        }
+        change.record("bundle.import", [path.name], details)
     return ImportedBundle(checked.new, overwritten, skipped, checked.identical)
 
 
@@ -396,12 +384,12 @@ def _compare(
     return tuple(new), tuple(conflicting), tuple(identical)
 
 
-def _write(knowledge: KnowledgeBase, name: str, data: bytes) -> None:
+def _write(change: Change, name: str, data: bytes) -> None:
     kind, identifier = _place(name) or (Kind.SOURCE, "")
     if name.endswith("/content"):
-        knowledge.write_content(identifier, data)
+        change.write_content(identifier, data)
     else:
-        knowledge.write_file(kind, identifier, data)
+        change.write(kind, identifier, data)
 
 
 def _bundle_id(hashes: Mapping[str, str]) -> str:

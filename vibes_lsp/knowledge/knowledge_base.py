@@ -28,9 +28,7 @@ from vibes_lsp.store.files import (
     make_folder,
     open_file,
     read_file,
-    replace_file,
     write_error,
-    write_temporary,
 )
 from vibes_lsp.store.locks import FileLock
 
@@ -225,37 +223,19 @@ class KnowledgeBase:
             raise InvalidObject(f"{name}: id: expected {identifier}, as its file is named")
         return found
 
-    def create(self, kind: Kind, found: KnowledgeObject) -> bool:
-        """Write a new object; return whether it is new.
+    def dump(self, kind: Kind, found: KnowledgeObject) -> bytes:
+        """Return the content of an object's file.
 
         Raises:
-            InvalidObject: Its folder is a link out of the knowledge base.
-            RefusedWrite: The folder is not writable, or the disk is full.
+            InvalidObject: It is too large to be read again.
         """
-        path = self.file_of(kind, found.id)
-        self._make_folder(kind, path)
-        temporary = write_temporary(self._temporary_folder(), _dump(kind, found))
-        return link_file(temporary, path)
-
-    def replace(self, kind: Kind, found: KnowledgeObject) -> None:
-        """Write an object in place of the one with its id.
-
-        Raises:
-            InvalidObject: Its folder is a link out of the knowledge base.
-            RefusedWrite: The folder is not writable, or the disk is full.
-        """
-        self.write_file(kind, found.id, _dump(kind, found))
-
-    def write_file(self, kind: Kind, identifier: str, data: bytes) -> None:
-        """Write the file of an object, whose content the caller has checked.
-
-        Raises:
-            InvalidObject: Its folder is a link out of the knowledge base.
-            RefusedWrite: The folder is not writable, or the disk is full.
-        """
-        path = self.file_of(kind, identifier)
-        self._make_folder(kind, path)
-        replace_file(write_temporary(self._temporary_folder(), data), path)
+        members = found.members()
+        data = dump_page(members) if kind is Kind.PAGE else dump_yaml(members)
+        if len(data) > MAX_OBJECT:
+            raise InvalidObject(
+                f"{kind.noun} {found.id}: {len(data):,} bytes, expected at most {MAX_OBJECT:,}"
+            )
+        return data
 
     def remove_pending(self, identifier: str) -> None:
         """Remove a proposal that has a decision.
@@ -297,25 +277,13 @@ class KnowledgeBase:
         self._check_links(path)
         return open_file(path)
 
-    def write_content(self, source_id: str, content: bytes) -> None:
-        """Write the captured bytes of a source unless they are there.
+    def make_folder_of(self, kind: Kind, path: Path) -> None:
+        """Create the folder of an object's file if it is missing.
 
         Raises:
-            InvalidObject: The folder is a link out of the knowledge base.
-            RefusedWrite: It is not writable, or the disk is full.
+            InvalidObject: The file is a link out of the knowledge base.
+            RefusedWrite: The folder is a link, or cannot be created.
         """
-        path = self.content_file(source_id)
-        self._make_folder(Kind.SOURCE, path)
-        if not path.exists():
-            replace_file(write_temporary(self._temporary_folder(), content), path)
-
-    def _temporary_folder(self) -> Path:
-        """Return the folder of temporary files: one that git ignores."""
-        folder = self.path / Kind.PENDING
-        make_folder(folder)
-        return folder
-
-    def _make_folder(self, kind: Kind, path: Path) -> None:
         make_folder(self.path / kind)
         if kind is Kind.SOURCE:
             make_folder(path.parent)
@@ -450,7 +418,3 @@ def _ending(kind: Kind) -> str:
 
 def _load(kind: Kind, data: bytes, name: str) -> Any:
     return load_page(data, name) if kind is Kind.PAGE else load_yaml(data, name)
-
-
-def _dump(kind: Kind, found: KnowledgeObject) -> bytes:
-    return dump_page(found.members()) if kind is Kind.PAGE else dump_yaml(found.members())

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from vibes_lsp.errors import InvalidObject, UnknownId, VibesError
-from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.knowledge.objects import Claim, Evidence, Kind, Page, Relation, Source
+from vibes_lsp.knowledge.objects import Claim, Evidence, Kind, Page, Relation, Source, is_id
 from vibes_lsp.knowledge.sources import (
     InlineEvidence,
-    PlannedEvidence,
+    create_evidence,
     plan_evidence,
     plan_lines,
-    store_source,
 )
 
 
@@ -45,15 +45,14 @@ class Lifecycle:
             UnknownId: There is no such claim.
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, self._actor, self._now) as change:
             old, new = self._claim(old_id), self._claim(new_id)
             self._check_supersession(old, new)
             old = self._changed(old, status="superseded", superseded_by=new.id)
             new = self._changed(new, supersedes=_with(new.supersedes, old.id))
-            # The new one first: a claim without a successor is worse than a link too many.
-            self._write(new, old)
-            self._relate(new.id, "supersedes", old.id)
-            self._append("claim.supersede", [old.id, new.id], reason)
+            _write(change, new, old)
+            self._relate(change, new.id, "supersedes", old.id)
+            change.record("claim.supersede", [old.id, new.id], _because(reason))
             return old, new
 
     def contradict(
@@ -71,13 +70,13 @@ class Lifecycle:
         """
         if first_id == second_id:
             raise InvalidObject("a claim cannot contradict itself")
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, self._actor, self._now) as change:
             first, second = self._claim(first_id), self._claim(second_id)
             first = self._contested(first, second.id)
             second = self._contested(second, first.id)
-            self._write(first, second)
-            relation = self._relate(first.id, "contradicts", second.id)
-            self._append("claim.contradict", [first.id, second.id], reason)
+            _write(change, first, second)
+            relation = self._relate(change, first.id, "contradicts", second.id)
+            change.record("claim.contradict", [first.id, second.id], _because(reason))
             return first, second, relation
 
     def archive(self, identifier: str, reason: str | None = None) -> Claim | Page:
@@ -87,17 +86,17 @@ class Lifecycle:
             UnknownId: There is neither.
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, self._actor, self._now) as change:
             if not self._knowledge.exists(Kind.CLAIM, identifier):
                 page = self._knowledge.read(Kind.PAGE, identifier)
                 if isinstance(page, Page):
                     page = page.model_copy(update={"status": "archived", "updated_at": self._now})
-                    self._knowledge.replace(Kind.PAGE, page)
-                    self._append("page.archive", [page.id], reason)
+                    change.replace(Kind.PAGE, page)
+                    change.record("page.archive", [page.id], _because(reason))
                     return page
             claim = self._changed(self._claim(identifier), status="archived")
-            self._write(claim)
-            self._append("claim.archive", [claim.id], reason)
+            _write(change, claim)
+            change.record("claim.archive", [claim.id], _because(reason))
             return claim
 
     def confirm(self, claim_id: str) -> Claim:
@@ -107,10 +106,10 @@ class Lifecycle:
             UnknownId: There is no such claim.
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, self._actor, self._now) as change:
             claim = self._changed(self._claim(claim_id), last_confirmed_at=self._now)
-            self._write(claim)
-            self._append("claim.confirm", [claim.id])
+            _write(change, claim)
+            change.record("claim.confirm", [claim.id])
             return claim
 
     def cite(self, claim_id: str, cited: Sequence[str | InlineEvidence]) -> Claim:
@@ -121,15 +120,15 @@ class Lifecycle:
             UnknownId: There is no such claim.
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, self._actor, self._now) as change:
             claim = self._claim(claim_id)
-            ids = [self._citation(each) for each in cited]
+            ids = [self._citation(change, each) for each in cited]
             added = [each for each in dict.fromkeys(ids) if each not in claim.evidence]
             if added:
                 claim = self._changed(claim, evidence=[*claim.evidence, *added])
-                self._write(claim)
+                _write(change, claim)
                 details = {"evidence_added": added}
-                self._append("claim.cite", [claim.id], details=details)
+                change.record("claim.cite", [claim.id], details)
             return claim
 
     def reanchor(
@@ -157,17 +156,17 @@ class Lifecycle:
             UnknownId: There is no such claim.
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, self._actor, self._now) as change:
             claim = self._claim(claim_id)
             if evidence_id not in claim.evidence:
                 raise InvalidObject(f"claim {claim_id} does not cite evidence {evidence_id}")
             planned = plan_lines(source, content, locator, self._now, replaces=evidence_id)
-            self._create_evidence(planned)
+            create_evidence(change, planned)
             added = planned.evidence.id
             if added not in claim.evidence:
-                self._write(self._changed(claim, evidence=[*claim.evidence, added]))
+                _write(change, self._changed(claim, evidence=[*claim.evidence, added]))
                 details = {"evidence_added": [added], "replaces": evidence_id}
-                self._append("claim.cite", [claim.id], details=details)
+                change.record("claim.cite", [claim.id], details)
             return planned.evidence
 
     def _check_supersession(self, old: Claim, new: Claim) -> None:
@@ -188,31 +187,15 @@ class Lifecycle:
         status = claim.status if is_outdated else "contested"
         return self._changed(claim, contradicts=_with(claim.contradicts, other), status=status)
 
-    def _citation(self, cited: str | InlineEvidence) -> str:
+    def _citation(self, change: Change, cited: str | InlineEvidence) -> str:
         if isinstance(cited, str):
             known = (Kind.SOURCE, Kind.EVIDENCE)
             if not any(self._knowledge.exists(kind, cited) for kind in known):
                 raise InvalidObject(f"evidence: no source or evidence {cited}")
             return cited
         planned = plan_evidence(self._knowledge, cited, self._now)
-        self._create_evidence(planned)
+        create_evidence(change, planned)
         return planned.evidence.id
-
-    def _create_evidence(self, planned: PlannedEvidence) -> None:
-        """Write evidence, and its source if that is new."""
-        if planned.content is not None and not self._knowledge.exists(
-            Kind.SOURCE, planned.source.id
-        ):
-            store_source(
-                self._knowledge,
-                planned.source,
-                planned.content,
-                actor=self._actor,
-                now=self._now,
-            )
-        if self._knowledge.create(Kind.EVIDENCE, planned.evidence):
-            details = {"source": planned.source.id}
-            self._append("evidence.create", [planned.evidence.id], details=details)
 
     def _claim(self, identifier: str) -> Claim:
         claim = self._knowledge.read(Kind.CLAIM, identifier)
@@ -223,14 +206,13 @@ class Lifecycle:
     def _changed(self, claim: Claim, **members: Any) -> Claim:
         return claim.model_copy(update={**members, "updated_at": self._now})
 
-    def _write(self, *claims: Claim) -> None:
-        for claim in claims:
-            self._knowledge.replace(Kind.CLAIM, claim)
-
-    def _relate(self, source: str, relation: Any, target: str) -> str:
+    def _relate(self, change: Change, source: str, relation: Any, target: str) -> str:
         """Write the relation between two claims unless it is there; return its id."""
+        identifier = f"{source}--{relation}--{target}"
+        if not is_id(identifier):  # too long
+            identifier = f"{relation}-{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
         found = Relation(
-            id=f"{source}--{relation}--{target}"[:200],
+            id=identifier,
             source=source,
             relation=relation,
             target=target,
@@ -238,25 +220,18 @@ class Lifecycle:
             created_at=self._now,
             updated_at=self._now,
         )
-        if self._knowledge.create(Kind.RELATION, found):
-            self._append("relation.create", [found.id])
+        if change.create(Kind.RELATION, found):
+            change.record("relation.create", [found.id])
         return found.id
 
-    def _append(
-        self,
-        event: str,
-        ids: list[str],
-        reason: str | None = None,
-        details: dict[str, Any] | None = None,
-    ) -> None:
-        append_event(
-            self._knowledge,
-            event,
-            actor=self._actor,
-            moment=self._now,
-            object_ids=ids,
-            details={**({} if reason is None else {"reason": reason}), **(details or {})},
-        )
+
+def _because(reason: str | None) -> dict[str, str]:
+    return {} if reason is None else {"reason": reason}
+
+
+def _write(change: Change, *claims: Claim) -> None:
+    for claim in claims:
+        change.replace(Kind.CLAIM, claim)
 
 
 def citations_of(knowledge: KnowledgeBase, claim_id: str) -> list[dict[str, Any]]:

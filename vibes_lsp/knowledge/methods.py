@@ -7,14 +7,17 @@ their types exclude each other, `Dialect` decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.knowledge import method_parameters as parameters
 from vibes_lsp.knowledge import reading_methods as reading
 from vibes_lsp.knowledge import writing_methods as writing
+from vibes_lsp.knowledge.changes import complete_changes
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.method_context import (
     Dialect,
@@ -71,6 +74,8 @@ class KnowledgeMethods:
         if found is None:
             raise UnknownMethod(f"no method {method!r}")
         model, function = found
+        with suppress(RefusedWrite):  # a folder that is read-only can still be read
+            complete_changes(self._context.knowledge)
         return function(self._context, _parse(model, params))
 
 

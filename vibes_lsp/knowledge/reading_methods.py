@@ -9,8 +9,9 @@ from typing import Any, Final
 import vibes_lsp
 from vibes_lsp.errors import InvalidObject, UnknownId
 from vibes_lsp.knowledge import method_parameters as parameters
-from vibes_lsp.knowledge.audit_log import append_event, last_events, read_events
+from vibes_lsp.knowledge.audit_log import last_events, read_events
 from vibes_lsp.knowledge.bundles import check_bundle
+from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.context_pack import ContextRequest, build_context
 from vibes_lsp.knowledge.health import STALE_DAYS, HealthFinding, doctor, lint
 from vibes_lsp.knowledge.method_context import Dialect, MethodContext
@@ -21,6 +22,7 @@ from vibes_lsp.knowledge.sources import (
 )
 
 _AUDIT_TAIL: Final = 50
+_MAX_EVENT_IDS: Final = 1000
 _COUNTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.SOURCE, Kind.ENTITY, Kind.RELATION)
 
 
@@ -133,17 +135,9 @@ def list_pending(context: MethodContext, asked: parameters.ListParameters) -> An
 def source_verify(context: MethodContext, asked: parameters.VerifyParameters) -> Any:
     """Compare sources with their captured bytes and files."""
     states = list(verify_sources(context.knowledge, None if asked.id is None else [asked.id]))
-    with context.knowledge.lock().acquire():
-        identifiers = [each.id for each in states]
+    with changing(context.knowledge, context.actor, context.now()) as change:
         details = {"ok": all(each.is_stored for each in states)}
-        append_event(
-            context.knowledge,
-            "source.verify",
-            actor=context.actor,
-            moment=context.now(),
-            object_ids=identifiers[:1000],
-            details=details,
-        )
+        change.record("source.verify", [each.id for each in states][:_MAX_EVENT_IDS], details)
     if context.dialect is not Dialect.SPEC:
         return [
             {

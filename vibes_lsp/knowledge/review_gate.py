@@ -1,19 +1,16 @@
 """The review gate: proposals, and decisions that are taken once (vouch 4).
 
-A decision is first prepared in a file beside its proposal. Then the object is written, the
-decision, its audit events, and last the proposal is removed. After a crash the next writer finds
-the prepared decision and completes it; each step can be repeated.
+A decision, the object that it creates and its audit events are one change, so that a crash leaves
+all of them or none.
 """
 
 from __future__ import annotations
 
-import logging
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from vibes_lsp.errors import (
@@ -23,10 +20,9 @@ from vibes_lsp.errors import (
     UnknownId,
     VibesError,
 )
-from vibes_lsp.knowledge.audit_log import append_event, read_events
+from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.drafts import DRAFT_KINDS, ClaimDraft, ProposalDraft, draft_title
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.knowledge.object_format import dump_yaml, load_yaml
 from vibes_lsp.knowledge.objects import (
     Evidence,
     Kind,
@@ -37,14 +33,9 @@ from vibes_lsp.knowledge.objects import (
     parse_object,
     slug,
 )
-from vibes_lsp.knowledge.sources import PlannedEvidence, plan_evidence, store_source
-from vibes_lsp.store.files import read_file, replace_file, write_temporary
-
-_logger = logging.getLogger(__name__)
+from vibes_lsp.knowledge.sources import PlannedEvidence, create_evidence, plan_evidence
 
 TRUSTED_AGENT: Final = "trusted-agent"
-_PREPARED: Final = ".decision"
-"""The end of the name of a prepared decision, in the folder of proposals."""
 _SUMMARY: Final = 120
 _EXPIRED: Final = "expired"
 
@@ -121,8 +112,7 @@ class ReviewGate:
         payload = {"id": slug(wished), **payload}
         if draft.slug_hint is not None and not is_id(draft.slug_hint):
             errors.append("slug_hint: expected letters, digits, '-', '_' and '.'")
-        with self._knowledge.lock().acquire():
-            self.complete_decisions()
+        with changing(self._knowledge, actor, now) as change:
             if not errors:
                 payload["id"] = self._free_id(kind.kind, payload["id"])
             errors += self.find_errors(kind, payload, now, {each.evidence.id for each in evidence})
@@ -136,10 +126,11 @@ class ReviewGate:
                 rationale=rationale,
             )
             if not errors and not dry_run:
-                self._write_evidence(evidence, actor, now)
-                self._knowledge.create(Kind.PENDING, proposal)
+                for each in evidence:
+                    create_evidence(change, each)
+                change.create(Kind.PENDING, proposal)
                 details = {"kind": kind.value, "payload_summary": draft_title(draft)[:_SUMMARY]}
-                self._append("proposal.create", actor, now, [proposal.id], details)
+                change.record("proposal.create", [proposal.id], details)
         return Proposed(proposal, payload["id"], tuple(errors))
 
     def approve(
@@ -165,7 +156,8 @@ class ReviewGate:
             UnknownId: There is no such proposal.
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
+        now = self._now()
+        with changing(self._knowledge, actor, now) as change:
             pending = self._pending(proposal_id, "approved")
             if isinstance(pending, ProposalDecision):
                 return pending
@@ -177,7 +169,6 @@ class ReviewGate:
                     f"forbidden_self_approval: {actor} made proposal {proposal_id}",
                     hint="let another actor decide, or set review.approver_role: trusted-agent",
                 )
-            now = self._now()
             kind = _kind_of(pending)
             errors = self.find_errors(kind, pending.payload, now)
             is_taken = self._knowledge.exists(kind.kind, str(pending.payload.get("id")))
@@ -188,7 +179,7 @@ class ReviewGate:
                     f"proposal {proposal_id} cannot be approved: {'; '.join(errors)}",
                     hint="reject it, and propose again",
                 )
-            return self._decide(pending, "approved", actor, reason, now)
+            return _decide(change, pending, "approved", reason)
 
     def reject(self, proposal_id: str, *, actor: str, reason: str) -> ProposalDecision:
         """Reject a proposal; a rejected one is returned as it is.
@@ -201,7 +192,7 @@ class ReviewGate:
         """
         if not reason.strip():
             raise InvalidObject("reason: is empty: a rejection needs one")
-        with self._knowledge.lock().acquire():
+        with changing(self._knowledge, actor, self._now()) as change:
             pending = self._pending(proposal_id, "rejected")
             if isinstance(pending, ProposalDecision):
                 return pending
@@ -210,7 +201,7 @@ class ReviewGate:
                     f"proposal {proposal_id}: an approval has written its object already",
                     hint="approve it again to complete that, then archive the object",
                 )
-            return self._decide(pending, "rejected", actor, reason, self._now())
+            return _decide(change, pending, "rejected", reason)
 
     def expire(self, *, actor: str, after_days: int | None = None) -> list[ProposalDecision]:
         """Reject the proposals that waited for too long.
@@ -222,11 +213,9 @@ class ReviewGate:
         Raises:
             VibesError: The knowledge base cannot be read or written.
         """
-        with self._knowledge.lock().acquire():
-            self.complete_decisions()
-            now = self._now()
+        with changing(self._knowledge, actor, self._now()) as change:
             overdue = self.overdue(after_days)
-            return [self._decide(each, "rejected", actor, _EXPIRED, now) for each in overdue]
+            return [_decide(change, each, "rejected", _EXPIRED) for each in overdue]
 
     def overdue(self, after_days: int | None = None) -> list[Proposal]:
         """Return the proposals that waited for too long.
@@ -278,24 +267,6 @@ class ReviewGate:
         if kind is ProposalKind.RELATION and payload.get("evidence"):
             return self._citation_errors(payload, set())
         return []
-
-    def complete_decisions(self) -> None:
-        """Complete the decisions of programs that ended halfway; the caller holds the lock."""
-        folder = self._knowledge.path / Kind.PENDING
-        try:
-            prepared = [path for path in folder.iterdir() if path.name.endswith(_PREPARED)]
-        except OSError:
-            return
-        for path in sorted(prepared):
-            try:
-                members = load_yaml(read_file(path) or b"", path.name)
-                proposal = parse_object(Kind.DECISION, members, default_time=self._now())
-                if isinstance(proposal, Proposal) and f"{proposal.id}{_PREPARED}" == path.name:
-                    self._complete(proposal, path, is_recovery=True)
-            except InvalidObject as error:
-                _logger.info("a prepared decision is dropped: %s", error.message)
-                with suppress(OSError):
-                    path.unlink()
 
     def _cite(
         self, draft: ClaimDraft, now: datetime, errors: list[str]
@@ -358,19 +329,8 @@ class ReviewGate:
             found = f"{wished}-{number}"
         return found
 
-    def _write_evidence(
-        self, planned: Sequence[PlannedEvidence], actor: str, now: datetime
-    ) -> None:
-        for each in planned:
-            if each.content is not None and not self._knowledge.exists(Kind.SOURCE, each.source.id):
-                store_source(self._knowledge, each.source, each.content, actor=actor, now=now)
-            if self._knowledge.create(Kind.EVIDENCE, each.evidence):
-                details = {"source": each.source.id}
-                self._append("evidence.create", actor, now, [each.evidence.id], details)
-
     def _pending(self, proposal_id: str, verdict: Verdict) -> Proposal | ProposalDecision:
         """Return a proposal that waits, or the decision that it has; the caller holds the lock."""
-        self.complete_decisions()
         decided = self._knowledge.read(Kind.DECISION, proposal_id)
         if isinstance(decided, Proposal):
             if decided.status != verdict:
@@ -410,63 +370,34 @@ class ReviewGate:
                 if isinstance(decided, Proposal):
                     yield decided
 
-    def _decide(
-        self, pending: Proposal, verdict: Verdict, actor: str, reason: str | None, now: datetime
-    ) -> ProposalDecision:
-        decided = pending.model_copy(
-            update={
-                "status": verdict,
-                "decided_at": now,
-                "decided_by": actor,
-                "decision_reason": reason,
-            }
-        )
-        folder = self._knowledge.path / Kind.PENDING
-        prepared = folder / f"{pending.id}{_PREPARED}"
-        replace_file(write_temporary(folder, dump_yaml(decided.members())), prepared)
-        return self._complete(decided, prepared, is_recovery=False)
 
-    def _complete(
-        self, decided: Proposal, prepared: Path, *, is_recovery: bool
-    ) -> ProposalDecision:
-        """Carry out a prepared decision; what an earlier program did of it is not done again."""
-        decision = _decision(decided)
-        if decision.kind is not None:
-            self._knowledge.create(decision.kind, _object_of(decided, decision.kind))
-        self._knowledge.create(Kind.DECISION, decided)
-        if not is_recovery or not self._is_logged(decided):
-            self._log(decided, decision)
-        self._knowledge.remove_pending(decided.id)
-        prepared.unlink(missing_ok=True)
-        return decision
-
-    def _log(self, decided: Proposal, decision: ProposalDecision) -> None:
-        actor, now = decided.decided_by or "unknown", decided.decided_at or self._now()
-        if decision.kind is None:
-            is_expired = decided.decision_reason == _EXPIRED
-            name = "proposal.expire" if is_expired else "proposal.reject"
-            self._append(name, actor, now, [decided.id], {"reason": decided.decision_reason})
-            return
-        details = {"object_id": decision.object_id, "reason": decided.decision_reason}
-        self._append("proposal.approve", actor, now, [decided.id], details)
+def _decide(
+    change: Change, pending: Proposal, verdict: Verdict, reason: str | None
+) -> ProposalDecision:
+    decided = pending.model_copy(
+        update={
+            "status": verdict,
+            "decided_at": change.moment,
+            "decided_by": change.actor,
+            "decision_reason": reason,
+        }
+    )
+    decision = _decision(decided)
+    if decision.kind is not None:
+        change.create(decision.kind, _object_of(decided, decision.kind))
+    change.create(Kind.DECISION, decided)
+    change.remove_pending(decided.id)
+    if decision.kind is None:
+        name = "proposal.expire" if reason == _EXPIRED else "proposal.reject"
+        change.record(name, [decided.id], {"reason": reason})
+    else:
+        object_id = decision.object_id or ""
+        details = {"object_id": object_id, "reason": reason}
+        change.record("proposal.approve", [decided.id], details)
         of_session = {} if decided.session_id is None else {"session_id": decided.session_id}
         details = {"proposal_id": decided.id, **of_session}
-        identifiers = [decision.object_id or ""]
-        self._append(f"{decision.kind.noun}.create", actor, now, identifiers, details)
-
-    def _is_logged(self, decided: Proposal) -> bool:
-        return any(
-            event.get("event") in ("proposal.approve", "proposal.reject", "proposal.expire")
-            and decided.id in (event.get("object_ids") or [])
-            for event in read_events(self._knowledge)
-        )
-
-    def _append(
-        self, event: str, actor: str, now: datetime, ids: list[str], details: dict[str, Any]
-    ) -> None:
-        append_event(
-            self._knowledge, event, actor=actor, moment=now, object_ids=ids, details=details
-        )
+        change.record(f"{decision.kind.noun}.create", [object_id], details)
+    return decision
 
 
 def _kind_of(proposal: Proposal) -> ProposalKind:

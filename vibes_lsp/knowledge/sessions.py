@@ -5,10 +5,9 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from vibes_lsp.errors import UnknownId, VibesError
-from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.objects import Kind, Page, Proposal, Session
 from vibes_lsp.knowledge.review_gate import ReviewGate
@@ -46,9 +45,9 @@ def start_session(
     """
     identifier = f"sess-{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
     session = Session(id=identifier, agent=actor, task=task, note=note, started_at=now)
-    with knowledge.lock().acquire():
-        knowledge.create(Kind.SESSION, session)
-        _append(knowledge, "session.start", [session.id], {"task": task}, actor=actor, now=now)
+    with changing(knowledge, actor, now) as change:
+        change.create(Kind.SESSION, session)
+        change.record("session.start", [session.id], {"task": task})
     return session
 
 
@@ -61,7 +60,7 @@ def end_session(
         UnknownId: There is no such session.
         VibesError: The knowledge base cannot be read or written.
     """
-    with knowledge.lock().acquire():
+    with changing(knowledge, actor, now) as change:
         session = _session(knowledge, session_id)
         if session.ended_at is not None:
             return session
@@ -73,9 +72,8 @@ def end_session(
                 "proposal_ids": _proposals(knowledge, session.id),
             }
         )
-        knowledge.replace(Kind.SESSION, ended)
-        details = {"proposals": len(ended.proposal_ids)}
-        _append(knowledge, "session.end", [session.id], details, actor=actor, now=now)
+        change.replace(Kind.SESSION, ended)
+        change.record("session.end", [session.id], {"proposals": len(ended.proposal_ids)})
         return ended
 
 
@@ -115,7 +113,7 @@ def crystallize(
         if decision.kind is Kind.CLAIM:
             claims.append(decision.object_id or "")
     page_id = None
-    with knowledge.lock().acquire():
+    with changing(knowledge, actor, now) as change:
         if with_page and approved:
             page_id = f"session-{session.id}"
             listed = "\n".join(f"- [[{each}]]" for each in approved)
@@ -129,28 +127,14 @@ def crystallize(
                 updated_at=now,
                 body=f"# Session {session.id}\n\nApproved in this session:\n\n{listed}\n",
             )
-            if knowledge.create(Kind.PAGE, page):
-                _append(
-                    knowledge,
-                    "page.create",
-                    [page_id],
-                    {"session_id": session.id},
-                    actor=actor,
-                    now=now,
-                )
-            else:
-                knowledge.replace(Kind.PAGE, page)
-                _append(
-                    knowledge,
-                    "page.update",
-                    [page_id],
-                    {"session_id": session.id},
-                    actor=actor,
-                    now=now,
-                )
+            is_new = change.create(Kind.PAGE, page)
+            if not is_new:
+                change.replace(Kind.PAGE, page)
+            event = "page.create" if is_new else "page.update"
+            change.record(event, [page_id], {"session_id": session.id})
         identifiers = [session.id] if page_id is None else [session.id, page_id]
         details = {"approved": len(approved), "failures": len(failures)}
-        _append(knowledge, "session.crystallize", identifiers, details, actor=actor, now=now)
+        change.record("session.crystallize", identifiers, details)
     return Crystallized(tuple(approved), tuple(claims), tuple(failures), page_id)
 
 
@@ -173,15 +157,3 @@ def _proposals(knowledge: KnowledgeBase, session_id: str) -> list[str]:
             if isinstance(proposal, Proposal) and proposal.session_id == session_id:
                 found.add(proposal.id)
     return sorted(found)
-
-
-def _append(
-    knowledge: KnowledgeBase,
-    event: str,
-    ids: list[str],
-    details: dict[str, Any],
-    *,
-    actor: str,
-    now: datetime,
-) -> None:
-    append_event(knowledge, event, actor=actor, moment=now, object_ids=ids, details=details)

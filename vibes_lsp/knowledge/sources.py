@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import InvalidObject, UnreadableFile, VibesError
-from vibes_lsp.knowledge.audit_log import append_event
+from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.evidence_lines import parse_locator
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
 from vibes_lsp.knowledge.objects import Evidence, Kind, Source, SourceType
@@ -108,30 +108,21 @@ def register_source(
         tags=list(tags),
         metadata=metadata or {},
     )
-    with knowledge.lock().acquire():
-        return store_source(knowledge, source, content, actor=actor, now=now)
+    with changing(knowledge, actor, now) as change:
+        return store_source(change, source, content)
 
 
-def store_source(
-    knowledge: KnowledgeBase, source: Source, content: bytes, *, actor: str, now: datetime
-) -> RegisteredSource:
-    """Write a source and its bytes unless it is there; the caller holds the lock.
+def store_source(change: Change, source: Source, content: bytes) -> RegisteredSource:
+    """Write a source and its bytes unless it is there, as part of a change.
 
     Raises:
         InvalidObject: The source that is there breaks a rule.
         VibesError: The knowledge base cannot be written.
     """
-    found = knowledge.read(Kind.SOURCE, source.id)
-    knowledge.write_content(source.id, content)
-    is_new = found is None and knowledge.create(Kind.SOURCE, source)
-    append_event(
-        knowledge,
-        "source.register",
-        actor=actor,
-        moment=now,
-        object_ids=[source.id],
-        details={"deduplicated": not is_new},
-    )
+    found = change.knowledge.read(Kind.SOURCE, source.id)
+    change.write_content(source.id, content)
+    is_new = found is None and change.create(Kind.SOURCE, source)
+    change.record("source.register", [source.id], {"deduplicated": not is_new})
     return RegisteredSource(found if isinstance(found, Source) else source, is_new=is_new)
 
 
@@ -221,6 +212,19 @@ def plan_evidence(
         created_at=now,
     )
     return PlannedEvidence(evidence, source, content)
+
+
+def create_evidence(change: Change, planned: PlannedEvidence) -> None:
+    """Write evidence, and its source if that is new, as part of a change.
+
+    Raises:
+        VibesError: The knowledge base cannot be written.
+    """
+    if planned.content is not None and not change.exists(Kind.SOURCE, planned.source.id):
+        store_source(change, planned.source, planned.content)
+    if change.create(Kind.EVIDENCE, planned.evidence):
+        details = {"source": planned.source.id}
+        change.record("evidence.create", [planned.evidence.id], details)
 
 
 def plan_lines(

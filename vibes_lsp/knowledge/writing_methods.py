@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from vibes_lsp.knowledge import method_parameters as parameters
-from vibes_lsp.knowledge.audit_log import append_event
 from vibes_lsp.knowledge.bundles import export_bundle, import_bundle
+from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.drafts import (
     ClaimDraft,
     EntityDraft,
@@ -229,14 +229,8 @@ def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str,
     """Make the index again from the files."""
     counts = context.index.rebuild()
     indexed = sum(counts[kind] for kind in SEARCHED)
-    with context.knowledge.lock().acquire():
-        append_event(
-            context.knowledge,
-            "index.rebuild",
-            actor=context.actor,
-            moment=context.now(),
-            details={"indexed": indexed},
-        )
+    with changing(context.knowledge, context.actor, context.now()) as change:
+        change.record("index.rebuild", [], {"indexed": indexed})
     return {
         "ok": True,
         "indexed": indexed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,7 +65,9 @@ def fill(world: World) -> list[str]:
 
 def test_the_reference_finds_nothing_wrong_in_what_we_wrote(version: str, world: World) -> None:
     fill(world)
-    assert "[" not in (found := vouch(version, world.project, "doctor")).stdout, found.stdout
+    found = vouch(version, world.project, "doctor")
+    codes = set(re.findall(r"\[(\w+)\]", found.stdout))
+    assert codes <= {"index_missing"}, found.stdout  # its own index, which it has yet to make
     assert found.returncode == 0
 
 

@@ -14,7 +14,7 @@ import pytest
 from vibes_lsp.knowledge.context_pack import ContextRequest, build_context, keywords
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.object_index import ObjectIndex, open_index
-from vibes_lsp.knowledge.objects import Claim, Entity, Kind, Page
+from vibes_lsp.knowledge.objects import Claim, Entity, Kind, KnowledgeObject, Page
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 
@@ -24,12 +24,16 @@ def claim(identifier: str, text: str, **members: object) -> Claim:
     return Claim.model_validate({"id": identifier, "text": text, **values})
 
 
+def write(knowledge: KnowledgeBase, kind: Kind, found: KnowledgeObject) -> None:
+    knowledge.file_of(kind, found.id).write_bytes(knowledge.dump(kind, found))
+
+
 @pytest.fixture
 def knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found = create_knowledge_base(tmp_path)
-    found.create(Kind.CLAIM, claim("jwt", "Auth uses JWT tokens", tags=["auth"]))
-    found.create(Kind.CLAIM, claim("cache", "The cache lives for sixty seconds"))
+    write(found, Kind.CLAIM, claim("jwt", "Auth uses JWT tokens", tags=["auth"]))
+    write(found, Kind.CLAIM, claim("cache", "The cache lives for sixty seconds"))
     return found
 
 
@@ -51,13 +55,13 @@ def test_words_match_in_other_forms_and_parts_as_a_last_resort(knowledge: Knowle
 def test_a_title_counts_more_than_a_body(knowledge: KnowledgeBase) -> None:
     for name, title, body in (("a", "Ledger", "x"), ("b", "Other", "ledger")):
         page = Page(id=name, title=title, body=body, created_at=NOW, updated_at=NOW)
-        knowledge.create(Kind.PAGE, page)
+        write(knowledge, Kind.PAGE, page)
     assert found(knowledge, "ledger") == ["a", "b"]
 
 
 def test_an_archived_object_comes_after_its_like(knowledge: KnowledgeBase) -> None:
-    knowledge.create(Kind.CLAIM, claim("a-old", "Zebras are striped", status="archived"))
-    knowledge.create(Kind.CLAIM, claim("b-new", "Zebras are striped"))
+    write(knowledge, Kind.CLAIM, claim("a-old", "Zebras are striped", status="archived"))
+    write(knowledge, Kind.CLAIM, claim("b-new", "Zebras are striped"))
     assert found(knowledge, "zebras") == ["b-new", "a-old"]
 
 
@@ -94,7 +98,7 @@ def test_a_locked_database_is_not_waited_for(knowledge: KnowledgeBase, tmp_path:
     assert found(knowledge, "jwt") == ["jwt"]
     other = sqlite3.connect(database(tmp_path), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    knowledge.create(Kind.CLAIM, claim("new", "Written while it is locked"))
+    write(knowledge, Kind.CLAIM, claim("new", "Written while it is locked"))
     assert found(knowledge, "written") == ["new"]
     other.close()
 
@@ -111,7 +115,7 @@ def test_two_servers_share_an_index(knowledge: KnowledgeBase) -> None:
     with open_index(knowledge) as one, open_index(knowledge) as two:
         one.refresh()
         two.refresh()
-        knowledge.create(Kind.CLAIM, claim("new", "Zebras are striped"))
+        write(knowledge, Kind.CLAIM, claim("new", "Zebras are striped"))
         one.refresh()
         assert [hit.id for hit in two.search("zebras")] == ["new"]
         knowledge.file_of(Kind.CLAIM, "new").unlink()
@@ -187,9 +191,9 @@ def test_a_change_of_the_same_length_is_noticed(knowledge: KnowledgeBase) -> Non
 
 def test_a_context_leaves_out_what_is_outdated(knowledge: KnowledgeBase) -> None:
     old = claim("old", "JWT tokens live for a day", status="superseded", superseded_by="jwt")
-    knowledge.create(Kind.CLAIM, old)
+    write(knowledge, Kind.CLAIM, old)
     entity = Entity(id="e", name="Token", type="api", created_at=NOW, updated_at=NOW)
-    knowledge.create(Kind.ENTITY, entity)
+    write(knowledge, Kind.ENTITY, entity)
     with open_index(knowledge) as index:
         index.refresh()
         pack = build_context(index, ContextRequest("What do we know of JWT tokens?"), NOW)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.errors import InvalidObject
-from vibes_lsp.knowledge.audit_log import append_event, check_chain, last_events, read_events
+from vibes_lsp.knowledge.audit_log import check_chain, last_events, read_events
+from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.object_format import dump_page, dump_yaml, load_page, load_yaml
 from vibes_lsp.knowledge.objects import Claim, Kind, is_id, parse_object, slug
@@ -102,9 +103,14 @@ def knowledge(tmp_path: Path) -> KnowledgeBase:
     return create_knowledge_base(tmp_path)
 
 
+def record(knowledge: KnowledgeBase, event: str, *ids: str) -> None:
+    with changing(knowledge, "a", NOW) as change:
+        change.record(event, ids)
+
+
 def test_each_change_of_the_log_is_found(knowledge: KnowledgeBase) -> None:
     for number in range(5):
-        append_event(knowledge, f"claim.{number}", actor="a", moment=NOW, object_ids=["ä\u2028"])
+        record(knowledge, f"claim.{number}", "ä\u2028")
     assert check_chain(knowledge) == (None, 0)
     lines = knowledge.audit_log.read_bytes().splitlines(keepends=True)
     for number in range(4):
@@ -118,10 +124,10 @@ def test_each_change_of_the_log_is_found(knowledge: KnowledgeBase) -> None:
 
 
 def test_a_line_that_was_cut_does_not_swallow_the_next_event(knowledge: KnowledgeBase) -> None:
-    append_event(knowledge, "claim.create", actor="a", moment=NOW)
+    record(knowledge, "claim.create")
     with knowledge.audit_log.open("ab") as file:
         file.write(b'{"id": "cut')
-    append_event(knowledge, "claim.confirm", actor="a", moment=NOW)
+    record(knowledge, "claim.confirm")
     assert [each["event"] for each in read_events(knowledge)] == ["claim.create", "claim.confirm"]
 
 
