@@ -41,6 +41,7 @@ class EditorClient(LanguageClient):
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
             types.WORKSPACE_DIAGNOSTIC_REFRESH,
             types.WORKSPACE_CODE_LENS_REFRESH,
+            types.WORKSPACE_INLAY_HINT_REFRESH,
             types.CLIENT_REGISTER_CAPABILITY,
             types.PROGRESS,
             PROVENANCE_CHANGED,

@@ -51,6 +51,14 @@ _VSCODE: Final = {
             },
         },
         "references": {"dynamicRegistration": True},
+        "definition": {"dynamicRegistration": True, "linkSupport": True},
+        "callHierarchy": {"dynamicRegistration": True},
+        "inlayHint": {
+            "dynamicRegistration": True,
+            "resolveSupport": {"properties": ["tooltip", "textEdits", "label.tooltip"]},
+        },
+        "documentLink": {"dynamicRegistration": True, "tooltipSupport": True},
+        "selectionRange": {"dynamicRegistration": True},
     },
     "window": {
         "showDocument": {"support": True},

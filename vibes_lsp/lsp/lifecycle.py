@@ -25,16 +25,21 @@ from vibes_lsp.lsp.background import (
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.features import (
     attestation,
+    call_hierarchy,
     code_actions,
     code_lens,
+    definition,
     diagnostics,
     hover,
+    inlay_hints,
     knowledge,
     provenance,
     queue,
     recording,
     references,
+    selection,
     show,
+    symbols,
 )
 from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
 from vibes_lsp.lsp.refresh import FileWatchers, refresh_knowledge, refresh_project
@@ -69,6 +74,10 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         code_lens,
         code_actions,
         references,
+        definition,
+        inlay_hints,
+        selection,
+        symbols,
         provenance,
         queue,
         diagnostics,
@@ -108,6 +117,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if diagnostics.is_pulled(params.capabilities):
             diagnostics.register_pull(ls)
+        call_hierarchy.declare(ls)
 
     @server.feature(types.INITIALIZED)
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
@@ -117,6 +127,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
             await refresh_project(ls)
         await watchers.watch_folders()
         await shown.offer(ls)
+        await call_hierarchy.offer(ls)
         ls.freeze_heap()
         for folder in ls.folders:
             await _load(ls, folder)

@@ -28,6 +28,7 @@ from typing_extensions import override
 
 from vibes_lsp.errors import InternalError, VibesError
 from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.encoded_answers import EncodedResult
 from vibes_lsp.lsp.extensions import PROVENANCE, ProvenanceRequest
 from vibes_lsp.model.escaping import single_line
 
@@ -94,6 +95,17 @@ class Protocol(LanguageServerProtocol):
         known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
         self._send_response(known, error=error.to_response_error())
 
+    def _send_encoded(self, number: object, result: EncodedResult) -> None:
+        self._write(
+            b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (json.dumps(number).encode(), result.body)
+        )
+
+    def _write(self, body: bytes) -> None:
+        kind = f"{self.CONTENT_TYPE}; charset={self.CHARSET}"
+        headers = f"Content-Length: {len(body)}\r\nContent-Type: {kind}\r\n\r\n"
+        if self.writer is not None:
+            self.writer.write(headers.encode() + body)
+
     @override
     def _send_data(self, data: Any) -> None:
         """Send a message; for a result that cannot be encoded, send an error: a client waits."""
@@ -109,9 +121,7 @@ class Protocol(LanguageServerProtocol):
             refused = self.to_rpc_error(error)
             members = {"code": refused.code, "message": refused.message, "data": refused.data}
             body = json.dumps({"jsonrpc": self.VERSION, "id": number, "error": members}).encode()
-        kind = f"{self.CONTENT_TYPE}; charset={self.CHARSET}"
-        headers = f"Content-Length: {len(body)}\r\nContent-Type: {kind}\r\n\r\n"
-        self.writer.write(headers.encode() + body)
+        self._write(body)
 
     @override
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -149,7 +159,15 @@ class Protocol(LanguageServerProtocol):
     def _send_response(
         self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None
     ) -> None:
-        """Send no traceback, which names paths of this machine; send messages as one line."""
+        """Send no traceback, which names paths of this machine; send messages as one line.
+
+        A result that is encoded already is sent as it is: the library would convert each part of it
+        to a dictionary first.
+        """
+        if isinstance(result, EncodedResult):
+            self._result_types.pop(msg_id, None)
+            self._send_encoded(msg_id, result)
+            return
         if error is not None:
             data = (
                 None if isinstance(error.data, dict) and "traceback" in error.data else error.data

@@ -71,6 +71,9 @@ async def _refresh_answers(ls: Server, uris: Sequence[str]) -> None:
         return
     if workspace.code_lens is not None and workspace.code_lens.refresh_support:
         ls.workspace_code_lens_refresh(None)
+    hints = workspace.inlay_hint
+    if ls.shows_inlay_hints and hints is not None and hints.refresh_support:
+        ls.workspace_inlay_hint_refresh(None)
     if diagnostics.is_pulled(ls.client_capabilities):
         ls.workspace_diagnostic_refresh(None)
 

@@ -150,6 +150,17 @@ def line_text(placement: Placement, facts: Members, now: datetime) -> str:
     return _join(parts)
 
 
+def hint_text(placement: Placement, model: str) -> str:
+    """Return the text of an inlay hint: who wrote the range, and what is doubtful about it.
+
+    Args:
+        placement: The annotation.
+        model: Its model, which is untrusted text.
+    """
+    head = "AI" if placement.located.is_proven else "AI (claimed)"
+    return _join([f"{head}: {single_line(model, 40)}", *_notable_state(placement)])
+
+
 def _notable_state(placement: Placement) -> Iterator[str]:
     """Yield the state of an annotation, unless its lines are as they were written."""
     if placement.is_pending:

@@ -19,6 +19,8 @@ from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.encoded_answers import EncodedAnswers
+from vibes_lsp.lsp.extensions import own_capability
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
@@ -118,6 +120,7 @@ class Server(LanguageServer):
             another thread reads the client's messages.
         attestations: What is known of the attestation of each trail.
         answers: The last `vibes/provenance` answer about each open document.
+        encoded: Answers about open documents in bytes.
         has_shut_down: Whether the client sent `shutdown`.
         exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
         freeze_heap: Called when much was loaded that will stay.
@@ -139,6 +142,7 @@ class Server(LanguageServer):
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
         self.answers = LastAnswers()
+        self.encoded = EncodedAnswers()
         self.has_shut_down = False
         self.exit_code = 0
         self.freeze_heap = freeze_heap
@@ -155,6 +159,13 @@ class Server(LanguageServer):
         return [folder.uri for folder in self.workspace.folders.values()] or (
             [self.root] if self.root is not None else []
         )
+
+    @property
+    def shows_inlay_hints(self) -> bool:
+        """Whether there are inlay hints: by default unless the client draws line ends itself."""
+        wanted = self.settings.inlay_hints
+        draws = own_capability(self.client_capabilities, "lineText") is True
+        return not draws if wanted is None else wanted
 
     def use_settings(self, settings: Settings) -> None:
         """Replace the settings."""

@@ -23,6 +23,7 @@ class Settings:
         code_lens: Whether there are code lenses.
         lens_band: The lowest band of a risk that has a lens although nothing waits; None for a lens
             at every annotation.
+        inlay_hints: Whether there are inlay hints; None for what suits the client.
         diagnostics: Whether there are diagnostics.
         minimum_band: The lowest band of a risk that is a diagnostic.
         show_prompts: Whether prompts are shown.
@@ -37,6 +38,7 @@ class Settings:
     hover: bool = True
     code_lens: bool = True
     lens_band: Band | None = Band.HIGH
+    inlay_hints: bool | None = None
     diagnostics: bool = True
     minimum_band: Band = Band.HIGH
     show_prompts: bool = True
@@ -58,6 +60,7 @@ def read_settings(value: object) -> Settings:
         hover=_enabled(section, "hover"),
         code_lens=_enabled(section, "codeLens"),
         lens_band=None if lens_band == "all" else _band(section, "codeLens", Settings().lens_band),
+        inlay_hints=_choice(_mapping(section.get("inlayHints")).get("enable")),
         diagnostics=_enabled(section, "diagnostics"),
         minimum_band=_band(section, "diagnostics", Settings().minimum_band),
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
@@ -81,6 +84,10 @@ def _band(section: Mapping[str, Any], feature: str, default: _T) -> Band | _T:
 
 def _flag(value: object, *, default: bool = True) -> bool:
     return value if isinstance(value, bool) else default
+
+
+def _choice(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.vocabulary import EdgeType
-from vibes_lsp.reports.provenance_graph import IN_SESSION, GraphNode, ProvenanceGraph
+from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph
 
 _MAX_TEXT: Final = 80
 _MAX_NAME: Final = 40
@@ -23,20 +22,6 @@ _SHAPES: Final = {
     "session": ("[[", "]]"),
 }
 _OTHER_SHAPE: Final = ("(", ")")
-_WORDS: Final = {
-    EdgeType.CAUSED_BY: "caused",
-    EdgeType.INFORMED_BY: "informed",
-    EdgeType.DEPENDS_ON: "is needed by",
-    EdgeType.SUPERSEDES: "superseded by",
-    EdgeType.REVIEWED_BY: "reviewed by",
-    EdgeType.DELEGATED_TO: "delegated to",
-    "prompt_hash": "caused",
-    "command_hash": "wrote",
-    "decision_hash": "decided",
-    "reasoning_hash": "led to",
-    IN_SESSION: "made",
-}
-"""What a cause has to do with its effect."""
 
 
 def as_mermaid(graph: ProvenanceGraph) -> str:
@@ -51,7 +36,7 @@ def _lines(graph: ProvenanceGraph) -> Iterator[str]:
         opening, closing = _SHAPES.get(node.type) or _SHAPES.get(node.kind) or _OTHER_SHAPE
         yield f'  {names[node.id]}{opening}"{_label(node)}"{closing}'
     for link in graph.links:
-        words = _WORDS.get(link.type) or inert(link.type, _MAX_NAME)
+        words = link.words or inert(link.type, _MAX_NAME)
         yield f'  {names[link.cause]} -- "{words}" --> {names[link.effect]}'
     yield f"  style {names[graph.root]} stroke-width:3px"
     if graph.left_out:

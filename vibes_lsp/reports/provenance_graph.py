@@ -36,6 +36,20 @@ _CAUSING_MEMBERS: Final = ("prompt_hash", "command_hash", "decision_hash", "reas
 """An environment causes nothing that a reader asks for, and would join everything."""
 IN_SESSION: Final = "in_session"
 
+_WORDS: Final[dict[str, str]] = {
+    EdgeType.CAUSED_BY: "caused",
+    EdgeType.INFORMED_BY: "informed",
+    EdgeType.DEPENDS_ON: "is needed by",
+    EdgeType.SUPERSEDES: "superseded by",
+    EdgeType.REVIEWED_BY: "reviewed by",
+    EdgeType.DELEGATED_TO: "delegated to",
+    "prompt_hash": "caused",
+    "command_hash": "wrote",
+    "decision_hash": "decided",
+    "reasoning_hash": "led to",
+    IN_SESSION: "made",
+}
+
 NodeKind = Literal["annotation", "context", "session", "unknown"]
 Direction = Literal["causes", "effects"]
 
@@ -101,6 +115,11 @@ class GraphLink:
     def as_json(self) -> Members:
         """Return the link as JSON."""
         return {"source": self.source, "target": self.target, "type": self.type}
+
+    @property
+    def words(self) -> str | None:
+        """What the cause has to do with the effect, such as `informed`; None of unknown types."""
+        return _WORDS.get(self.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +253,11 @@ class GraphReader:
             self._files_left_out.get(node.id, 0) if direction == "effects" else 0
         )
         return Neighbours(tuple(links.values()), tuple(nodes), more)
+
+    def edits_of(self, node: GraphNode) -> list[GraphNode]:
+        """Return the edits that came of a prompt, a decision, a session or an edit."""
+        effects = self.neighbours(node, "effects")
+        return [each for each in effects.nodes if each.kind == "annotation"]
 
     def _read(self, identifier: str, kind: str | None) -> GraphNode:
         order = [kind or "", NodeType.ANNOTATION, NodeType.CONTEXT, NodeType.SESSION]

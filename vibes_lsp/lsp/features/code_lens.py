@@ -13,6 +13,7 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.encoded_answers import EncodedItems, EncodedResult, encode_items
 from vibes_lsp.lsp.extensions import (
     CLIENT_KB_SHOW,
     CLIENT_SHOW_ANNOTATIONS,
@@ -39,7 +40,9 @@ def register(server: Server) -> None:
     """Answer `textDocument/codeLens` and `codeLens/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
-    async def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+    async def lenses(
+        ls: Server, params: types.CodeLensParams
+    ) -> list[types.CodeLens] | EncodedResult:
         if not ls.settings.code_lens:
             return []
         knowledge = await ls.knowledge.about(params.text_document.uri)
@@ -51,11 +54,10 @@ def register(server: Server) -> None:
         if snapshot is None:
             return [*_attestation_lens(ls, params.text_document.uri), *claims]
         is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-        annotations = [
-            _lens(ls, snapshot, line, begun, is_resolved=is_resolved)
-            for line, begun in _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
-        ]
-        return annotations + claims
+        variant = ls.settings.lens_band, _minute() if is_resolved else None
+        return ls.encoded.get(
+            "lenses", snapshot, variant, lambda: _lenses(ls, snapshot, is_resolved=is_resolved)
+        ).followed_by(map(_as_json, claims))
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
@@ -95,6 +97,17 @@ def _knowledge_lenses(ls: Server, knowledge: DocumentKnowledge) -> list[types.Co
     return found
 
 
+def _as_json(lens: types.CodeLens) -> dict[str, Any]:
+    """Return a lens at the beginning of a line, with its text."""
+    start = {"line": lens.range.start.line, "character": 0}
+    command = None if lens.command is None else _command_as_json(lens.command)
+    return {"range": {"start": start, "end": start}, "command": command}
+
+
+def _command_as_json(command: types.Command) -> dict[str, Any]:
+    return {"title": command.title, "command": command.command, "arguments": command.arguments}
+
+
 def _by_line(
     snapshot: DocumentSnapshot, lowest: Band | None
 ) -> list[tuple[int, Sequence[Placement]]]:
@@ -122,6 +135,21 @@ def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | N
     return band is not None and bands.index(Band(band)) >= bands.index(lowest)
 
 
+def _minute() -> int:
+    """Return the minute: ages in a text stay as they are until the next one."""
+    return int(datetime.now(UTC).timestamp()) // 60
+
+
+def _lenses(ls: Server, snapshot: DocumentSnapshot, *, is_resolved: bool) -> EncodedItems:
+    by_line = _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
+    return encode_items(
+        [
+            (line - 1, _lens(ls, snapshot, line - 1, begun, is_resolved=is_resolved))
+            for line, begun in by_line
+        ]
+    )
+
+
 def _lens(
     ls: Server,
     snapshot: DocumentSnapshot,
@@ -129,14 +157,14 @@ def _lens(
     begun: Sequence[Placement],
     *,
     is_resolved: bool,
-) -> types.CodeLens:
-    start = types.Position(line - 1, 0)
-    place = types.Range(start, start)
+) -> dict[str, Any]:
+    start = {"line": line, "character": 0}
+    lens: dict[str, Any] = {"range": {"start": start, "end": start}}
     if is_resolved:
-        return types.CodeLens(place, _command(ls, snapshot, begun))
-    return types.CodeLens(
-        place, data={"uri": snapshot.uri, "ids": [each.current.id for each in begun]}
-    )
+        lens["command"] = _command_as_json(_command(ls, snapshot, begun))
+    else:
+        lens["data"] = {"uri": snapshot.uri, "ids": [each.current.id for each in begun]}
+    return lens
 
 
 def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:

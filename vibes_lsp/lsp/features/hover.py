@@ -13,10 +13,12 @@ from lsprotocol import types
 
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
+from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
 from vibes_lsp.lsp.knowledge_texts import hover_text
 from vibes_lsp.lsp.projects import StillReading
+from vibes_lsp.lsp.record_description import describe_reference
 from vibes_lsp.lsp.rendering import READING, Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import owns_line
@@ -43,10 +45,10 @@ def register(server: Server) -> None:
 def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     try:
         snapshot = ls.projects.snapshot(params.text_document.uri)
+        if snapshot is None:
+            return _audit_hover(ls, params.text_document.uri, params.position)
     except StillReading:
         return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
-    if snapshot is None:
-        return _attestation_hover(ls, params.text_document.uri, params.position.line)
     description = Description(
         snapshot, Markup(_markup_kind(ls)), datetime.now(UTC), ls.settings.show_prompts
     )
@@ -69,6 +71,16 @@ def _with_claims(
     value = markup.rule.join([*before, *claims])
     place = evidence if found is None else found.range
     return types.Hover(types.MarkupContent(markup.kind, value), place)
+
+
+def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover | None:
+    """Return what an id names, else the report on the attestation, else what the record is."""
+    found, kind = audit_position(ls, uri, position), _markup_kind(ls)
+    report = _attestation_hover(ls, uri, position.line)
+    if found is None or (found.named is None and report is not None):
+        return report
+    value = describe_reference(ls, found, Markup(kind))
+    return report if value is None else types.Hover(types.MarkupContent(kind, value), found.range)
 
 
 def _attestation_hover(ls: Server, uri: str, line: int) -> types.Hover | None:

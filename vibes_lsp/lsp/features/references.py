@@ -1,22 +1,30 @@
-"""References: on an AI's line, all ranges of the project that were made with the same prompt."""
+"""References: on an AI's line, all ranges of the project that were made with the same prompt.
+
+Where no prompt is recorded, those of the same session. In an audit file it is the prompt, decision
+or session under the cursor.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from lsprotocol import types
 
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.conversion import uri_in
+from vibes_lsp.lsp.audit_files import audit_position
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
-from vibes_lsp.model.paths import can_be_in_project, normal_path
-from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.provenance_graph import GraphReader
 
-_MAX_FILES: Final = 200
+_MAX_ANNOTATIONS: Final = 1_000
 _MAX_LOCATIONS: Final = 1_000
+_MEMBERS: Final = ("prompt_hash", "session_id")
+"""What ranges have in common; the first that the annotations of a line have."""
 
 
 def register(server: Server) -> None:
@@ -24,64 +32,74 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
-        snapshot = run_use_case(lambda: ls.projects.snapshot(params.text_document.uri))
+        uri = params.text_document.uri
+        snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
         if snapshot is None:
+            return await _from_audit_file(ls, uri, params.position)
+        member, wanted = _in_common(snapshot, params.position.line + 1)
+        owner = ls.projects.owner(uri)
+        if not wanted or owner is None:
             return []
-        prompts = _prompts_at(snapshot, params.position.line + 1)
-        if not prompts:
-            return []
-        directory = snapshot.trail.trail.directory
-        paths = await asyncio.get_running_loop().run_in_executor(
-            ls.thread_pool, _files_with, prompts, directory
-        )
-        found = list(_locations(snapshot, prompts))
-        uris = [
-            uri
-            for each in paths
-            if each != snapshot.path and (uri := uri_in(directory.project, each)) is not None
-        ]
-        for uri in uris[:_MAX_FILES]:
-            await asyncio.sleep(0)  # other requests go first; a cancelled one ends here
-            other = ls.projects.snapshot(uri)
-            if other is not None:
-                found += _locations(other, prompts)
-        return found[:_MAX_LOCATIONS]
+        project = owner[0]
+        paths = [snapshot.path, *_files_with(snapshot.trail.trail, member, wanted)]
+        return await _locations(RecordPlaces(ls, project, snapshot), project, paths, member, wanted)
 
 
-def _prompts_at(snapshot: DocumentSnapshot, line: int) -> frozenset[str]:
-    """Return the prompt of a line's owner, else those of all annotations there."""
+def _in_common(snapshot: DocumentSnapshot, line: int) -> tuple[str, frozenset[str]]:
+    """Return prompts of a line's owner, else those of all annotations there; else sessions."""
     placements = snapshot.placements_at(line)
     owners = [each for each in placements if owns_line(each, line)]
-    return frozenset(
-        prompt
-        for each in owners or placements
-        if (prompt := each.current.text("prompt_hash")) is not None
-    )
+    for member in _MEMBERS:
+        found = {each.current.text(member) for each in owners or placements} - {None}
+        if found:
+            return member, frozenset(each for each in found if each is not None)
+    return _MEMBERS[0], frozenset()
 
 
-def _files_with(prompts: frozenset[str], directory: AuditDir) -> list[str]:
-    """Return the files with current annotations of some prompts, in a thread: it reads the log."""
-    trail = Trail(directory)
-    trail.refresh()
-    paths = (
+def _files_with(trail: Trail, member: str, wanted: Iterable[str]) -> list[str]:
+    """Return the files with current annotations of some prompts or sessions."""
+    if member == "session_id":
+        return sorted(path for each in wanted for path in trail.files_of_session(each))
+    return [
         normal_path(lineage.current.text("file_path") or "")
-        for lineage in trail.lineages()
-        if not lineage.superseded_by
-        and not lineage.is_review
-        and lineage.current.text("prompt_hash") in prompts
-    )
-    return [path for path in dict.fromkeys(paths) if can_be_in_project(path)]
+        for each in wanted
+        for lineage in trail.lineages_naming(each, _MAX_ANNOTATIONS)
+        if not lineage.superseded_by and not lineage.is_review
+    ]
 
 
-def _locations(snapshot: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.Location]:
-    for placement in snapshot.placements:
-        start, end = placement.located.start, placement.located.end
-        if (
-            placement.is_claim
-            and start is not None
-            and end is not None
-            and placement.current.text("prompt_hash") in prompts
-        ):
-            yield types.Location(
-                snapshot.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0))
-            )
+async def _locations(
+    places: RecordPlaces,
+    project: Project,
+    paths: Iterable[str],
+    member: str,
+    wanted: frozenset[str],
+) -> list[types.Location]:
+    renamed, found = project.snapshot.renamed, list[types.Location]()
+    for path in dict.fromkeys(renamed.get(each, each) for each in paths):
+        snapshot = await places.snapshot(path)
+        if snapshot is not None:
+            chosen = (each for each in snapshot.placements if _has(each, member, wanted))
+            found += filter(None, (location_now(snapshot, each) for each in chosen))
+        if len(found) >= _MAX_LOCATIONS:
+            break
+    return found[:_MAX_LOCATIONS]
+
+
+def _has(placement: Placement, member: str, wanted: frozenset[str]) -> bool:
+    return placement.is_claim and placement.current.text(member) in wanted
+
+
+async def _from_audit_file(ls: Server, uri: str, position: types.Position) -> list[types.Location]:
+    found = run_use_case(lambda: audit_position(ls, uri, position))
+    subject = None if found is None else found.subject
+    if found is None or subject is None:
+        return []
+    node = GraphReader(found.trail).root(subject)
+    names = {"prompt": "prompt_hash", "decision": "decision_hash", "session": "session_id"}
+    member = names.get(node.type)
+    if member is None:
+        return []
+    wanted = frozenset((node.id,))
+    paths = _files_with(found.trail, member, wanted)
+    return await _locations(RecordPlaces(ls, found.project), found.project, paths, member, wanted)

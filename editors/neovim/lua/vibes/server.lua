@@ -47,7 +47,7 @@ function M.config()
   local capabilities = {
     workspace = { textDocumentContent = { dynamicRegistration = true } },
     experimental = {
-      vibes = { commands = { 'vibes.ui.rejectWithNote', 'vibes.ui.showAnnotations' }, resolvedLenses = true },
+      vibes = { commands = { 'vibes.ui.rejectWithNote', 'vibes.ui.showAnnotations' }, resolvedLenses = true, lineText = true },
     },
   }
   return {

@@ -250,7 +250,7 @@ export class Server implements vscode.Disposable {
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
         capabilities.experimental = {
-          vibes: { commands: [REJECT_WITH_NOTE, SHOW_ANNOTATIONS, ...KNOWLEDGE_COMMANDS], resolvedLenses: true },
+          vibes: { commands: [REJECT_WITH_NOTE, SHOW_ANNOTATIONS, ...KNOWLEDGE_COMMANDS], resolvedLenses: true, lineText: true },
         }; // VS Code would resolve lenses only when they are scrolled into view
       },
       initialize: () => undefined,

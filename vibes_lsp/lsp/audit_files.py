@@ -1,0 +1,171 @@
+"""Positions in the files of a trail: which record, entry, session or path is under the cursor.
+
+Only the line of the position is read, and of a long line only what is near: a log may have a
+gigabyte, and a manifest may be one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lsprotocol import types
+
+from vibes_lsp.errors import AmbiguousId, MalformedJson, UnknownId
+from vibes_lsp.index.lookup import LookupResult, look_up_exact
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.conversion import to_characters, to_column
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import text
+
+_MAX_TOKEN: Final = 300
+_MAX_RECORD: Final = 256 << 10
+_MAX_ENTRY_LINES: Final = 200
+_MAX_LINKED_LINES: Final = 2_000
+_MAX_LINKED_LINE: Final = 64 << 10
+_MAX_MEMBER: Final = 60
+_BETWEEN: Final = re.compile(r"[\s:,{}\[\]]*")
+"""What is between two strings."""
+_MEMBER: Final = re.compile(r'"(\w{1,40})"\s*:\s*$')
+_ENTRY: Final = re.compile(r'"([0-9a-f]{64})"\s*:\s*\{')
+_LINKED: Final = re.compile(
+    r'"(?P<member>\w+_(?:hash|ref|id)|file_path)"\s*:\s*"(?P<value>[^"\\]{1,300})"'
+)
+_NO_LINKS: Final = frozenset(
+    {"annotation_id", "anchor_hash", "file_content_hash", "commit_hash", "session_id"}
+)
+"""Members whose value is the record's own id, of something outside, or in nearly every record."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPosition:
+    """A position in an audit file that is open.
+
+    Attributes:
+        project: The project, refreshed.
+        name: The name of the file, such as `annotations.jsonl`.
+        token: The text of the JSON string at the position, if it is an id, a hash or a path.
+        member: The member whose value that is; None for a name.
+        range: Where the token is; the line without one.
+        own: The id of the record or entry that the position is in.
+    """
+
+    project: Project
+    name: str
+    token: str | None
+    member: str | None
+    range: types.Range
+    own: str | None
+
+    @property
+    def trail(self) -> Trail:
+        """The trail."""
+        return self.project.snapshot.trail
+
+    @property
+    def named(self) -> LookupResult | None:
+        """What the token names, if that is in the trail."""
+        return None if self.token is None else found_by_id(self.trail, self.token)
+
+    @property
+    def subject(self) -> LookupResult | None:
+        """What the token names, else the record or entry around it."""
+        return self.named or (None if self.own is None else found_by_id(self.trail, self.own))
+
+
+def found_by_id(trail: Trail, identifier: str) -> LookupResult | None:
+    """Return what a whole id names; None if nothing, or several things."""
+    try:
+        return look_up_exact(trail, identifier)
+    except (UnknownId, AmbiguousId):
+        return None
+
+
+def audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
+    """Return the project and the name of an audit file; None for other documents.
+
+    Raises:
+        StillReading: The trail is being read for the first time.
+    """
+    owner = ls.projects.owner(uri)
+    if owner is None:
+        return None
+    folder, _, name = owner[1].rpartition("/")
+    return (owner[0].read(), name) if folder == owner[0].directory.path.name else None
+
+
+def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosition | None:
+    """Return what is at a position of an audit file; None for other documents.
+
+    Raises:
+        StillReading: The trail is being read for the first time.
+    """
+    found, document = audit_file(ls, uri), ls.documents.get(uri)
+    if found is None or document is None:
+        return None
+    project, name = found
+    line = next(iter(document.lines(position.line + 1, position.line + 1)), "")
+    encoding = ls.documents.encoding
+    column = to_characters(line, position.character, encoding)
+    token, member, first, last = _token_at(line, column)
+    start, end = (to_column(line, each, encoding) for each in (first, last)) if token else (0, 0)
+    span = types.Range(types.Position(position.line, start), types.Position(position.line, end))
+    if name == project.directory.log.name:
+        own = _own_id(line)
+    elif name == project.directory.manifest.name:
+        above = document.lines(max(1, position.line + 1 - _MAX_ENTRY_LINES), position.line)
+        own = _entry_around(line[max(0, column - _MAX_RECORD) : column + 70], above)
+    else:
+        own = None
+    return AuditPosition(project, name, token, member, span, own)
+
+
+def references_in(ls: Server, uri: str) -> Iterator[tuple[types.Range, str, str]]:
+    """Yield where the first lines of an audit file name something: range, member and value."""
+    document, encoding = ls.documents.get(uri), ls.documents.encoding
+    lines = () if document is None else document.lines(1, _MAX_LINKED_LINES)
+    for number, line in enumerate(lines):
+        for match in _LINKED.finditer(line[:_MAX_LINKED_LINE]):
+            if match["member"] not in _NO_LINKS:
+                start, end = (to_column(line, each, encoding) for each in match.span("value"))
+                place = types.Range(types.Position(number, start), types.Position(number, end))
+                yield place, match["member"], match["value"]
+
+
+def _token_at(line: str, column: int) -> tuple[str | None, str | None, int, int]:
+    """Return the string around a column, the member that it is the value of, and its columns."""
+    before = line.rfind('"', max(0, column - _MAX_TOKEN), column)
+    for opening in (before, column if line.startswith('"', column) else -1):
+        start = opening + 1
+        end = line.find('"', max(start, column), start + _MAX_TOKEN) if opening >= 0 else -1
+        if end > start and not _BETWEEN.fullmatch(line, start, end):
+            member = _MEMBER.search(line[max(0, opening - _MAX_MEMBER) : opening])
+            return line[start:end], member and member[1], start, end
+    return None, None, column, column
+
+
+def _own_id(line: str) -> str | None:
+    """Return the id of the record on a line of the log (R3); of a session record the session."""
+    if len(line) > _MAX_RECORD:
+        return None
+    try:
+        record = parse_object(line.encode("utf-8", "surrogatepass"))
+    except MalformedJson:
+        return None
+    if record.get("type") == "session":
+        return text(record, "session_id")
+    return text(record, "annotation_id") or annotation_id(record)
+
+
+def _entry_around(before: str, above: Sequence[str]) -> str | None:
+    """Return the key of the entry that a position of the manifest is in."""
+    for line in (before, *reversed(above)):
+        keys = _ENTRY.findall(line[-_MAX_RECORD:])
+        if keys:
+            return str(keys[-1])
+    return None

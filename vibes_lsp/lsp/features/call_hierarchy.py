@@ -1,0 +1,187 @@
+"""Call hierarchy as the provenance graph: incoming what caused an edit, outgoing what came of it.
+
+VS Code asks one provider for each document, and would take the hierarchy of the code away. A client
+that can limit a provider to some files gets it for audit files only; others merge the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from vibes_lsp.lsp.audit_files import audit_position, found_by_id
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.record_places import RecordPlaces, location_now
+from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.snapshots import owns_line
+from vibes_lsp.model.ages import describe_age
+from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.reports.provenance_graph import (
+    Direction,
+    GraphLink,
+    GraphNode,
+    GraphReader,
+    Neighbours,
+)
+
+_MAX_NAME: Final = 80
+_MAX_AUTHOR: Final = 40
+_KINDS: Final = {
+    "prompt": types.SymbolKind.String,
+    "command": types.SymbolKind.Event,
+    "decision": types.SymbolKind.Enum,
+    "reasoning": types.SymbolKind.Object,
+    "environment": types.SymbolKind.Module,
+    "session": types.SymbolKind.Namespace,
+}
+_SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/**")]
+
+
+def declare(ls: Server) -> None:
+    """Answer the requests for all files, with clients that cannot limit them to some."""
+    if not _can_be_limited(ls):
+        _register(ls)
+
+
+async def offer(ls: Server) -> None:
+    """Register the call hierarchy of audit files with a client that can limit it."""
+    if not _can_be_limited(ls):
+        return
+    _register(ls)
+    options = types.CallHierarchyRegistrationOptions(document_selector=_SELECTOR)
+    registration = types.Registration(
+        "vibes-call-hierarchy", types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, options
+    )
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+    except JsonRpcException:  # it was an offer
+        return
+
+
+def _can_be_limited(ls: Server) -> bool:
+    document = ls.client_capabilities.text_document
+    found = document.call_hierarchy if document is not None else None
+    return found is not None and bool(found.dynamic_registration)
+
+
+def _register(server: Server) -> None:
+    """Answer the three requests; before `initialize` was answered, that also declares them."""
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def prepare(
+        ls: Server, params: types.CallHierarchyPrepareParams
+    ) -> list[types.CallHierarchyItem] | None:
+        found = run_use_case(lambda: _nodes_at(ls, params.text_document.uri, params.position))
+        if found is None:
+            return None
+        project, nodes = found
+        items = await _items(RecordPlaces(ls, project), project, [(each, None) for each in nodes])
+        return [item for item in items if item is not None] or None
+
+    @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
+    async def incoming(
+        ls: Server, params: types.CallHierarchyIncomingCallsParams
+    ) -> list[types.CallHierarchyIncomingCall]:
+        items = await _neighbours(ls, params.item, "causes")
+        return [types.CallHierarchyIncomingCall(each, [each.selection_range]) for each in items]
+
+    @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def outgoing(
+        ls: Server, params: types.CallHierarchyOutgoingCallsParams
+    ) -> list[types.CallHierarchyOutgoingCall]:
+        items = await _neighbours(ls, params.item, "effects")
+        here = params.item.selection_range
+        return [types.CallHierarchyOutgoingCall(each, [here]) for each in items]
+
+
+def _nodes_at(
+    ls: Server, uri: str, position: types.Position
+) -> tuple[Project, list[GraphNode]] | None:
+    snapshot = ls.projects.snapshot(uri)
+    if snapshot is None:
+        found = audit_position(ls, uri, position)
+        subject = None if found is None else found.subject
+        if found is None or subject is None:
+            return None
+        return found.project, [GraphReader(found.trail).root(subject)]
+    placements = snapshot.placements_at(position.line + 1)
+    owners = [each for each in placements if owns_line(each, position.line + 1)]
+    reader = GraphReader(snapshot.trail.trail)
+    nodes = [reader.node(each.current.id) for each in owners or placements if not each.is_pending]
+    owner = ls.projects.owner(uri)
+    return None if owner is None or not nodes else (owner[0], nodes)
+
+
+async def _neighbours(
+    ls: Server, item: types.CallHierarchyItem, direction: Direction
+) -> list[types.CallHierarchyItem]:
+    """Return the neighbours of an item that the client got before."""
+    data = item.data if isinstance(item.data, dict) else {}
+    identifier, uri = data.get("id"), data.get("uri")
+    if not isinstance(identifier, str) or not isinstance(uri, str):
+        return []
+    project = run_use_case(lambda: ls.find_project(uri).read())
+    trail = project.snapshot.trail
+    found = found_by_id(trail, identifier)
+    if found is None:  # the trail has changed since
+        return []
+    reader = GraphReader(trail)
+    around: Neighbours = reader.neighbours(reader.root(found), direction)
+    pairs = list(zip(around.nodes, around.links, strict=True))
+    items = await _items(RecordPlaces(ls, project), project, pairs)
+    return [each for each in items if each is not None]
+
+
+async def _items(
+    places: RecordPlaces, project: Project, nodes: Sequence[tuple[GraphNode, GraphLink | None]]
+) -> list[types.CallHierarchyItem | None]:
+    return [await _item(places, project, node, link) for node, link in nodes]
+
+
+async def _item(
+    places: RecordPlaces, project: Project, node: GraphNode, link: GraphLink | None
+) -> types.CallHierarchyItem | None:
+    """Return a node with the place to open; None if the trail does not have it."""
+    placed = await places.edit(node) if node.kind == "annotation" else None
+    now = None if placed is None else location_now(*placed)
+    place = now or await places.place(node)
+    if place is None:
+        return None
+    start = place.range.start
+    data: dict[str, Any] = {"id": node.id, "uri": project.directory.project.as_uri()}
+    return types.CallHierarchyItem(
+        _name(node, now),
+        _KINDS.get(node.type, types.SymbolKind.Function),
+        place.uri,
+        place.range,
+        types.Range(start, start),
+        detail=_detail(node, link, is_lost=node.kind == "annotation" and now is None),
+        data=data,
+    )
+
+
+def _name(node: GraphNode, now: types.Location | None) -> str:
+    """Return what a node is about; of an edit its lines now."""
+    if now is not None and node.path is not None:
+        span = f"{now.range.start.line + 1}-{now.range.end.line}"
+        action = node.text.partition(" ")[0]
+        return single_line(f"{action} {PurePosixPath(node.path).name}:{span}", _MAX_NAME)
+    kind = "" if node.kind == "annotation" else f"{node.type or node.kind}: "
+    return kind + single_line(node.text.strip() or node.id[:8], _MAX_NAME)
+
+
+def _detail(node: GraphNode, link: GraphLink | None, *, is_lost: bool) -> str:
+    moment = parse_timestamp(node.timestamp or "")
+    parts = [
+        (link.words or single_line(link.type, _MAX_AUTHOR)) if link is not None else "",
+        single_line(node.author, _MAX_AUTHOR) if node.author else "",
+        describe_age(moment, datetime.now(UTC)) if moment is not None else "",
+        "not found now" if is_lost else "",
+    ]
+    return " · ".join(each for each in parts if each)

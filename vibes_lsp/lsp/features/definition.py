@@ -1,0 +1,150 @@
+"""Definition and document links: from an AI's line to its record, and from there back.
+
+In code there is an answer only where the cursor is on no name: the definition of a name is what
+other servers answer, and a second result would make every editor ask which one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.audit_files import (
+    AuditPosition,
+    audit_file,
+    audit_position,
+    found_by_id,
+    references_in,
+)
+from vibes_lsp.lsp.conversion import to_characters, uri_in
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.record_places import RecordPlaces, location_now
+from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
+
+_MAX_LOCATIONS: Final = 200
+_MAX_LINKS: Final = 2_000
+_PATH: Final = "file_path"
+
+
+def register(server: Server) -> None:
+    """Answer `textDocument/definition`, `textDocument/documentLink` and `documentLink/resolve`."""
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location]:
+        uri, position = params.text_document.uri, params.position
+        snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
+        if snapshot is not None:
+            return _records(ls, snapshot, position)
+        found = run_use_case(lambda: audit_position(ls, uri, position))
+        return [] if found is None else await _from_audit_file(ls, found)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=True)
+    )
+    def links(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
+        uri = params.text_document.uri
+        found = run_use_case(lambda: audit_file(ls, uri))
+        return [] if found is None else _links(ls, uri, found[0])
+
+    @server.feature(types.DOCUMENT_LINK_RESOLVE)
+    async def resolve(ls: Server, link: types.DocumentLink) -> types.DocumentLink:
+        data = link.data if isinstance(link.data, dict) else {}
+        uri, value = data.get("uri"), data.get("id")
+        found = run_use_case(lambda: audit_file(ls, uri)) if isinstance(uri, str) else None
+        if link.target is None and found is not None and isinstance(value, str):
+            link.target = await _target(ls, found[0], value)
+        return link
+
+
+def _records(
+    ls: Server, snapshot: DocumentSnapshot, position: types.Position
+) -> list[types.Location]:
+    """Return the current records of a line's owner, else of all annotations there."""
+    line = position.line + 1
+    text = snapshot.text.lines[position.line] if line <= len(snapshot.text.lines) else ""
+    column = to_characters(text, position.character, ls.documents.encoding)
+    if any(each.isalnum() or each == "_" for each in text[max(0, column - 1) : column + 1]):
+        return []
+    placements = snapshot.placements_at(line)
+    owners = [each for each in placements if owns_line(each, line)]
+    log = snapshot.trail.trail.directory.log.absolute().as_uri()
+    places = (
+        types.Position(each.current.line - 1, 0)
+        for each in owners or placements
+        if not each.is_pending
+    )
+    return [types.Location(log, types.Range(place, place)) for place in places]
+
+
+async def _from_audit_file(ls: Server, found: AuditPosition) -> list[types.Location]:
+    """Return the lines now of a record or entry, or the place of what a hash or id names."""
+    places, reader = RecordPlaces(ls, found.project), GraphReader(found.trail)
+    named, subject = found.named, found.subject
+    if subject is None:
+        return []
+    node = reader.root(subject)
+    if named is not None and found.token != found.own and node.kind != "annotation":
+        place = await places.place(node)
+        return [] if place is None else [place]
+    if named is not None and found.token != found.own:
+        place = places.record(node)
+        return [] if place is None else [place]
+    edits = [node] if node.kind == "annotation" else reader.edits_of(node)
+    return await _lines_now(places, edits)
+
+
+async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types.Location]:
+    found: list[types.Location] = []
+    for node in edits[:_MAX_LOCATIONS]:
+        placed = await places.edit(node)
+        location = None if placed is None else location_now(*placed)
+        if location is not None:
+            found.append(location)
+    return found
+
+
+def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
+    trail, found = project.snapshot.trail, list[types.DocumentLink]()
+    targets: dict[str, str | None] = {}
+    for place, member, value in references_in(ls, uri):
+        data: dict[str, Any] = {"uri": uri, "id": value}
+        if member == _PATH:
+            if value not in targets:
+                targets[value] = _file_uri(project, value)
+            if (target := targets[value]) is not None:
+                found.append(types.DocumentLink(place, target))
+        elif not member.endswith("_hash") or value in trail.manifest:
+            found.append(types.DocumentLink(place, data=data))
+        if len(found) == _MAX_LINKS:
+            break
+    return found
+
+
+async def _target(ls: Server, project: Project, identifier: str) -> str | None:
+    trail = project.snapshot.trail
+    found = found_by_id(trail, identifier)
+    if found is None:
+        return None
+    places, node = RecordPlaces(ls, project), GraphReader(trail).root(found)
+    is_entry = node.kind == "context"
+    place = await places.entry(node.id) if is_entry else places.record(node)
+    return None if place is None else f"{place.uri}#L{place.range.start.line + 1}"
+
+
+def _file_uri(project: Project, recorded: str) -> str | None:
+    """Return the URI of a recorded file, if it is there and no link leads out of the project."""
+    path = normal_path(recorded)
+    if not can_be_in_project(path):
+        return None
+    path = project.snapshot.renamed.get(path, path)
+    root = project.directory.project
+    try:
+        real = (root / path).resolve()
+        is_inside = real.is_file() and real.is_relative_to(root.resolve())
+    except (OSError, ValueError):
+        return None
+    return uri_in(root, path) if is_inside else None

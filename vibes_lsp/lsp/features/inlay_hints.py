@@ -1,0 +1,76 @@
+"""Inlay hints: at the end of the first line that an edit owns, who wrote it.
+
+They say what our own clients draw at the line's end, in short; see `Server.shows_inlay_hints`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.conversion import to_column
+from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.encoded_answers import EncodedItems, EncodedResult, encode_items
+from vibes_lsp.lsp.projects import StillReading
+from vibes_lsp.lsp.rendering import Markup, hint_text
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
+
+
+def register(server: Server) -> None:
+    """Answer `textDocument/inlayHint` and `inlayHint/resolve`."""
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
+    def hints(ls: Server, params: types.InlayHintParams) -> list[Any] | EncodedResult:
+        if not ls.shows_inlay_hints:
+            return []
+        try:
+            snapshot = ls.projects.snapshot(params.text_document.uri)
+        except StillReading:
+            return []
+        if snapshot is None:
+            return []
+        found = ls.encoded.get("hints", snapshot, None, lambda: _hints(ls, snapshot))
+        return found.between(params.range.start.line, params.range.end.line)
+
+    @server.feature(types.INLAY_HINT_RESOLVE)
+    def resolve(ls: Server, hint: types.InlayHint) -> types.InlayHint:
+        data = hint.data if isinstance(hint.data, dict) else {}
+        uri, identifier = data.get("uri"), data.get("id")
+        try:
+            snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
+        except StillReading:
+            return hint
+        placements = () if snapshot is None else snapshot.placements
+        found = next((each for each in placements if identifier in each.lineage.ids), None)
+        if snapshot is not None and found is not None:
+            markup = Markup(types.MarkupKind.Markdown)
+            description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
+            value = description.summarise(found, hint.position.line + 1)
+            hint.tooltip = types.MarkupContent(markup.kind, value)
+        return hint
+
+
+def _hints(ls: Server, snapshot: DocumentSnapshot) -> EncodedItems:
+    return encode_items(sorted(_each_hint(ls, snapshot), key=lambda each: each[0]))
+
+
+def _each_hint(ls: Server, snapshot: DocumentSnapshot) -> Iterator[tuple[int, dict[str, Any]]]:
+    lines, encoding = snapshot.text.lines, ls.documents.encoding
+    for placement in snapshot.placements:
+        if not placement.owned_ranges or not placement.is_claim:
+            continue
+        line = placement.owned_ranges[0][0] - 1
+        text = lines[line] if line < len(lines) else ""
+        yield (
+            line,
+            {
+                "position": {"line": line, "character": to_column(text, len(text), encoding)},
+                "label": hint_text(placement, snapshot.report.model(placement)),
+                "paddingLeft": True,
+                "data": {"uri": snapshot.uri, "id": placement.current.id},
+            },
+        )

@@ -1,0 +1,183 @@
+"""Workspace symbols: prompts, decisions, sessions and risky ranges by their text.
+
+The search runs on the loop in small steps, the newest first: other requests are answered between
+two steps, and cancelling ends it at the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypeVar
+
+from lsprotocol import types
+
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.projects import Project, StillReading
+from vibes_lsp.lsp.record_places import RecordPlaces, location_now
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.members import text
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import Band, ContextType
+from vibes_lsp.reports.placement_texts import display_name
+from vibes_lsp.reports.provenance_graph import GraphNode
+
+_MIN_QUERY: Final = 3
+"""Fewest characters: a shorter query matches nearly every prompt, and code has the first claim."""
+_MAX_SYMBOLS: Final = 50
+"""Symbols of each kind."""
+_MAX_RISKY_FILES: Final = 20
+_STEP: Final = 500
+"""Entries that are searched before other requests go first: some milliseconds."""
+_BEFORE: Final = 20
+_MAX_NAME: Final = 100
+_SEARCHED: Final[dict[str, tuple[str, types.SymbolKind]]] = {
+    ContextType.PROMPT: ("prompt_text", types.SymbolKind.String),
+    ContextType.DECISION: ("decision_point", types.SymbolKind.Enum),
+}
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """Words that all have to be in a text, in any case."""
+
+    words: tuple[str, ...]
+
+    def place_in(self, text: str) -> int | None:
+        """Return where the first word begins; None if a word is missing."""
+        folded = text.casefold()
+        return folded.find(self.words[0]) if all(word in folded for word in self.words) else None
+
+
+def register(server: Server) -> None:
+    """Answer `workspace/symbol`."""
+
+    @server.feature(types.WORKSPACE_SYMBOL)
+    async def symbols(
+        ls: Server, params: types.WorkspaceSymbolParams
+    ) -> list[types.SymbolInformation]:
+        if len(params.query.strip()) < _MIN_QUERY:
+            return []
+        query = _Query(tuple(params.query.casefold().split()))
+        found: list[types.SymbolInformation] = []
+        for project in _projects(ls):
+            places = RecordPlaces(ls, project)
+            found += [each async for each in _risky(ls.settings, project, places, query)]
+            if ls.settings.show_prompts:
+                found += [each async for each in _entries(project, places, query)]
+            found += [each async for each in _sessions(project, places, query)]
+        return found
+
+
+def _projects(ls: Server) -> list[Project]:
+    """Return the projects of the folders and of open documents, refreshed."""
+    owners = (ls.projects.owner(f"{uri}/x") for uri in ls.folders)
+    opened = (ls.projects.owner(uri) for uri in ls.documents.uris())
+    found = {owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None}
+    return [each for each in found.values() if not each.is_loading]
+
+
+async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
+    """Yield items in small groups; other requests go first."""
+    pending = iter(items)
+    while group := list(islice(pending, _STEP)):
+        await asyncio.sleep(0)
+        yield group
+
+
+async def _entries(
+    project: Project, places: RecordPlaces, query: _Query
+) -> AsyncIterator[types.SymbolInformation]:
+    """Yield prompts and decisions, the last ones of the manifest first."""
+    manifest = project.snapshot.trail.manifest
+    marks = [f'"{member}"'.encode() for member, _ in _SEARCHED.values()]
+    left = _MAX_SYMBOLS
+    async for keys in _steps(reversed(list(manifest))):
+        for key in keys:
+            raw = manifest.raw(key)
+            entry = manifest.entry(key) if any(mark in raw for mark in marks) else None
+            kind = text(entry, "type") if entry is not None else None
+            if entry is None or kind not in _SEARCHED:
+                continue
+            member, symbol = _SEARCHED[kind]
+            said = text(entry, member) or ""
+            at = query.place_in(said)
+            place = None if at is None else await places.entry(key)
+            if at is not None and place is not None:
+                yield _symbol(f"{kind}: {_around(said, at)}", symbol, place)
+                left -= 1
+            if not left:
+                return
+
+
+async def _sessions(
+    project: Project, places: RecordPlaces, query: _Query
+) -> AsyncIterator[types.SymbolInformation]:
+    """Yield sessions by their description or agent, the last ones first."""
+    log, left = project.snapshot.trail.log, _MAX_SYMBOLS
+    async for names in _steps(reversed(list(log.columns.sessions))):
+        for identifier in names:
+            session = log.session(identifier) if identifier else None
+            if session is None:
+                continue
+            said = " ".join(filter(None, (session.text("description"), session.text("agent_name"))))
+            at = query.place_in(said)
+            place = None if at is None else places.record(GraphNode(identifier, "session"))
+            if at is None or place is None:
+                continue
+            name = f"session: {_around(said, at)}"
+            yield _symbol(name, types.SymbolKind.Namespace, place)
+            left -= 1
+            if not left:
+                return
+
+
+async def _risky(
+    settings: Settings, project: Project, places: RecordPlaces, query: _Query
+) -> AsyncIterator[types.SymbolInformation]:
+    """Yield ranges of at least the band of diagnostics, in files whose path matches."""
+    if not project.snapshot.policy.computes_scores:
+        return
+    renamed = project.snapshot.renamed
+    paths = (normal_path(path) for path in project.snapshot.trail.annotated_paths())
+    matching = (renamed.get(path, path) for path in paths if query.place_in(path) is not None)
+    left = _MAX_SYMBOLS
+    for path in islice(dict.fromkeys(matching), _MAX_RISKY_FILES):
+        try:
+            snapshot = await places.snapshot(path)
+        except StillReading:
+            return
+        for each in () if snapshot is None else _above(snapshot, settings.minimum_band):
+            place = None if snapshot is None else location_now(snapshot, each)
+            if snapshot is None or place is None:
+                continue
+            band, name = snapshot.report.band(each), display_name(each, snapshot.text)
+            title = single_line(f"{band} risk: {name} in {path}", _MAX_NAME)
+            yield _symbol(title, types.SymbolKind.Function, place)
+            left -= 1
+            if not left:
+                return
+
+
+def _above(snapshot: DocumentSnapshot, lowest: Band) -> Iterator[Placement]:
+    bands = list(Band)
+    for each in snapshot.placements:
+        band = snapshot.report.band(each) if each.is_claim and not each.is_guess else None
+        if band is not None and bands.index(Band(band)) >= bands.index(lowest):
+            yield each
+
+
+def _around(said: str, at: int) -> str:
+    """Return a text from near its first match: editors filter by the name."""
+    begin = max(0, at - _BEFORE)
+    return single_line(("… " if begin else "") + said[begin : begin + 4 * _MAX_NAME], _MAX_NAME)
+
+
+def _symbol(name: str, kind: types.SymbolKind, place: types.Location) -> types.SymbolInformation:
+    return types.SymbolInformation(place, name, kind, container_name="VIBES")

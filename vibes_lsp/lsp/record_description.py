@@ -1,0 +1,74 @@
+"""What a hash, id or record in an audit file is, for a hover. Untrusted text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from vibes_lsp.lsp.audit_files import AuditPosition
+from vibes_lsp.lsp.conversion import uri_in
+from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.model.ages import describe_age
+from vibes_lsp.model.paths import can_be_in_project
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
+from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
+
+_MAX_TEXT: Final = 400
+_MAX_LINES: Final = 8
+_MAX_NAME: Final = 60
+_MAX_EDITS: Final = 100
+_REFERENCES: Final = frozenset({*CONTEXT_MEMBERS, "source_ref", "target_ref", "parent_session_id"})
+
+
+def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> str | None:
+    """Return what is at a position of an audit file; None if the trail has nothing there."""
+    subject = position.subject
+    if position.named is None and position.member in _REFERENCES:
+        return "not in this trail"
+    if subject is None:
+        return None
+    reader = GraphReader(position.trail)
+    node = reader.root(subject)
+    if node.kind == "annotation":
+        return _edit(ls, position, node, markup)
+    return markup.paragraph_end.join(_described(ls, reader, node, markup))
+
+
+def _edit(ls: Server, position: AuditPosition, node: GraphNode, markup: Markup) -> str:
+    """Return an edit as hovers in code show it, and where its lines are now."""
+    project = position.project
+    path = project.snapshot.renamed.get(node.path or "", node.path or "")
+    uri = uri_in(project.directory.project, path) if can_be_in_project(path) else None
+    snapshot = None if uri is None else ls.projects.snapshot(uri)
+    placements = () if snapshot is None else snapshot.placements
+    found = next((each for each in placements if node.id in each.lineage.ids), None)
+    where = markup.quote(path or "?", _MAX_TEXT)
+    if snapshot is None or found is None:
+        return markup.paragraph_end.join(
+            (markup.quote(node.text, _MAX_TEXT), f"{where} cannot be read")
+        )
+    start, end = found.located.start, found.located.end
+    now = f"Now at {where}:{start}-{end}" if start is not None else f"Not found in {where}"
+    description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
+    return markup.paragraph_end.join((now, description.mention(found)))
+
+
+def _described(ls: Server, reader: GraphReader, node: GraphNode, markup: Markup) -> Iterator[str]:
+    moment = parse_timestamp(node.timestamp or "")
+    parts = [
+        markup.strong(markup.name(node.type or node.kind, _MAX_NAME)),
+        markup.name(node.author, _MAX_NAME) if node.author else "",
+        describe_age(moment, datetime.now(UTC)) if moment is not None else "",
+    ]
+    yield SEPARATOR.join(each for each in parts if each)
+    is_hidden = node.type == ContextType.PROMPT and not ls.settings.show_prompts
+    if not is_hidden and node.text.strip():
+        yield markup.quotation(node.text, _MAX_TEXT, _MAX_LINES)
+    edits = len(reader.edits_of(node))
+    if edits:
+        more = "at least " if edits == _MAX_EDITS else ""
+        yield f"{more}{edits} {'edit' if edits == 1 else 'edits'} came of it"

@@ -1,0 +1,118 @@
+"""Where things of a trail open: an edit at its lines now, all others where they are recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from lsprotocol import types
+
+from vibes_lsp.anchors.location import State
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.conversion import uri_in
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.paths import can_be_in_project
+from vibes_lsp.reports.provenance_graph import GraphNode
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
+from vibes_lsp.store.journal import journal_files
+from vibes_lsp.store.manifest import Manifest
+
+MAX_FILES: Final = 200
+"""Files that are located for one answer."""
+
+
+class RecordPlaces:
+    """Locates things of one trail for one answer.
+
+    Args:
+        ls: The server.
+        project: The project, refreshed.
+        known: A file of it.
+    """
+
+    def __init__(self, ls: Server, project: Project, known: DocumentSnapshot | None = None) -> None:
+        self._ls = ls
+        self._project = project
+        self._snapshots: dict[str, DocumentSnapshot | None] = (
+            {} if known is None else {known.path: known}
+        )
+
+    async def edit(self, node: GraphNode) -> tuple[DocumentSnapshot, Placement] | None:
+        """Return where an edit is in the text of its file now; None if that cannot be read."""
+        recorded = node.path or ""
+        path = self._project.snapshot.renamed.get(recorded, recorded)
+        snapshot = await self.snapshot(path)
+        if snapshot is None:
+            return None
+        found = (each for each in snapshot.placements if node.id in each.lineage.ids)
+        placement = next(found, None)
+        return None if placement is None else (snapshot, placement)
+
+    async def snapshot(self, path: str) -> DocumentSnapshot | None:
+        """Return a file of the project with its placements; None beyond `MAX_FILES`."""
+        if path in self._snapshots:
+            return self._snapshots[path]
+        directory = self._project.directory
+        uri = uri_in(directory.project, path) if can_be_in_project(path) else None
+        if uri is None or len(self._snapshots) == MAX_FILES:
+            return None
+        await asyncio.sleep(0)  # other requests go first; a cancelled one ends here
+        self._snapshots[path] = self._ls.projects.snapshot(uri)
+        return self._snapshots[path]
+
+    async def place(self, node: GraphNode) -> types.Location | None:
+        """Return where to open a node; None for what the trail does not have."""
+        if node.kind == "annotation":
+            found = await self.edit(node)
+            location = None if found is None else location_now(*found)
+            return location or self.record(node)
+        return self.record(node) if node.kind == "session" else await self.entry(node.id)
+
+    def record(self, node: GraphNode) -> types.Location | None:
+        """Return the line of an edit's current record, or of a session's start."""
+        log = self._project.snapshot.trail.log
+        if node.kind == "session":
+            session = log.session(node.id)
+            record = next(iter((*session.starts, *session.ends)), None) if session else None
+        else:
+            record = log.by_id(node.id)
+        path = self._project.directory.log
+        return None if record is None else _line_of(path.absolute().as_uri(), record.line)
+
+    async def entry(self, key: str) -> types.Location | None:
+        """Return the line of an entry in the manifest or its journal."""
+        manifest, directory = self._project.snapshot.trail.manifest, self._project.directory
+        return await asyncio.get_running_loop().run_in_executor(
+            self._ls.thread_pool, _find_entry, manifest, directory, key
+        )
+
+
+def location_now(snapshot: DocumentSnapshot, placement: Placement) -> types.Location | None:
+    """Return the lines of a placement; None if they are lost."""
+    start, end = placement.located.start, placement.located.end
+    if start is None or end is None or placement.located.state == State.LOST:
+        return None
+    return types.Location(
+        snapshot.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    )
+
+
+def _line_of(uri: str, line: int) -> types.Location:
+    position = types.Position(line - 1, 0)
+    return types.Location(uri, types.Range(position, position))
+
+
+def _find_entry(manifest: Manifest, directory: AuditDir, key: str) -> types.Location | None:
+    """Search the manifest, which never changes, and else the journal, in a thread."""
+    line = manifest.line_of(key)
+    if line is not None:
+        return _line_of(directory.manifest.absolute().as_uri(), line)
+    for path in journal_files(directory):
+        data = read_file(path) or b""
+        at = data.find(key.encode("utf-8", "surrogatepass"))
+        if at >= 0:
+            return _line_of(path.absolute().as_uri(), data.count(b"\n", 0, at) + 1)
+    return None
