@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -163,8 +164,9 @@ async def test_a_request_that_comes_again_changes_nothing(
 ) -> None:
     uri = editor.open(kb.project / "a.py")
     arguments = {"uri": uri, "range": lines(4, 7), "text": "Once.", "requestId": str(kb.path)}
-    first = await editor.run("vibes.kbPropose", arguments)
-    assert await editor.run("vibes.kbPropose", arguments) == first
+    once = [editor.run("vibes.kbPropose", arguments) for _ in range(3)]
+    first, second, third = await asyncio.gather(*once)
+    assert first == second == third == await editor.run("vibes.kbPropose", arguments)
     assert len(list((kb.path / "proposed").glob("*.yaml"))) == 1
 
 

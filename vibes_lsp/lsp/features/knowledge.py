@@ -5,6 +5,7 @@ They act as the person at the editor, who may approve. No surface that an agent 
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
@@ -172,19 +173,19 @@ class _Source:
 
 @dataclass(slots=True)
 class _Answered:
-    """The results of the last commands that had a `requestId`."""
+    """The last commands that had a `requestId`, with their results; a failed one may be repeated."""
 
-    _results: OrderedDict[str, Any] = field(default_factory=OrderedDict)
+    _tasks: OrderedDict[str, asyncio.Task[Any]] = field(default_factory=OrderedDict)
 
     async def once(self, request: str | None, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        if request is not None and request in self._results:
-            return self._results[request]
-        result = await work()
-        if request is not None:
-            self._results[request] = result
-            while len(self._results) > _MAX_ANSWERED:
-                self._results.popitem(last=False)
-        return result
+        if request is None:
+            return await work()
+        task = self._tasks.get(request)
+        if task is None or (task.done() and (task.cancelled() or task.exception())):
+            task = self._tasks[request] = asyncio.create_task(work())
+            while len(self._tasks) > _MAX_ANSWERED:
+                self._tasks.popitem(last=False)
+        return await asyncio.shield(task)  # a cancelled request stops no other one
 
 
 def register(server: Server, shown: ShownDocuments) -> None:
