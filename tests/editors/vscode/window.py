@@ -26,6 +26,11 @@ _LABELS: Final = "rows => rows.map(row => row.getAttribute('aria-label') ?? '')"
 _T = TypeVar("_T")
 
 
+def _quoted(text: str) -> str:
+    """Return a text as a string of a CSS selector, where JSON's escapes mean other characters."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 class Window:
     """Drives one window.
 
@@ -121,7 +126,7 @@ class Window:
     def choose(self, entry: str) -> None:
         """Choose an entry of the open list by its prefix."""
         self.page.locator(
-            f".quick-input-list .monaco-list-row[aria-label^={json.dumps(entry)}]"
+            f".quick-input-list .monaco-list-row[aria-label^={_quoted(entry)}]"
         ).first.click(timeout=_TIMEOUT_MS)
 
     def dismiss(self, question: str) -> None:
@@ -165,8 +170,8 @@ class Window:
     def _in_quick_input(self, key: str, text: str, label: str) -> None:
         widget = self.page.locator(".quick-input-widget")
         row = widget.locator(
-            f".monaco-list-row[aria-label={json.dumps(label)}], .monaco-list-row[aria-label^={json.dumps(label + ', ')}], "
-            f".monaco-list-row[aria-label^={json.dumps(label + ' ')}]"
+            f".monaco-list-row[aria-label={_quoted(label)}], .monaco-list-row[aria-label^={_quoted(label + ', ')}], "
+            f".monaco-list-row[aria-label^={_quoted(label + ' ')}]"
         ).first
 
         def chosen() -> bool:
@@ -307,13 +312,27 @@ class Window:
 
     def _row(self, label: str) -> Locator:
         return self.page.locator(
-            f".part.sidebar .monaco-list-row[aria-label^={json.dumps(label)}]"
+            f".part.sidebar .monaco-list-row[aria-label^={_quoted(label)}]"
         ).first
 
     def row_icon(self, label: str) -> str:
         """Return the image URL of a view row's icon, as `marks` does."""
         icon = self._row(label).locator(".custom-view-tree-node-item-icon").first
         return str(icon.evaluate("icon => getComputedStyle(icon).backgroundImage"))
+
+    def press_button_in_row(self, label: str, action: str) -> None:
+        """Press a hover button of a view row until the row has gone."""
+        row = self._row(label)
+
+        def pressed() -> bool:
+            if row.count() == 0:
+                return True
+            row.hover()
+            row.locator(f".action-label[aria-label^={_quoted(action)}]").first.click()
+            row.wait_for(state="detached")
+            return True
+
+        self.until(pressed, f"the button {action!r} of {label!r}")
 
     def press_in_row(self, label: str, action: str) -> None:
         """Press a hover button of a view row until an input box opens."""
@@ -324,7 +343,7 @@ class Window:
 
         def pressed() -> bool:
             row.hover()
-            row.locator(f".action-label[aria-label^={json.dumps(action)}]").first.click()
+            row.locator(f".action-label[aria-label^={_quoted(action)}]").first.click()
             question.first.wait_for()
             return True
 
