@@ -11,6 +11,7 @@ from typing import Final
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.demo.workspace import build
+from tests.editors.vscode.knowledge import run_kb
 from tests.editors.vscode.program import Program
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require_editor
@@ -30,6 +31,8 @@ _KINDS: Final = {"light": "vs", "dark": "vs-dark", "high-contrast": "hc-black"}
 _HAS_COLOURS: Final = """root => [...root.querySelectorAll('.view-line')]
     .some(line => line.querySelector('span > span')?.textContent === 'def')"""
 """Whether a keyword is an element of its own; scrolling before that colours the rest wrongly."""
+_HOVER_OPACITY: Final = """() => getComputedStyle(
+    document.querySelector('.monaco-hover:not(.hidden)')).opacity"""
 
 
 def main() -> None:
@@ -48,6 +51,11 @@ def main() -> None:
                 executable_path=require_editor("chromium"),
                 args=["--no-sandbox", "--disable-gpu"],
             )
+            known = build(Path(scratch) / "known").root
+            propose_claims(known)
+            claims = Window(browser.new_page(viewport=_SIZE), program, known)
+            _knowledge(claims)
+            claims.page.close()
             window = Window(browser.new_page(viewport=_SIZE), program, shop)
             _icon(browser)
             _line(window)
@@ -64,6 +72,33 @@ def _icon(browser: Browser) -> None:
     page.set_content(f"<style>body {{ margin: 0 }} svg {{ display: block }}</style>{source}")
     page.screenshot(path=MEDIA / "icon.png", omit_background=True)
     page.close()
+
+
+def propose_claims(project: Path) -> None:
+    """Create a knowledge base with an approved claim, and one that an agent proposed."""
+    run_kb(project, "init")
+    fact = ("--type", "fact", "--confidence", "0.9", "--lines", "src/auth.py:13-15")
+    proposal = run_kb(
+        project, "propose-claim", "--text", "Only the form of an address is checked", *fact
+    )
+    run_kb(project, "approve", proposal, actor="Grace Example")
+    warning = ("--type", "warning", "--lines", "src/auth.py:18-20")
+    run_kb(project, "propose-claim", "--text", "Digits are not required", *warning)
+
+
+def _knowledge(window: Window) -> None:
+    """Show a claim at its lines, and a proposal in the review view."""
+    window.open_file("src/auth.py")
+    window.command("VIBES: Focus on Review View")
+    window.lens("1 claim", at=13)
+    window.lens("1 pending", at=18)
+    window.until(lambda: "Digits" in "".join(window.view("Review")), "the proposal")
+    window.until(lambda: window.editor.evaluate(_HAS_COLOURS), "the colours of the code")
+    for name in _in_each_theme(window):
+        window.hover(14, 8, "Archive")
+        window.until(lambda: window.page.evaluate(_HOVER_OPACITY) == "1", "the whole hover")
+        window.picture(PICTURES / _name("claims", name))
+        window.page.keyboard.press("Escape")
 
 
 def _line(window: Window) -> None:

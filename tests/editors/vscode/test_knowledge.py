@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, Final
 
 from tests.demo.workspace import build
-from tests.editors.terminal import SCRIPTS
 from tests.editors.vscode.conftest import Open
+from tests.editors.vscode.knowledge import run_kb
 from tests.editors.vscode.window import Window
-from tests.server.knowledge_base import KnowledgeFiles
 
 TEXT: Final = "Passwords are stored as salted SHA-256"
 STATE: Final = "Evidence: lines "
-
-
-def _vibes(root: Path, *arguments: str, agent: str = "codex") -> str:
-    done = subprocess.run(
-        [SCRIPTS / "vibes", "kb", *arguments],
-        cwd=root,
-        env={"VOUCH_AGENT": agent, "PATH": "/usr/bin:/bin", "HOME": str(root.parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
 
 
 def _select(code: Window, first: int, last: int) -> None:
@@ -43,15 +29,15 @@ def _rows(code: Window) -> list[str]:
 
 
 def _claims(root: Path) -> list[dict[str, Any]]:
-    listed = json.loads(_vibes(root, "list-claims", "--json"))
-    return listed["items"] if isinstance(listed, dict) else listed
+    found: list[dict[str, Any]] = json.loads(run_kb(root, "list-claims", "--json"))["claims"]
+    return found
 
 
 def test_a_claim_is_proposed_approved_read_and_re_anchored(
     open_window: Open, tmp_path: Path
 ) -> None:
     shop = build(tmp_path / "shop")
-    _vibes(shop.root, "init")
+    run_kb(shop.root, "init")
     code = open_window(shop.root, vibes__reviewer="Ada Example")
     code.open_file("src/auth.py")
     code.lens("critical risk", at=23)
