@@ -173,7 +173,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Answered:
-    """The last commands that had a `requestId`, with their results; a failed one may be repeated."""
+    """The last commands with a `requestId`, and their results; a failed one may be repeated."""
 
     _tasks: OrderedDict[str, asyncio.Task[Any]] = field(default_factory=OrderedDict)
 
