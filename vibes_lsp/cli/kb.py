@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from vibes_lsp.cli.kb_changes import COMMANDS
+from vibes_lsp.cli.kb_provenance import provenance
 from vibes_lsp.cli.knowledge import (
     acting_user,
     call,
@@ -312,5 +313,5 @@ def audit(tail: int, as_json: bool) -> None:
         print_line(f"{when}  {what:<20} {who:<14} {escape(identifiers, _MAX_TEXT)}")
 
 
-for _each in COMMANDS:
+for _each in (*COMMANDS, provenance):
     command.add_command(_each)

@@ -155,7 +155,7 @@ def _citations(
     project: Path, objects: Mapping[Kind, Mapping[str, Members]]
 ) -> dict[str, list[Citation]]:
     claims = _citing(
-        (each["id"], _current_evidence(each["evidence"], objects[Kind.EVIDENCE]))
+        (each["id"], current_evidence(each["evidence"], objects[Kind.EVIDENCE]))
         for each in objects[Kind.CLAIM].values()
         if each["status"] not in CLOSED
     )
@@ -191,7 +191,7 @@ def _citing(cited: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
     return found
 
 
-def _current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> list[str]:
+def current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> list[str]:
     """Return the evidence of a claim without that for which it cites newer evidence."""
     replaced = {evidence[each].get("replaces") for each in cited if each in evidence}
     return [each for each in cited if each not in replaced]

@@ -74,6 +74,18 @@ class ListParameters(Parameters):
     filter: dict[str, Any] | None = None
 
 
+class ProvenanceReportParameters(Parameters):
+    """For `kb.provenance_report`."""
+
+    claim_id: str | None = None
+
+
+class RegisterProvenanceParameters(Parameters):
+    """For `kb.register_provenance`: a session, context entry or annotation of the audit trail."""
+
+    id: str
+
+
 class RegisterParameters(Parameters):
     """For `kb.register_source`."""
 

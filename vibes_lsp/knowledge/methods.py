@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.knowledge import method_parameters as parameters
+from vibes_lsp.knowledge import provenance_methods as provenance
 from vibes_lsp.knowledge import reading_methods as reading
 from vibes_lsp.knowledge import writing_methods as writing
 from vibes_lsp.knowledge.changes import complete_changes
@@ -70,7 +71,7 @@ class KnowledgeMethods:
             InvalidParameter: A parameter has a wrong type or value.
             VibesError: The method fails.
         """
-        found = _METHODS.get(method)
+        found = _METHODS.get(method) or _EXTENSIONS.get(method)
         if found is None:
             raise UnknownMethod(f"no method {method!r}")
         model, function = found
@@ -156,7 +157,19 @@ _METHODS: Final[dict[str, _Method]] = {
     "kb.import_apply": (parameters.ImportParameters, writing.apply_bundle),
 }
 METHODS: Final = tuple(_METHODS)
-"""The names of all methods."""
+"""The names of the methods of the specification."""
+
+_EXTENSIONS: Final[dict[str, _Method]] = {
+    "kb.provenance_report": (
+        parameters.ProvenanceReportParameters,
+        provenance.provenance_report,
+    ),
+    "kb.register_provenance": (
+        parameters.RegisterProvenanceParameters,
+        provenance.register_provenance,
+    ),
+}
+"""Methods of ours, which `kb.capabilities` lists as extensions."""
 
 
 def method_descriptions() -> Iterator[tuple[str, dict[str, Any], str]]:

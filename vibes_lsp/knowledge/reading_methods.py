@@ -42,7 +42,10 @@ def capabilities(context: MethodContext, _: parameters.Parameters) -> dict[str, 
             "stores_evidence": True,
             "audit_log": True,
         },
-        "extensions": {"inline_evidence": ["kb.propose_claim", "kb.cite"]},
+        "extensions": {
+            "inline_evidence": ["kb.propose_claim", "kb.cite"],
+            "provenance": ["kb.provenance_report", "kb.register_provenance"],
+        },
     }
 
 

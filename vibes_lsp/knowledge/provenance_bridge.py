@@ -1,0 +1,336 @@
+"""What the audit trail says about the lines that claims cite: an AI's or not, reviewed or not.
+
+A claim is only as good as its evidence. Lines that an AI wrote and no person approved are its own
+word, so a claim that cites nothing else rests on no one's check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from vibes_lsp.anchors.location import LineKind, State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_files import read_content
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.knowledge.citations import (
+    CLOSED,
+    Citation,
+    KnowledgeSnapshot,
+    cited_file,
+    current_evidence,
+)
+from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
+from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.provenance_sources import PROVENANCE_MEMBER
+from vibes_lsp.model.members import Members
+from vibes_lsp.reports.blame import blame_file, line_kind, line_owners
+from vibes_lsp.reports.placements import is_settled
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.store.config import load_config
+
+_AI: Final = frozenset({LineKind.AI, LineKind.CLAIMED})
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceAuthorship:
+    """Who wrote the lines of one piece of evidence, where they are now.
+
+    Attributes:
+        id: The evidence, or a source that is cited as a whole.
+        path: The file, relative to the project of the knowledge base; None if it names no lines.
+        state: How the lines were found; None if it names none.
+        lines: First and last line now; None if they are not found.
+        verified: Lines that are proven to be as an AI wrote them.
+        claimed: Lines that a record claims for an AI, without proof.
+        unreviewed: Of both, those that no person has approved as they are now.
+        annotations: The ids of the annotations that own these lines.
+        is_trail: Whether the source is the trail itself, and so an AI's word.
+    """
+
+    id: str
+    path: str | None = None
+    state: State | None = None
+    lines: tuple[int, int] | None = None
+    verified: int = 0
+    claimed: int = 0
+    unreviewed: int = 0
+    annotations: tuple[str, ...] = ()
+    is_trail: bool = False
+
+    @property
+    def is_ai_written(self) -> bool:
+        """Whether an AI wrote at least one of its lines, as far as the trail says."""
+        return bool(self.verified or self.claimed or self.is_trail)
+
+    @property
+    def is_unreviewed(self) -> bool:
+        """Whether it has lines that an AI wrote and no person approved."""
+        return bool(self.unreviewed or self.is_trail)
+
+    @property
+    def supports(self) -> bool:
+        """Whether it is more than an AI's word: it is found, and none of it is unreviewed."""
+        return not self.is_unreviewed and self.state is not State.LOST
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it with the names of `vibes kb provenance report --json`."""
+        return {
+            "evidence_id": self.id,
+            "path": self.path,
+            "state": None if self.state is None else self.state.value,
+            "line_start": None if self.lines is None else self.lines[0],
+            "line_end": None if self.lines is None else self.lines[1],
+            "ai_written": self.is_ai_written,
+            "verified_lines": self.verified,
+            "claimed_lines": self.claimed,
+            "unreviewed_lines": self.unreviewed,
+            "annotation_ids": list(self.annotations),
+            "from_trail": self.is_trail,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAuthorship:
+    """A claim with who wrote what it cites.
+
+    Attributes:
+        claim: The claim's members.
+        evidence: What it cites.
+    """
+
+    claim: Mapping[str, Any]
+    evidence: tuple[EvidenceAuthorship, ...]
+
+    @property
+    def is_ai_written(self) -> bool:
+        """Whether an AI wrote some of its evidence."""
+        return any(each.is_ai_written for each in self.evidence)
+
+    @property
+    def rests_on_unreviewed(self) -> bool:
+        """Whether it cites lines that an AI wrote and no person approved, and nothing else."""
+        return any(each.is_unreviewed for each in self.evidence) and not any(
+            each.supports for each in self.evidence
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it with the names of `vibes kb provenance report --json`."""
+        return {
+            "claim_id": self.claim["id"],
+            "text": self.claim["text"],
+            "status": self.claim["status"],
+            "ai_written": self.is_ai_written,
+            "rests_on_unreviewed": self.rests_on_unreviewed,
+            "evidence": [each.as_json() for each in self.evidence],
+        }
+
+
+def authorship_of_claims(
+    snapshot: KnowledgeSnapshot, claim_id: str | None = None
+) -> list[ClaimAuthorship]:
+    """Return open claims with who wrote what they cite, by id.
+
+    Files are read as they are on disk, and located with git's history and without caches.
+
+    Args:
+        snapshot: The knowledge base.
+        claim_id: Only this claim.
+    """
+    chosen = [
+        each
+        for identifier, each in sorted(snapshot.objects[Kind.CLAIM].items())
+        if each["status"] not in CLOSED and claim_id in {None, identifier}
+    ]
+    project = snapshot.path.parent
+    wanted = {
+        identifier
+        for each in chosen
+        for identifier in current_evidence(each["evidence"], snapshot.objects[Kind.EVIDENCE])
+    }
+    found = {each.id: each for each in _authorship(snapshot, project, wanted)}
+    return [
+        ClaimAuthorship(
+            claim,
+            tuple(
+                found.get(identifier) or EvidenceAuthorship(identifier)
+                for identifier in current_evidence(
+                    claim["evidence"], snapshot.objects[Kind.EVIDENCE]
+                )
+            ),
+        )
+        for claim in chosen
+    ]
+
+
+def _authorship(
+    snapshot: KnowledgeSnapshot, project: Path, wanted: set[str]
+) -> Iterator[EvidenceAuthorship]:
+    yield from _of_trails(snapshot, wanted)
+    whole = _whole_files(snapshot, project, wanted)
+    cited = {
+        path
+        for path, citations in snapshot.citations.items()
+        if any(each.evidence["id"] in wanted for each in citations)
+    }
+    with ExitStack() as stack:
+        trails = _Trails(stack)
+        for path in sorted(cited | whole.keys()):
+            lines = [each for each in snapshot.lines_in(path) if each[0].evidence["id"] in wanted]
+            yield from _in_file(trails, project, path, lines, whole.get(path, []))
+
+
+def _of_trails(snapshot: KnowledgeSnapshot, wanted: set[str]) -> Iterator[EvidenceAuthorship]:
+    """Yield what cites a source that was made from a trail."""
+    sources = {
+        identifier
+        for identifier, each in snapshot.objects[Kind.SOURCE].items()
+        if PROVENANCE_MEMBER in (each.get("metadata") or {})
+    }
+    for identifier in sorted(wanted):
+        evidence = snapshot.get(Kind.EVIDENCE, identifier)
+        if identifier in sources or (evidence and evidence["source_id"] in sources):
+            yield EvidenceAuthorship(identifier, is_trail=True)
+
+
+def _whole_files(
+    snapshot: KnowledgeSnapshot, project: Path, wanted: set[str]
+) -> dict[str, list[str]]:
+    """Return the sources that are cited as a whole, by the file that they are."""
+    found: dict[str, list[str]] = {}
+    for identifier in sorted(wanted & snapshot.objects[Kind.SOURCE].keys()):
+        source = snapshot.objects[Kind.SOURCE][identifier]
+        path = cited_file(project, {"locator": "L1"}, source)
+        if path is not None:
+            found.setdefault(path, []).append(identifier)
+    return found
+
+
+def _in_file(
+    trails: _Trails,
+    project: Path,
+    path: str,
+    cited: Sequence[tuple[Citation, EvidenceLines]],
+    sources: Sequence[str],
+) -> Iterator[EvidenceAuthorship]:
+    """Yield who wrote the cited lines of one file."""
+    identifiers = [str(each.evidence["id"]) for each, _ in cited]
+    try:
+        text = Text.from_bytes(read_content(project, path))
+    except UnreadableFile:
+        for identifier in (*identifiers, *sources):
+            yield EvidenceAuthorship(identifier, path, State.LOST)
+        return
+    owned = trails.owned_lines(project, path, text)
+    for identifier, where in zip(
+        identifiers, place_evidence([lines for _, lines in cited], text), strict=True
+    ):
+        if where.start is None or where.end is None:
+            yield EvidenceAuthorship(identifier, path, State.LOST)
+        else:
+            yield _count(identifier, path, where.state, (where.start, where.end), owned)
+    for identifier in sources:
+        everything = (1, max(len(text.lines), 1))
+        yield _count(identifier, path, State.UNVERIFIED, everything, owned)
+
+
+def _count(
+    identifier: str,
+    path: str,
+    state: State,
+    lines: tuple[int, int],
+    owned: Mapping[int, _OwnedLine],
+) -> EvidenceAuthorship:
+    found = [owned[line] for line in range(lines[0], lines[1] + 1) if line in owned]
+    return EvidenceAuthorship(
+        identifier,
+        path,
+        state,
+        lines,
+        verified=sum(each.kind is LineKind.AI for each in found),
+        claimed=sum(each.kind is LineKind.CLAIMED for each in found),
+        unreviewed=sum(not each.is_reviewed for each in found),
+        annotations=tuple(dict.fromkeys(each.annotation for each in found)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnedLine:
+    """A line that an AI wrote.
+
+    Attributes:
+        annotation: The id of the annotation that owns it.
+        kind: Whether that is proven.
+        is_reviewed: Whether a person approved the annotation as it is now.
+    """
+
+    annotation: str
+    kind: LineKind
+    is_reviewed: bool
+
+
+@dataclass(slots=True)
+class _Trails:
+    """The trails that own files, each opened once."""
+
+    _stack: ExitStack
+    _open: dict[Path, tuple[ProjectLocator, Scorer]] = field(default_factory=dict)
+
+    def owned_lines(self, project: Path, path: str, text: Text) -> dict[int, _OwnedLine]:
+        """Return the lines of a file that an AI wrote; none without a trail above it."""
+        file = project / path
+        try:
+            directory = find_audit_dir(file.parent)
+            name = file.relative_to(directory.project).as_posix()
+        except (AuditDirNotFound, ValueError):
+            return {}
+        locator, scorer = self._opened(directory)
+        blame = blame_file(locator, name, text, scorer)
+        reviewed: dict[str, bool] = {}
+        found = {}
+        for line, placement in line_owners(blame.placements).items():
+            kind, identifier = line_kind(placement, line), placement.current.id
+            if kind not in _AI:
+                continue
+            if identifier not in reviewed:
+                facts: Members = blame.report.placement(placement)
+                reviewed[identifier] = is_settled(facts["review"])
+            found[line] = _OwnedLine(identifier, kind, reviewed[identifier])
+        return found
+
+    def _opened(self, directory: AuditDir) -> tuple[ProjectLocator, Scorer]:
+        if directory.path not in self._open:
+            trail = open_trail(directory)
+            locator = self._stack.enter_context(ProjectLocator(trail))
+            self._open[directory.path] = locator, Scorer(trail, load_config(directory).policy)
+        return self._open[directory.path]
+
+
+def open_trail(directory: AuditDir) -> Trail:
+    """Read a trail as it is.
+
+    Raises:
+        UnreadableFile: Its log cannot be read.
+    """
+
+    def nearest(commits: Sequence[str]) -> str | None:
+        repository = open_repository(directory.project)
+        return repository.nearest_ancestor(commits) if repository is not None else None
+
+    trail = Trail(directory, nearest_commit=nearest)
+    trail.refresh()
+    if trail.log.problem is not None:
+        raise trail.log.problem
+    return trail
+
+
+def resting(found: Iterable[ClaimAuthorship]) -> list[ClaimAuthorship]:
+    """Return the claims that rest on lines that an AI wrote and no person approved."""
+    return [each for each in found if each.rests_on_unreviewed]
