@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import text
@@ -77,17 +77,17 @@ class CheckContext:
         return {key: text(manifest.entry(key) or {}, "type") for key in manifest}
 
     @cached_property
+    def session_ids(self) -> frozenset[str]:
+        """The ids of all sessions with a record."""
+        return frozenset(self.trail.log.columns.sessions)
+
+    @cached_property
     def entry_counts(self) -> dict[str, int]:
         """The number of entries of each type; unknown types count as `other`."""
         known = Counter(
             kind if kind in set(ContextType) else "other" for kind in self.entry_types.values()
         )
         return {kind: known[kind] for kind in (*ContextType, "other")}
-
-    @cached_property
-    def lineages(self) -> list[Lineage]:
-        """All lineages, oldest first."""
-        return self.trail.lineages()
 
     def in_log(
         self, check: Check, message: str, line: int | None = None, field: str | None = None
@@ -118,13 +118,6 @@ class CheckContext:
         )
         return line if place is None else line + place[0] - 1
 
-    def track_progress(self, what: str, total: int, every: int = 500) -> Iterator[None]:
-        """Report the progress of a loop with `total` iterations."""
-        for done in range(total):
-            if done % every == 0:
-                self.progress(what, done, total)
-            yield
-
 
 def open_context(
     directory: AuditDir, now: datetime, progress: Progress | None = None
@@ -132,8 +125,15 @@ def open_context(
     """Load the trail, the policy and the repository of an audit directory."""
     repository = open_repository(directory.project)
     trail = Trail(directory, nearest_commit=repository.nearest_ancestor if repository else None)
-    trail.refresh()
+    size = 0
+    with suppress(OSError):  # a log that cannot be read is a finding
+        size = directory.log.stat().st_size
+    trail.refresh(progress=None if progress is None else partial(_log_progress, progress, size))
     context = CheckContext(trail, load_config(directory), repository, now)
     if progress is not None:
         context.progress = progress
     return context
+
+
+def _log_progress(progress: Progress, size: int, done: int) -> None:
+    progress("log", done, size)

@@ -35,7 +35,7 @@ def check_config(context: CheckContext) -> Iterator[Finding]:
         yield _field(problem, source, name)
     declared = text(config.members, "standard_version")
     if declared is not None:
-        yield from _version(declared, name, source, "standard_version")
+        yield from _version(declared, name, config.data, "standard_version")
 
 
 def _field(problem: Problem, source: str, name: str) -> Finding:
@@ -136,12 +136,11 @@ def existing_files(context: CheckContext) -> list[str]:
 
 def _frame(context: CheckContext) -> Iterator[Finding]:
     manifest, name = context.trail.manifest, context.manifest_name
-    source = manifest.data.decode("utf-8", "replace")
     for field, value in (("standard", manifest.standard), ("version", manifest.version)):
         if value is None:
             yield Finding(catalogue.MANIFEST_FRAME, f"{field} is missing", name, 1, field)
         elif not isinstance(value, str) or (field == "standard" and value != STANDARD):
-            place = find_member(source, [field])
+            place = _member(manifest.data, field)
             yield Finding(
                 catalogue.MANIFEST_FRAME,
                 f"invalid {field} {repr(value)[:40]}: expected {_EXPECTED[field]}",
@@ -150,7 +149,12 @@ def _frame(context: CheckContext) -> Iterator[Finding]:
                 field,
             )
     if isinstance(manifest.version, str):
-        yield from _version(manifest.version, name, source, "version")
+        yield from _version(manifest.version, name, manifest.data, "version")
+
+
+def _member(data: bytes, name: str) -> tuple[int, int] | None:
+    """Return the place of a member; not called for a sound file, which may be large."""
+    return find_member(data.decode("utf-8", "replace"), [name])
 
 
 def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
@@ -163,10 +167,10 @@ def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
             yield _broken(catalogue.MANIFEST_JSON, error, name)
 
 
-def _version(declared: str, name: str, source: str, field: str) -> Iterator[Finding]:
+def _version(declared: str, name: str, data: bytes, field: str) -> Iterator[Finding]:
     if may_write(declared):
         return
-    place = find_member(source, [field])
+    place = _member(data, field)
     kind = "invalid" if major_version(declared) is None else "unsupported"
     message = (
         f"{kind} {field} {declared[:40]!r}: expected {SUPPORTED_MAJOR}.x; the file is not written"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,9 +15,9 @@ from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlo
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import MaskingRules, secret_kinds
+from vibes_lsp.model.secrets import MaskingRules, possible_tokens, secret_kinds
 from vibes_lsp.model.validation import entry_problems
-from vibes_lsp.model.vocabulary import IMPORTED_FROM, AssuranceLevel, ContextType
+from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
 from vibes_lsp.store.reasoning import (
     blob_file,
     blob_name_matches,
@@ -26,91 +26,133 @@ from vibes_lsp.store.reasoning import (
     reasoning_text,
 )
 
-_EXAMPLES = 3
-
 
 @dataclass
-class HashCounts:
-    """The number of keys that match in each variant (R2), and the first key of each."""
+class EntryTally:
+    """What checks of single entries find and add up; tallies of consecutive entries can be added.
 
-    counts: Counter[ContextVariant] = field(default_factory=Counter)
-    first: dict[ContextVariant, str] = field(default_factory=dict)
+    Attributes:
+        hashes: The number of keys that match in each variant (R2).
+        first_keys: The first key of each variant.
+        types: The type of each entry; None if it has none.
+        packed: Keys of reasoning that is compressed or in a blob, or absent.
+        without_model: The number of reasoning entries without a model.
+        first_without_model: The key of the first of these.
+        at_home: The number of entries that contain a path of a home directory.
+        first_at_home: The key of the first of these.
+        findings: What is wrong with single entries.
+    """
 
-    def add(self, key: str, variants: tuple[ContextVariant, ...]) -> None:
-        """Count a key under the last of its variants."""
-        self.counts[variants[-1]] += 1
-        self.first.setdefault(variants[-1], key)
+    hashes: Counter[ContextVariant] = field(default_factory=Counter)
+    first_keys: dict[ContextVariant, str] = field(default_factory=dict)
+    types: list[str | None] = field(default_factory=list)
+    packed: list[str] = field(default_factory=list)
+    without_model: int = 0
+    first_without_model: str = ""
+    at_home: int = 0
+    first_at_home: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, later: EntryTally) -> None:
+        """Add the tally of later entries."""
+        self.hashes += later.hashes
+        self.first_keys = {**later.first_keys, **self.first_keys}
+        self.types += later.types
+        self.packed += later.packed
+        self.without_model += later.without_model
+        self.first_without_model = self.first_without_model or later.first_without_model
+        self.at_home += later.at_home
+        self.first_at_home = self.first_at_home or later.first_at_home
+        self.findings += later.findings
 
 
-def check_entries(
-    context: CheckContext, hashes: HashCounts, only: Collection[str] | None = None
-) -> Iterator[Finding]:
-    """Yield findings about each entry, or about those in `only`; fill `hashes`."""
-    manifest = context.trail.manifest
-    without_model: list[str] = []
-    keys = [key for key in manifest if only is None or key in only]
-    for key, _ in zip(keys, context.track_progress("entries", len(keys)), strict=True):
-        try:
-            entry = parse_object(manifest.raw(key))
-        except MalformedJson as error:
-            yield context.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:16]}: {error.reason}", key)
+def tally_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
+    """Check the members, the hash and the privacy of some entries."""
+    tally = EntryTally()
+    texts: list[tuple[str, list[tuple[str, str]]]] = []
+    for key in keys:
+        entry = _check_entry(context, key, tally)
+        kind = None if entry is None else text(entry, "type")
+        tally.types.append(kind)
+        if entry is None:
             continue
-        for problem in entry_problems(entry):
-            check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.ENTRY_FIELD
-            yield context.in_entry(check, f"{problem.field}: {problem.message}", key, problem.field)
-        variants = _explain(key, entry, context)
-        hashes.add(key, variants)
-        if variants == (ContextVariant.MISMATCH,):
-            yield context.in_entry(
-                catalogue.HASH_MISMATCH,
-                f"entry {key[:16]} does not match its key in any known variant",
-                key,
-            )
-        if entry.get("type") == ContextType.PROMPT and text(entry, "prompt_text") == "":
-            yield context.in_entry(
-                catalogue.PROMPT_EMPTY, "prompt_text is empty", key, "prompt_text"
-            )
-        if entry.get("type") == ContextType.REASONING and not text(entry, "reasoning_model"):
-            without_model.append(key)
-    if without_model:
-        total = context.entry_counts[ContextType.REASONING]
-        message = f"{len(without_model):,} of {total:,} reasoning entries have no reasoning_model"
-        yield context.in_entry(
-            catalogue.REASONING_MODEL, message, without_model[0], "reasoning_model"
+        if kind == ContextType.REASONING and text(entry, "reasoning_text") is None:
+            tally.packed.append(key)
+        texts.append((key, list(_texts(_unpacked(entry, context)))))
+    _check_privacy(context, texts, tally)
+    return tally
+
+
+def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members | None:
+    """Check members and hash of an entry; return it, or None if it is not a valid object."""
+    found = tally.findings
+    try:
+        entry = parse_object(context.trail.manifest.raw(key))
+    except MalformedJson as error:
+        found.append(
+            context.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:16]}: {error.reason}", key)
         )
-    for variant, count in hashes.counts.items():
+        return None
+    for problem in entry_problems(entry):
+        check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.ENTRY_FIELD
+        found.append(
+            context.in_entry(check, f"{problem.field}: {problem.message}", key, problem.field)
+        )
+    variants = _explain(key, entry, context)
+    tally.hashes[variants[-1]] += 1
+    tally.first_keys.setdefault(variants[-1], key)
+    if variants == (ContextVariant.MISMATCH,):
+        message = f"entry {key[:16]} does not match its key in any known variant"
+        found.append(context.in_entry(catalogue.HASH_MISMATCH, message, key))
+    kind = entry.get("type")
+    if kind == ContextType.PROMPT and text(entry, "prompt_text") == "":
+        message = "prompt_text is empty"
+        found.append(context.in_entry(catalogue.PROMPT_EMPTY, message, key, "prompt_text"))
+    if kind == ContextType.REASONING and not text(entry, "reasoning_model"):
+        tally.without_model += 1
+        tally.first_without_model = tally.first_without_model or key
+    return entry
+
+
+def check_entry_tally(context: CheckContext, tally: EntryTally) -> Iterator[Finding]:
+    """Yield findings about single entries and about all of them together."""
+    yield from tally.findings
+    if tally.without_model:
+        total = context.entry_counts[ContextType.REASONING]
+        message = f"{tally.without_model:,} of {total:,} reasoning entries have no reasoning_model"
+        yield context.in_entry(
+            catalogue.REASONING_MODEL, message, tally.first_without_model, "reasoning_model"
+        )
+    number = len(context.trail.manifest)
+    for variant, count in tally.hashes.items():
         if variant not in (ContextVariant.SPEC, ContextVariant.MISMATCH):
-            yield context.in_entry(
-                catalogue.HASH_VARIANT,
-                f"{count:,} of {len(manifest):,} keys match only as {variant!s}",
-                hashes.first[variant],
-            )
+            message = f"{count:,} of {number:,} keys match only as {variant!s}"
+            yield context.in_entry(catalogue.HASH_VARIANT, message, tally.first_keys[variant])
+    if tally.at_home:
+        message = f"{tally.at_home:,} of {number:,} entries contain a path of a home directory"
+        yield context.in_entry(catalogue.HOME_PATH, message, tally.first_at_home)
 
 
-def check_level(context: CheckContext) -> Iterator[Finding]:
-    """Yield findings about entries that the assurance level requires (guide)."""
+def check_level(context: CheckContext, are_all_imported: Callable[[], bool]) -> Iterator[Finding]:
+    """Yield findings about entries that the assurance level requires (guide).
+
+    Args:
+        context: The trail.
+        are_all_imported: Whether no annotation was recorded here: other tools keep less than a
+            level requires. Called if an entry is missing.
+    """
     level, counts = context.config.config.assurance_level, context.entry_counts
     if not context.trail.log.columns.annotations or not context.can_resolve_entries:
         return
-    if level == AssuranceLevel.LOW or _are_all_imported(context):
-        return
-    if not counts[ContextType.PROMPT]:
-        yield _absent(context, catalogue.PROMPTS_ABSENT, level, "prompt")
+    absent: list[tuple[Check, str]] = []
+    if level != AssuranceLevel.LOW and not counts[ContextType.PROMPT]:
+        absent.append((catalogue.PROMPTS_ABSENT, "prompt"))
     if level == AssuranceLevel.HIGH and not counts[ContextType.REASONING]:
-        yield _absent(context, catalogue.REASONING_ABSENT, level, "reasoning")
-
-
-def _are_all_imported(context: CheckContext) -> bool:
-    """Whether no annotation was recorded here: other tools keep less than a level requires."""
-    return all(IMPORTED_FROM in each.first.members for each in context.lineages)
-
-
-def _absent(context: CheckContext, check: Check, level: AssuranceLevel, kind: str) -> Finding:
-    return Finding(
-        check,
-        f"level {level} requires {kind} entries, but the manifest has none",
-        context.manifest_name,
-    )
+        absent.append((catalogue.REASONING_ABSENT, "reasoning"))
+    if absent and not are_all_imported():
+        for check, kind in absent:
+            message = f"level {level} requires {kind} entries, but the manifest has none"
+            yield Finding(check, message, context.manifest_name)
 
 
 def _explain(key: str, entry: Members, context: CheckContext) -> tuple[ContextVariant, ...]:
@@ -125,15 +167,11 @@ def _explain(key: str, entry: Members, context: CheckContext) -> tuple[ContextVa
         return variants
 
 
-def check_blobs(context: CheckContext, only: Collection[str] | None = None) -> Iterator[Finding]:
-    """Yield findings about compressed and external reasoning, of all entries or those in `only`."""
+def check_blobs(context: CheckContext, packed: Iterable[str]) -> Iterator[Finding]:
+    """Yield findings about compressed and external reasoning, of the entries with these keys."""
     ignored: bool | None = None
-    for key, kind in context.entry_types.items():
-        if only is not None and key not in only:
-            continue
-        entry = context.trail.manifest.entry(key) if kind == ContextType.REASONING else None
-        if entry is None or text(entry, "reasoning_text") is not None:
-            continue
+    for key in packed:
+        entry = context.trail.manifest.entry(key) or {}
         path = text(entry, "blob_path")
         field = "blob_path" if path is not None else "reasoning_text_compressed"
         try:
@@ -182,35 +220,31 @@ def _ignored(context: CheckContext, path: str) -> bool:
 
 
 _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"']+")
+_HOME_PARTS: Final = ("/home/", "/Users/", "/root/", "Users\\")
+"""Texts of which every path of a home directory contains one."""
 _MAX_TEXT: Final = 1 << 20
 
 
-def check_privacy(context: CheckContext) -> Iterator[Finding]:
-    """Yield one finding per entry and kind of secret, and one about all home directories."""
-    manifest = context.trail.manifest
-    redaction = context.config.config.redaction
-    rules = MaskingRules(allow=redaction.allow)
-    at_home: list[str] = []
-    for key, _ in zip(manifest, context.track_progress("privacy", len(manifest)), strict=True):
-        entry = manifest.entry(key)
-        if entry is None:
-            continue
-        member_texts = list(_texts(_unpacked(entry, context)))
-        if any(_HOME.search(value) for _, value in member_texts):
-            at_home.append(key)
+def _check_privacy(
+    context: CheckContext, texts: Sequence[tuple[str, list[tuple[str, str]]]], tally: EntryTally
+) -> None:
+    """Add one finding per entry and kind of secret, and count paths of home directories."""
+    rules = MaskingRules(allow=context.config.config.redaction.allow)
+    joined = "\n".join(value for _, members in texts for _, value in members)
+    possible = possible_tokens(joined)
+    may_be_at_home = any(each in joined for each in _HOME_PARTS)
+    for key, members in texts:
+        if may_be_at_home and any(_HOME.search(value) for _, value in members):
+            tally.at_home += 1
+            tally.first_at_home = tally.first_at_home or key
         kinds = {
-            (member, kind) for member, value in member_texts for kind in secret_kinds(value, rules)
+            (member, kind)
+            for member, value in members
+            for kind in secret_kinds(value, rules, possible)
         }
         for member, kind in sorted(kinds):
-            yield context.in_entry(
-                catalogue.SECRET, f"{member} may contain a secret: {kind}", key, member
-            )
-    if at_home:
-        yield context.in_entry(
-            catalogue.HOME_PATH,
-            f"{len(at_home):,} of {len(manifest):,} entries contain a path of a home directory",
-            at_home[0],
-        )
+            message = f"{member} may contain a secret: {kind}"
+            tally.findings.append(context.in_entry(catalogue.SECRET, message, key, member))
 
 
 def _unpacked(entry: Members, context: CheckContext) -> Members:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
-from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.finding import Finding, pluralize
+from vibes_lsp.checks.lineages import Relations
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.id_keys import id_key
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.log_columns import EDGE_TYPES
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -23,8 +24,6 @@ from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import (
     CONTEXT_MEMBERS,
-    REMAP_ACTIONS,
-    Action,
     AssuranceLevel,
     ContextType,
     EdgeType,
@@ -39,85 +38,200 @@ from vibes_lsp.risk.scoring import weighted_average
 _AHEAD = timedelta(days=1)
 
 
-class RecordChecks:
-    """Checks records one by one and counts their ids.
+@dataclass
+class RecordTally:
+    """What checks of single records add up; tallies of consecutive parts of a log can be added.
 
     Attributes:
-        ids: The number of ids that match in each variant (R3).
+        ids: The number of ids that match in each variant (R3), without repeated ones.
+        repeated: The variant of each record whose id several records have, with the id's key.
+        first_ids: The first line of each variant.
         rejected_lines: Lines that the fast scan took for records and the strict parser rejects.
+        below: The number of annotations below the project's assurance level.
+        first_below: The line of the first of these.
+        old_names: The number of edges with the older names of their ends (R5).
+        first_old_name: The line of the first of these.
+        unknown_sessions: Sessions that records name and that no record starts, with the first line.
     """
 
-    def __init__(self, context: CheckContext) -> None:
-        self._subject = context
-        self.ids: Counter[IdVariant] = Counter()
-        self.rejected_lines: set[int] = set()
-        self._first_id: dict[IdVariant, int] = {}
-        self._below: list[int] = []
-        self._explained: set[tuple[int, IdVariant]] = set()
+    ids: Counter[IdVariant] = field(default_factory=Counter)
+    repeated: set[tuple[int, IdVariant]] = field(default_factory=set)
+    first_ids: dict[IdVariant, int] = field(default_factory=dict)
+    rejected_lines: set[int] = field(default_factory=set)
+    below: int = 0
+    first_below: int = 0
+    old_names: int = 0
+    first_old_name: int = 0
+    unknown_sessions: dict[str, int] = field(default_factory=dict)
 
-    def check(self, record: LogRecord) -> Iterator[Finding]:
-        """Yield findings about one record."""
-        context = self._subject
-        for problem in record_problems(record.members):
+    def add(self, later: RecordTally) -> None:
+        """Add the tally of a later part."""
+        self.ids += later.ids
+        self.repeated |= later.repeated
+        self.first_ids = {**later.first_ids, **self.first_ids}
+        self.rejected_lines |= later.rejected_lines
+        self.below += later.below
+        self.first_below = self.first_below or later.first_below
+        self.old_names += later.old_names
+        self.first_old_name = self.first_old_name or later.first_old_name
+        self.unknown_sessions = {**later.unknown_sessions, **self.unknown_sessions}
+
+    def id_counts(self) -> Counter[IdVariant]:
+        """Return the number of ids that match in each variant; records with one id are one (R3)."""
+        return self.ids + Counter(variant for _, variant in self.repeated)
+
+
+class RecordChecks:
+    """Checks records one by one: their members, ids and references.
+
+    Args:
+        context: The trail.
+        relations: What edges say about them.
+        repeated_keys: The keys of ids that several records have, which count once.
+
+    Attributes:
+        tally: What the checks add up.
+    """
+
+    def __init__(
+        self,
+        context: CheckContext,
+        relations: Relations,
+        repeated_keys: Collection[int] = (),
+    ) -> None:
+        self.tally = RecordTally()
+        self._subject = context
+        self._keys = relations.keys
+        self._repeated_keys = repeated_keys
+        self._records = relations.by_key
+        self._latest = context.now + _AHEAD
+        levels = list(AssuranceLevel)
+        own = levels.index(context.config.config.assurance_level)
+        self._levels_below: Final[list[JsonValue]] = [level.value for level in levels[:own]]
+        self._types = context.entry_types
+        self._sessions = context.session_ids
+
+    def check(self, record: LogRecord) -> list[Finding]:
+        """Return the findings about one record."""
+        found: list[Finding] = []
+        context, tally, members, line = self._subject, self.tally, record.members, record.line
+        kind = members.get("type")
+        for problem in record_problems(members):
             check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.RECORD_FIELD
             where = f"{problem.field}: " if problem.field else ""
-            yield context.in_log(
-                check, f"{where}{problem.message}", record.line, problem.field or None
-            )
-        moment = parse_timestamp(record.text("timestamp") or "")
-        if moment is not None and moment > context.now + _AHEAD:
-            yield context.in_log(
-                catalogue.TIMESTAMP_FUTURE,
-                f"timestamp {record.text('timestamp')} is in the future",
-                record.line,
-                "timestamp",
-            )
-        variant = explain_annotation_id(record.members)[-1]
-        explained = id_key(record.id), variant
-        # records with the same id are one (R3)
-        self.ids[variant] += explained not in self._explained
-        self._explained.add(explained)
-        self._first_id.setdefault(variant, record.line)
+            message = f"{where}{problem.message}"
+            found.append(context.in_log(check, message, line, problem.field or None))
+        timestamp = text(members, "timestamp") or ""
+        moment = parse_timestamp(timestamp)
+        if moment is not None and moment > self._latest:
+            message = f"timestamp {timestamp} is in the future"
+            found.append(context.in_log(catalogue.TIMESTAMP_FUTURE, message, line, "timestamp"))
+        variant = explain_annotation_id(members)[-1]
+        if self._repeated_keys and (key := self._keys[line - 1]) in self._repeated_keys:
+            tally.repeated.add((key, variant))
+        else:
+            tally.ids[variant] += 1
+        tally.first_ids.setdefault(variant, line)
         if variant == IdVariant.MISMATCH:
-            yield context.in_log(
-                catalogue.ID_MISMATCH,
-                "annotation_id does not match this record in any known variant",
-                record.line,
-                "annotation_id",
-            )
-        if record.is_annotation and self._is_below(record):
-            self._below.append(record.line)
+            message = "annotation_id does not match this record in any known variant"
+            found.append(context.in_log(catalogue.ID_MISMATCH, message, line, "annotation_id"))
+        if members.get("assurance_level") in self._levels_below and record.is_annotation:
+            tally.below += 1
+            tally.first_below = tally.first_below or line
+        found += self._hashes(members, line)
+        if kind == RecordType.EDGE:
+            found += self._ends(record)
+        session = text(members, "session_id")
+        if session and session not in self._sessions and kind != RecordType.SESSION:
+            tally.unknown_sessions.setdefault(session, line)
+        return found
 
     def reject_line(self, line: int, problem: MalformedJson) -> Finding:
         """Return a finding about a line that the strict parser rejects (R1, R12)."""
-        self.rejected_lines.add(line)
+        self.tally.rejected_lines.add(line)
         return self._subject.in_log(catalogue.LOG_LINE, problem.reason, line)
 
-    def finish(self) -> Iterator[Finding]:
-        """Yield findings about all records together."""
-        context, total = self._subject, self.ids.total()
-        for variant, count in self.ids.items():
-            if variant == IdVariant.ABSENT:
-                message = f"{count:,} of {total:,} records have no annotation_id"
+    def _hashes(self, members: Members, line: int) -> Iterator[Finding]:
+        context, types = self._subject, self._types
+        for name, wanted in _REFERENCES.items():
+            key = members.get(name)
+            if not isinstance(key, str) or types.get(key) == wanted:
+                continue
+            if key not in types:
+                if context.can_resolve_entries:
+                    yield context.in_log(
+                        catalogue.REFERENCE_DANGLING,
+                        f"{name} {key[:16]} has no manifest entry",
+                        line,
+                        name,
+                    )
+            else:
                 yield context.in_log(
-                    catalogue.ID_ABSENT, message, self._first_id[variant], "annotation_id"
+                    catalogue.REFERENCE_TYPE,
+                    f"{name} refers to an entry of type {types[key] or 'none'}: expected {wanted}",
+                    line,
+                    name,
                 )
-            elif variant not in (IdVariant.SPEC, IdVariant.MISMATCH):
-                message = f"{count:,} of {total:,} annotation_ids match only as {variant!s}"
-                yield context.in_log(
-                    catalogue.ID_VARIANT, message, self._first_id[variant], "annotation_id"
-                )
-        if self._below:
-            below = pluralize(len(self._below), "annotation is", "annotations are")
-            level = context.config.config.assurance_level
-            message = f"{below} below the project's assurance level {level}"
-            yield context.in_log(catalogue.LEVEL_BELOW, message, self._below[0], "assurance_level")
 
-    def _is_below(self, record: LogRecord) -> bool:
-        levels = list(AssuranceLevel)
-        level = record.text("assurance_level")
-        return level in levels and levels.index(AssuranceLevel(level)) < levels.index(
-            self._subject.config.config.assurance_level
+    def _ends(self, record: LogRecord) -> Iterator[Finding]:
+        edge, members = read_edge(record), record.members
+        if "source_id" in members or "target_id" in members:
+            self.tally.old_names += 1
+            self.tally.first_old_name = self.tally.first_old_name or record.line
+        for end, reference, kind in (
+            ("source", edge.source, edge.source_type),
+            ("target", edge.target, edge.target_type),
+        ):
+            if reference and not self._leads(reference, kind):
+                name = f"{end}_ref" if f"{end}_ref" in members else f"{end}_id"
+                yield self._subject.in_log(
+                    catalogue.EDGE_END,
+                    f"{name} {reference[:36]} refers to no {kind}",
+                    record.line,
+                    name,
+                )
+
+    def _leads(self, reference: str, kind: str) -> bool:
+        match kind:
+            case NodeType.ANNOTATION:
+                return id_key(reference) in self._records
+            case NodeType.CONTEXT:
+                return reference in self._types or not self._subject.can_resolve_entries
+            case NodeType.SESSION:
+                return reference in self._sessions
+            case _:
+                return True  # an unknown type has its own finding
+
+
+def check_tally(context: CheckContext, tally: RecordTally) -> Iterator[Finding]:
+    """Yield findings about all records together."""
+    counts = tally.id_counts()
+    for variant, count in counts.items():
+        if variant == IdVariant.ABSENT:
+            message = f"{count:,} of {counts.total():,} records have no annotation_id"
+            yield context.in_log(
+                catalogue.ID_ABSENT, message, tally.first_ids[variant], "annotation_id"
+            )
+        elif variant not in (IdVariant.SPEC, IdVariant.MISMATCH):
+            message = f"{count:,} of {counts.total():,} annotation_ids match only as {variant!s}"
+            yield context.in_log(
+                catalogue.ID_VARIANT, message, tally.first_ids[variant], "annotation_id"
+            )
+    if tally.below:
+        below = pluralize(tally.below, "annotation is", "annotations are")
+        level = context.config.config.assurance_level
+        message = f"{below} below the project's assurance level {level}"
+        yield context.in_log(catalogue.LEVEL_BELOW, message, tally.first_below, "assurance_level")
+    if tally.old_names:
+        edges = pluralize(tally.old_names, "edge uses", "edges use")
+        message = f"{edges} source_id and target_id"
+        yield context.in_log(catalogue.EDGE_NAMES, message, tally.first_old_name)
+    for session, line in tally.unknown_sessions.items():
+        yield context.in_log(
+            catalogue.SESSION_UNKNOWN,
+            f"session {session[:36]} has no start record",
+            line,
+            "session_id",
         )
 
 
@@ -162,131 +276,6 @@ _REFERENCES: Final = {
 }
 
 
-class ReferenceChecks:
-    """Checks the hashes, edges and session ids that records refer to."""
-
-    def __init__(self, context: CheckContext) -> None:
-        self._subject = context
-        self._old_names: list[int] = []
-        self._unknown_sessions: dict[str, int] = {}
-        self._keys = frozenset(context.trail.log.columns.keys)
-
-    def check(self, record: LogRecord) -> Iterator[Finding]:
-        """Yield findings about one record."""
-        yield from self._hashes(record)
-        if record.type == RecordType.EDGE:
-            yield from self._ends(record)
-        session = record.text("session_id")
-        if (
-            session
-            and record.type != RecordType.SESSION
-            and session not in self._subject.trail.log.columns.sessions
-        ):
-            self._unknown_sessions.setdefault(session, record.line)
-
-    def finish(self) -> Iterator[Finding]:
-        """Yield findings about all records together."""
-        context = self._subject
-        if self._old_names:
-            edges = pluralize(len(self._old_names), "edge uses", "edges use")
-            message = f"{edges} source_id and target_id"
-            yield context.in_log(catalogue.EDGE_NAMES, message, self._old_names[0])
-        for session, line in self._unknown_sessions.items():
-            yield context.in_log(
-                catalogue.SESSION_UNKNOWN,
-                f"session {session[:36]} has no start record",
-                line,
-                "session_id",
-            )
-
-    def _hashes(self, record: LogRecord) -> Iterator[Finding]:
-        context = self._subject
-        for field, wanted in _REFERENCES.items():
-            key = record.text(field)
-            if key is None:
-                continue
-            if key not in context.trail.manifest:
-                if context.can_resolve_entries:
-                    yield context.in_log(
-                        catalogue.REFERENCE_DANGLING,
-                        f"{field} {key[:16]} has no manifest entry",
-                        record.line,
-                        field,
-                    )
-            elif (kind := context.entry_types[key]) != wanted:
-                yield context.in_log(
-                    catalogue.REFERENCE_TYPE,
-                    f"{field} refers to an entry of type {kind or 'none'}: expected {wanted}",
-                    record.line,
-                    field,
-                )
-
-    def _ends(self, record: LogRecord) -> Iterator[Finding]:
-        edge = read_edge(record)
-        if "source_id" in record.members or "target_id" in record.members:
-            self._old_names.append(record.line)
-        for end, reference, kind in (
-            ("source", edge.source, edge.source_type),
-            ("target", edge.target, edge.target_type),
-        ):
-            if reference and not self._leads(reference, kind):
-                field = f"{end}_ref" if f"{end}_ref" in record.members else f"{end}_id"
-                yield self._subject.in_log(
-                    catalogue.EDGE_END,
-                    f"{field} {reference[:36]} refers to no {kind}",
-                    record.line,
-                    field,
-                )
-
-    def _leads(self, reference: str, kind: str) -> bool:
-        trail = self._subject.trail
-        match kind:
-            case NodeType.ANNOTATION:
-                return id_key(reference) in self._keys
-            case NodeType.CONTEXT:
-                return reference in trail.manifest or not self._subject.can_resolve_entries
-            case NodeType.SESSION:
-                return reference in trail.log.columns.sessions
-            case _:
-                return True  # an unknown type has its own finding
-
-
-def check_causes(context: CheckContext) -> Iterator[Finding]:
-    """Yield one finding about all edits without a cause; lineage members share edges (R7)."""
-    caused = _sources(context, EdgeType.CAUSED_BY)
-    lines = [
-        lineage.first.line
-        for lineage in context.lineages
-        if lineage.action != Action.REVIEW
-        and not any(id_key(identifier) in caused for identifier in lineage.ids)
-    ]
-    if lines:
-        message = f"{len(lines):,} of {len(context.lineages):,} annotations have no caused_by edge"
-        yield context.in_log(catalogue.CAUSE_MISSING, message, lines[0])
-
-
-def check_remaps(context: CheckContext) -> Iterator[Finding]:
-    """Yield remapped records without a supersedes edge; for an orphan it is only recommended."""
-    tied = _sources(context, EdgeType.SUPERSEDES)
-    for lineage in context.lineages:
-        for member in lineage.members:
-            if member.text("action") in REMAP_ACTIONS and id_key(member.id) not in tied:
-                message = f"the {member.text('action')} record has no supersedes edge"
-                weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
-                yield Finding(
-                    catalogue.REMAP_EDGE, message, context.log_name, member.line, "action", weight
-                )
-
-
-def _sources(context: CheckContext, kind: EdgeType) -> frozenset[int]:
-    columns, code = context.trail.log.columns, EDGE_TYPES.index(kind)
-    return frozenset(
-        key
-        for key, each in zip(columns.edge_sources, columns.edge_types, strict=True)
-        if each == code
-    )
-
-
 def check_sessions(context: CheckContext) -> Iterator[Finding]:
     """Yield findings about the start and end of sessions."""
     for session in context.trail.log.sessions():
@@ -319,6 +308,7 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
     """Yield findings about delegations: the record, the child's start and the edge."""
     log = context.trail.log
     sessions = {session.id: session for session in log.sessions()}
+    connected = _delegated_to(log)
     delegated: set[tuple[str, str]] = set()
     for record in log.records(log.columns.delegations):
         parent, child = (
@@ -327,6 +317,9 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
         )
         delegated.add((parent, child))
         yield from _delegation(context, record, sessions, parent, child)
+        if not parent or (parent, child) not in connected:
+            message = f"there is no delegated_to edge from session {parent[:36]} to {child[:36]}"
+            yield context.in_log(catalogue.DELEGATION_EDGE, message, record.line)
     for session in sessions.values():
         parent = session.text("parent_session_id") or ""
         if parent and (parent, session.id) not in delegated and session.start is not None:
@@ -336,6 +329,17 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
             )
 
 
+def _delegated_to(log: LogIndex) -> set[tuple[str, str]]:
+    """Return source and target of each edge for a delegation."""
+    columns, code = log.columns, EDGE_TYPES.index(EdgeType.DELEGATED_TO)
+    lines = [
+        line
+        for line, each in zip(columns.edge_lines, columns.edge_types, strict=True)
+        if each == code
+    ]
+    return {(edge.source, edge.target) for edge in map(read_edge, log.records(lines))}
+
+
 def _delegation(
     context: CheckContext,
     record: LogRecord,
@@ -343,13 +347,13 @@ def _delegation(
     parent: str,
     child: str,
 ) -> Iterator[Finding]:
-    for field, identifier in (("parent_session_id", parent), ("child_session_id", child)):
+    for name, identifier in (("parent_session_id", parent), ("child_session_id", child)):
         if identifier and identifier not in sessions:
             yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
-                f"{field} {identifier[:36]} has no start record",
+                f"{name} {identifier[:36]} has no start record",
                 record.line,
-                field,
+                name,
             )
     known = sessions.get(child)
     if known is not None and known.text("parent_session_id") != parent:
@@ -360,47 +364,6 @@ def _delegation(
             known.start.line if known.start else record.line,
             "parent_session_id",
         )
-    edges = context.trail.log.edges(source=parent) if parent else []
-    if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in edges):
-        message = f"there is no delegated_to edge from session {parent[:36]} to {child[:36]}"
-        yield context.in_log(catalogue.DELEGATION_EDGE, message, record.line)
-
-
-def check_commits(context: CheckContext) -> Iterator[Finding]:
-    """Yield a finding about annotations newer than HEAD, and one about those without any commit."""
-    pending = [lineage for lineage in context.lineages if recorded_commit(lineage) is None]
-    if not pending:
-        return
-    repository = context.repository
-    head = repository.head() if repository is not None else None
-    if repository is None or head is None:
-        reason = (
-            "there is no git repository" if repository is None else "the repository has no commits"
-        )
-        count = pluralize(len(pending), "annotation has", "annotations have")
-        message = f"{count} no commit, and it cannot be derived: {reason}"
-        yield _commit_unknown(context, pending[0], message, Severity.NOTE)
-        return
-    since = repository.commit_time(head)
-    derived = resolve_commits(pending, repository, context.directory)
-    unknown = [lineage for lineage in pending if lineage.first.id not in derived]
-    fresh = [lineage for lineage in unknown if lineage.first.moment >= since]
-    stale = [lineage for lineage in unknown if lineage.first.moment < since]
-    if fresh:
-        count = pluralize(len(fresh), "annotation is", "annotations are")
-        message = f"{count} newer than HEAD and not committed yet"
-        yield _commit_unknown(context, fresh[0], message, Severity.NOTE)
-    if stale:
-        count = pluralize(len(stale), "annotation", "annotations")
-        message = f"the commit of {count} is neither recorded nor derivable"
-        yield _commit_unknown(context, stale[0], message)
-
-
-def _commit_unknown(
-    context: CheckContext, lineage: Lineage, message: str, override: Severity | None = None
-) -> Finding:
-    check, line = catalogue.COMMIT_UNKNOWN, lineage.first.line
-    return Finding(check, message, context.log_name, line, "commit_hash", override)
 
 
 _TOLERANCE: Final = 0.005001
@@ -410,7 +373,7 @@ _TOLERANCE: Final = 0.005001
 def check_risk(context: CheckContext, record: LogRecord) -> Iterator[Finding]:
     """Yield findings about valid risk members of a record; invalid members are `record-field`."""
     factors = record.members.get("risk_factors")
-    if not record.is_annotation or not isinstance(factors, list):
+    if not isinstance(factors, list) or not record.is_annotation:
         return
     listed = [factor for factor in factors if isinstance(factor, dict)]
     yield from _signals(context, record, listed)
@@ -440,10 +403,10 @@ def _signals(context: CheckContext, record: LogRecord, factors: list[Members]) -
         signal = text(factor, "signal")
         if not signal:
             continue
-        field = f"risk_factors.{number}.signal"
+        member = f"risk_factors.{number}.signal"
         if signal in seen:
             yield context.in_log(
-                catalogue.RISK_SIGNAL, f"signal {signal[:60]!r} occurs twice", record.line, field
+                catalogue.RISK_SIGNAL, f"signal {signal[:60]!r} occurs twice", record.line, member
             )
         elif signal not in set(Signal) and not is_custom_signal(signal):
             yield context.in_log(
@@ -451,7 +414,7 @@ def _signals(context: CheckContext, record: LogRecord, factors: list[Members]) -
                 f"unknown signal {signal[:60]!r}: "
                 "expected a standard signal or a name such as org:name",
                 record.line,
-                field,
+                member,
             )
         seen.add(signal)
 

@@ -20,24 +20,32 @@ from vibes_lsp.checks.files import (
     existing_files,
 )
 from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.forked_work import map_in_order
+from vibes_lsp.checks.lineages import (
+    LineageFacts,
+    Relations,
+    all_facts,
+    check_causes,
+    check_commits,
+    check_remap,
+    joined_facts,
+)
 from vibes_lsp.checks.manifest_entries import (
-    HashCounts,
+    EntryTally,
     check_blobs,
-    check_entries,
+    check_entry_tally,
     check_level,
-    check_privacy,
+    tally_entries,
 )
 from vibes_lsp.checks.private_keys import check_private_keys
 from vibes_lsp.checks.records import (
     RecordChecks,
-    ReferenceChecks,
-    check_causes,
-    check_commits,
+    RecordTally,
     check_delegations,
     check_paths,
-    check_remaps,
     check_risk,
     check_sessions,
+    check_tally,
 )
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
@@ -155,18 +163,11 @@ def check_trail(context: CheckContext, base: str | None = None) -> Report:
     Raises:
         HistoryUnavailable: There is a base, and git cannot answer.
     """
-    hashes, records = HashCounts(), RecordChecks(context)
-    findings = list(_findings(context, hashes, records))
+    tally = _CheckedTrail(context)
+    findings = list(tally.findings())
     if base is not None:
         findings.extend(check_base(context, base))
-    kinds, keys = context.trail.log.columns.kinds, context.trail.log.columns.keys
-    counts = Counter(
-        kind
-        for kind, _ in {
-            _identity(*each, records.rejected_lines)
-            for each in enumerate(zip(kinds, keys, strict=True), 1)
-        }
-    )
+    counts, ids = tally.record_counts(), tally.records.id_counts()
     named: Sequence[LogLineKind] = (
         LogLineKind.LINE,
         LogLineKind.FUNCTION,
@@ -182,60 +183,117 @@ def check_trail(context: CheckContext, base: str | None = None) -> Report:
         files=tuple(existing_files(context)),
         records={kind.name.lower(): counts[kind] for kind in named},
         entries=context.entry_counts,
-        context_hashes={variant.value: hashes.counts[variant] for variant in ContextVariant},
-        annotation_ids={variant.value: records.ids[variant] for variant in IdVariant},
+        context_hashes={variant.value: tally.entries.hashes[variant] for variant in ContextVariant},
+        annotation_ids={variant.value: ids[variant] for variant in IdVariant},
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
 
 
-def _findings(
-    context: CheckContext, hashes: HashCounts, records: RecordChecks
-) -> Iterator[Finding]:
-    yield from check_config(context)
-    yield from check_manifest(context)
-    yield from check_log(context)
-    yield from check_git_setup(context)
-    yield from check_private_keys(context)
-    yield from check_entries(context, hashes)
-    yield from check_level(context)
-    yield from check_blobs(context)
-    yield from check_privacy(context)
-    yield from _record_findings(context, records)
-    yield from check_paths(
-        context, foreign_paths(context.trail.annotated_paths(), context.directory.project)
-    )
-    yield from check_causes(context)
-    yield from check_remaps(context)
-    yield from check_sessions(context)
-    yield from check_delegations(context)
-    yield from check_commits(context)
+class _CheckedTrail:
+    """The checks of a whole trail, and what they count.
+
+    Entries and records are checked some at a time, so that memory is bounded, in two processes.
+    """
+
+    def __init__(self, context: CheckContext) -> None:
+        self._context = context
+        self._relations = Relations(context.trail.log.columns)
+        self._repeated = frozenset(
+            self._relations.keys[lines[0] - 1] for lines in self._relations.by_key.repeated()
+        )
+        self.entries = EntryTally()
+        self.records = RecordTally()
+        self.facts = LineageFacts()
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield the findings of all checks."""
+        context = self._context
+        yield from check_config(context)
+        yield from check_manifest(context)
+        yield from check_log(context)
+        yield from check_git_setup(context)
+        yield from check_private_keys(context)
+        self.entries = _tally_all_entries(context, list(context.trail.manifest))
+        yield from check_entry_tally(context, self.entries)
+        yield from check_blobs(context, self.entries.packed)
+        yield from self._record_findings()
+        self.facts.add(joined_facts(context, self._relations))
+        yield from check_level(context, lambda: self.facts.imported == self.facts.count)
+        yield from check_paths(
+            context, foreign_paths(context.trail.annotated_paths(), context.directory.project)
+        )
+        yield from check_causes(context, self.facts)
+        yield from check_sessions(context)
+        yield from check_delegations(context)
+        yield from check_commits(context, self.facts)
+
+    def record_counts(self) -> Counter[LogLineKind]:
+        """Return the number of records of each kind; those with one id are one (R3)."""
+        kinds, rejected = self._relations.kinds, self.records.rejected_lines
+        counts = Counter({kind: kinds.count(kind) for kind in LogLineKind})
+        for line in rejected:
+            counts[LogLineKind(kinds[line - 1])] -= 1
+            counts[LogLineKind.BROKEN] += 1
+        for lines in self._relations.by_key.repeated():
+            same = Counter(kinds[line - 1] for line in lines if line not in rejected)
+            for kind, count in same.items():
+                if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN):
+                    counts[LogLineKind(kind)] -= count - 1
+        return counts
+
+    def _record_findings(self) -> Iterator[Finding]:
+        total = len(self._context.trail.log.columns)
+        parts = [
+            range(first, min(first + _LINES_AT_ONCE, total + 1))
+            for first in range(1, total + 1, _LINES_AT_ONCE)
+        ]
+        for part, (findings, tally, facts) in zip(
+            parts, map_in_order(self._check_part, parts), strict=True
+        ):
+            yield from findings
+            self.records.add(tally)
+            self.facts.add(facts)
+            self._context.progress("records", part.stop - 1, total)
+        yield from check_tally(self._context, self.records)
+
+    def _check_part(self, lines: range) -> tuple[list[Finding], RecordTally, LineageFacts]:
+        """Check the records of consecutive lines."""
+        context, relations = self._context, self._relations
+        log, kinds = context.trail.log, relations.kinds
+        records, facts = RecordChecks(context, relations, self._repeated), LineageFacts()
+        findings: list[Finding] = []
+        for line, record in log.decode(line for line in lines if kinds[line - 1] not in _NO_RECORD):
+            if isinstance(record, MalformedJson):
+                findings.append(records.reject_line(line, record))
+                continue
+            if record.is_annotation:
+                findings += check_remap(context, record, relations)
+                if not relations.joined[line]:
+                    facts.add_record(record, relations)
+            # record types of later versions follow their own rules (RFC 12.2, R12)
+            if record.type in _KNOWN or not record.type:
+                findings += records.check(record)
+                findings += check_risk(context, record)
+        return findings, records.tally, facts
 
 
-def _identity(line: int, kind_and_key: tuple[int, int], refused: set[int]) -> tuple[int, int]:
-    """What counts as one record: its id, or the line if it has none or is broken."""
-    kind, key = kind_and_key
-    return (LogLineKind.BROKEN, -line) if line in refused else (kind, key or -line)
+_NO_RECORD = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
+_LINES_AT_ONCE = 8_192
+_ENTRIES_AT_ONCE = 512
 
 
-def _record_findings(context: CheckContext, records: RecordChecks) -> Iterator[Finding]:
-    log, references = context.trail.log, ReferenceChecks(context)
-    kinds = log.columns.kinds
-    for line, record in log.decode(
-        line
-        for line, kind in enumerate(kinds, 1)
-        if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN)
-    ):
-        if line % 1000 == 0:
-            context.progress("records", line, len(kinds))
-        if isinstance(record, MalformedJson):
-            yield records.reject_line(line, record)
-        # record types of later versions follow their own rules (RFC 12.2, R12)
-        elif record.type in _KNOWN or not record.type:
-            yield from records.check(record)
-            yield from references.check(record)
-            yield from check_risk(context, record)
-    yield from records.finish()
-    yield from references.finish()
+def _tally_all_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
+    """Check some entries; the context then has the types of entries, if these are all."""
+    total = EntryTally()
+    parts = [
+        keys[start : start + _ENTRIES_AT_ONCE] for start in range(0, len(keys), _ENTRIES_AT_ONCE)
+    ]
+    for number, tally in enumerate(map_in_order(lambda part: tally_entries(context, part), parts)):
+        context.progress("entries", number * _ENTRIES_AT_ONCE, len(keys))
+        total.add(tally)
+    if len(keys) == len(context.trail.manifest):
+        context.entry_types = dict(zip(keys, total.types, strict=True))
+    return total
 
 
 _REQUIRED_BY_LEVEL = {
@@ -297,29 +355,42 @@ def _added_findings(
     yield from (
         finding for finding in check_log(context) if finding.line is None or finding.line in lines
     )
-    yield from check_level(context)
+    yield from check_level(context, lambda: _are_all_imported(context))
     if added_keys:
-        yield from check_entries(context, HashCounts(), added_keys)
-        yield from check_blobs(context, added_keys)
+        tally = _tally_all_entries(
+            context, [key for key in context.trail.manifest if key in added_keys]
+        )
+        # of what is already public, only what a branch adds is its fault
+        yield from (
+            finding
+            for finding in check_entry_tally(context, tally)
+            if finding.check not in (catalogue.SECRET, catalogue.HOME_PATH)
+        )
+        yield from check_blobs(context, tally.packed)
     kinds = context.trail.log.columns.kinds
     readable = sorted(
-        line
-        for line in lines
-        if line <= len(kinds) and kinds[line - 1] not in {LogLineKind.BLANK, LogLineKind.BROKEN}
+        line for line in lines if line <= len(kinds) and kinds[line - 1] not in _NO_RECORD
     )
-    if not readable:
-        return
-    records, references = RecordChecks(context), ReferenceChecks(context)
-    has_remaps = False
-    for line, record in context.trail.log.decode(readable):
+    if readable:
+        yield from _added_records(context, readable)
+
+
+def _are_all_imported(context: CheckContext) -> bool:
+    facts = all_facts(context)
+    return facts.imported == facts.count
+
+
+def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Finding]:
+    """Yield findings about some records; few of them are repeated, so they count as they are."""
+    log, relations = context.trail.log, Relations(context.trail.log.columns)
+    records = RecordChecks(context, relations)
+    for line, record in log.decode(lines):
         if isinstance(record, MalformedJson):
-            context.trail.log.undecodable[line] = record.reason
-        else:
-            yield from records.check(record)
-            yield from references.check(record)
-            has_remaps = has_remaps or (record.text("action") or "").startswith("rebase_")
-    if has_remaps:  # only then, since it decodes all annotations
-        yield from (finding for finding in check_remaps(context) if finding.line in lines)
+            log.undecodable[line] = record.reason
+            continue
+        yield from records.check(record)
+        if record.is_annotation:
+            yield from check_remap(context, record, relations)
 
 
 def _is_new(key: str, now: Manifest, before: Manifest) -> bool:

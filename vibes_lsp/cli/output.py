@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -47,6 +48,7 @@ _WORD: Final = re.compile(r"\S+")
 _MIN_WRAPPED: Final = 20
 """Columns that the rest of a broken line has at least."""
 
+_REFRESH_SECONDS: Final = 0.1
 _TAB: Final = 4
 """Columns between two tab stops."""
 
@@ -386,12 +388,18 @@ def progress() -> Iterator[Any]:
         TaskProgressColumn(),
         console=Console(stderr=True),
         transient=True,
+        auto_refresh=False,  # no thread: a process that has one cannot be forked
     ) as bar:
         tasks: dict[str, Any] = {}
+        shown = 0.0
 
         def step(task: str, done: int, total: int) -> None:
+            nonlocal shown
             if task not in tasks:
                 tasks[task] = bar.add_task(task, total=total)
             bar.update(tasks[task], completed=done)
+            if time.monotonic() - shown > _REFRESH_SECONDS:
+                bar.refresh()
+                shown = time.monotonic()
 
         yield step

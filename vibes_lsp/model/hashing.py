@@ -133,9 +133,9 @@ class _Deviation(Generic[_V]):
 def _explain(
     digest: str, members: Members, changes: Sequence[_Deviation[_V]]
 ) -> tuple[_V, ...] | None:
-    plain = _HashInput(members)
-    if plain.digest() == digest:
+    if sha256(canonical_json(members)) == digest:
         return (type(changes[0].variant).SPEC,)
+    plain = _HashInput(members)
     possible = [change for change in changes if change.applies(members)]
     for chosen in _combinations(possible):
         form = plain
@@ -153,7 +153,10 @@ def _combinations(changes: Sequence[_Deviation[_V]]) -> Iterator[list[_Deviation
 
 
 def _without(members: Members, *names: str) -> Members:
-    return {name: value for name, value in members.items() if name not in names}
+    kept = members.copy()
+    for name in names:
+        kept.pop(name, None)
+    return kept
 
 
 def _drop(*names: str) -> Callable[[_HashInput], _HashInput]:

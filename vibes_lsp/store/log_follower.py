@@ -12,7 +12,7 @@ import sys
 import time
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -315,16 +315,35 @@ def read_lines(path: Path, places: Sequence[tuple[int, int]]) -> list[bytes]:
         return _read_places(file, places)
 
 
-def _read_places(file: BinaryIO, places: Iterable[tuple[int, int]]) -> list[bytes]:
-    found = []
-    for offset, length in places:
-        file.seek(offset)
-        found.append(file.read(length))
+def _read_places(file: BinaryIO, places: Sequence[tuple[int, int]]) -> list[bytes]:
+    found: list[bytes] = []
+    for start, end, lines in _runs(places):
+        file.seek(start)
+        block = file.read(end - start)
+        if len(lines) == 1:
+            found.append(block)
+        else:
+            found += [block[offset - start : offset - start + size] for offset, size in lines]
     return found
 
 
-def _will_need(file: BinaryIO, places: Iterable[tuple[int, int]]) -> None:
+def _runs(
+    places: Sequence[tuple[int, int]],
+) -> Iterator[tuple[int, int, Sequence[tuple[int, int]]]]:
+    """Yield start, end and places of consecutive lines: reading many at once is much faster."""
+    at = 0
+    while at < len(places):
+        start, length = places[at]
+        first, end = at, start + length
+        at += 1
+        while at < len(places) and places[at][0] == end + 1 and end - start < _CHUNK:
+            end += 1 + places[at][1]
+            at += 1
+        yield start, end, places[first:at]
+
+
+def _will_need(file: BinaryIO, places: Sequence[tuple[int, int]]) -> None:
     """Ask the system to read places of a file at once, where it can: a disk reads them faster."""
     if sys.platform == "linux":
-        for offset, length in places:
-            os.posix_fadvise(file.fileno(), offset, length, os.POSIX_FADV_WILLNEED)
+        for start, end, _ in _runs(places):
+            os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)

@@ -289,11 +289,11 @@ def _parse_unusual(data: bytes) -> Manifest:
 
 def conflicting_keys(data: bytes) -> list[tuple[str, int]]:
     """Return the keys that occur twice with different entries, and the line of the second one."""
-    first: dict[bytes, re.Match[bytes]] = {}
+    first: dict[bytes, int] = {}
     duplicates: list[tuple[str, int]] = []
     for match in _KEY.finditer(data):
-        before = first.setdefault(match[1], match)
-        if before is not match and not _same_entry(data, before.end(), match.end()):
+        before = first.setdefault(match[1], match.end())
+        if before != match.end() and not _same_entry(data, before, match.end()):
             duplicates.append((match[1].decode(), data.count(b"\n", 0, match.start()) + 1))
     return duplicates
 

@@ -89,11 +89,10 @@ def check_strict(manifest: Manifest) -> None:
 
 def _are_valid_lines(data: bytes) -> bool:
     """Whether each line of a formatted manifest is valid JSON by itself, which is fast to check."""
-    head, *lines = data.removesuffix(_CLOSING).splitlines()
     try:
-        parse_json(head + b"}}")
-        for line in lines:
-            parse_json(b"{" + line.removeprefix(b",") + b"}")
+        parse_json(data[: data.find(b"\n")] + b"}}")
+        for start, end in _entry_lines(data):
+            parse_json(b"{" + data[start:end].removeprefix(b",") + b"}")
     except MalformedJson:
         return False
     return True
@@ -118,9 +117,19 @@ def _is_formatted(data: bytes) -> bool:
         not data.startswith(b"{")
         or not data[:head].endswith(_OPENING)
         or not data.endswith(b"\n" + _CLOSING)
+        or head > len(data) - len(_CLOSING) - 1
     ):
         return False
-    return all(map(_ENTRY.match, data[head:].removesuffix(b"\n" + _CLOSING).split(b"\n")))
+    return all(_ENTRY.match(data, start) for start, _ in _entry_lines(data))
+
+
+def _entry_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each line between the first and the last; copies nothing."""
+    start, last = data.find(b"\n") + 1, len(data) - len(_CLOSING)
+    while start < last:
+        end = data.find(b"\n", start, last)
+        yield start, end
+        start = end + 1
 
 
 def _without_duplicates(data: bytes, keys: int) -> bytes:

@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 
 from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, Format
 from vibes_lsp.model.secret_keywords import is_reference
-from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets, secret_kinds
+from vibes_lsp.model.secrets import (
+    MASK,
+    SHORTEST_MATCH,
+    SHORTEST_TOKEN,
+    MaskingRules,
+    mask_secrets,
+    possible_tokens,
+    secret_kinds,
+)
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -420,3 +428,27 @@ def _fails_late(pattern: re.Pattern[str]) -> bool:
         op in ASSERTIONS or op not in REPEATS or argument[0] > 0
         for op, argument in items[opened[0] + 1 :]
     )
+
+
+LOOKAROUND = re.compile(r"\(\?<?[=!](?:\[[^\]]*\]|\\.|[^()])*\)")
+CLASS = re.compile(r"\[[^\]]*\]")
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda each: f"{each.kind} {each.literal}")
+def test_a_token_is_a_word_of_at_least_the_shortest_length(known: Format) -> None:
+    assert sre_parser.parse(known.pattern.pattern).getwidth()[0] >= SHORTEST_TOKEN
+    consumed = LOOKAROUND.sub("", known.pattern.pattern)
+    assert not any(each.startswith("[^") for each in CLASS.findall(consumed))
+    assert not re.search(r"\s|\\[sDW]|(?<!\\)\.", CLASS.sub("", consumed))
+    assert not re.search(r"\s", known.literal)
+
+
+def test_a_token_without_a_literal_is_not_shorter_than_expected() -> None:
+    shortest = min(sre_parser.parse(each.pattern).getwidth()[0] for _, each in PATTERNS)
+    assert shortest == SHORTEST_MATCH
+
+
+@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
+def test_a_token_is_possible_in_every_text_that_contains_it(token: str) -> None:
+    possible = possible_tokens(f"before\n{token} and after\n" + "other words " * 9)
+    assert secret_kinds(token, possible=possible) == secret_kinds(token)

@@ -1,0 +1,58 @@
+"""What the checks know of lineages is what the lineages say, whatever the log contains."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties.logs import logs
+from vibes_lsp.checks.context import open_context
+from vibes_lsp.checks.lineages import all_facts
+from vibes_lsp.checks.lines_by_key import LinesByKey
+from vibes_lsp.index.lineage_commits import recorded_commit
+from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.records import read_edge
+from vibes_lsp.model.vocabulary import IMPORTED_FROM, Action, EdgeType
+from vibes_lsp.store.audit_dir import AuditDir
+
+NOW = datetime(2026, 2, 4, tzinfo=UTC)
+
+
+@given(logs())
+def test_facts_of_lineages_are_those_of_the_whole_lineages(log: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        audit = Path(folder) / ".ai-audit"
+        audit.mkdir()
+        (audit / "annotations.jsonl").write_bytes(log)
+        context = open_context(AuditDir(audit), NOW)
+        edges = map(read_edge, context.trail.log.records_of(LogLineKind.EDGE))
+        caused = {edge.source for edge in edges if edge.type == EdgeType.CAUSED_BY}
+        lineages = context.trail.lineages()
+        uncaused = [
+            each
+            for each in lineages
+            if each.action != Action.REVIEW and caused.isdisjoint(each.ids)
+        ]
+        uncommitted = [each for each in lineages if recorded_commit(each) is None]
+        facts = all_facts(context)
+    assert facts.count == len(lineages)
+    assert facts.uncaused == len(uncaused)
+    assert facts.first_uncaused == (uncaused[0].rank if uncaused else None)
+    assert facts.imported == sum(IMPORTED_FROM in each.first.members for each in lineages)
+    assert len(facts.uncommitted) + len(facts.joined_uncommitted) == len(uncommitted)
+    assert facts.first_uncommitted == (uncommitted[0].rank if uncommitted else None)
+
+
+@given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1), max_size=30))
+def test_lines_are_found_by_key(keys: list[int]) -> None:
+    found = LinesByKey(keys)
+    for key in (*keys, 3, 2**64 - 1):
+        expected = [line for line, each in enumerate(keys, 1) if each == key]
+        assert found.lines(key) == expected
+        assert (key in found) == bool(expected)
+    repeated = [lines for key in set(keys) if len(lines := found.lines(key)) > 1]
+    assert sorted(found.repeated()) == sorted(repeated)

@@ -1,0 +1,322 @@
+"""Check all lineages (R4, R7): causes, remaps and commits, without keeping their records.
+
+Most annotations are a lineage by themselves, whose facts come from the one record. The others are
+those that a supersedes edge may join, and those whose id occurs twice: they are grouped by the
+columns of the log, and decoded some groups at a time.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, compress, groupby, islice
+from typing import Final
+
+import msgspec
+
+from vibes_lsp.checks import catalogue
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.forked_work import map_in_order
+from vibes_lsp.checks.lines_by_key import LinesByKey
+from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.index.lineage import Lineage, build_lineages
+from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, REASONS, LogColumns
+from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.model.vocabulary import (
+    IMPORTED_FROM,
+    REMAP_ACTIONS,
+    Action,
+    EdgeType,
+    SupersedesReason,
+)
+
+Rank = tuple[datetime, int]
+
+_BATCH: Final = 4_096
+"""Lines of joined annotations that are decoded at once."""
+_RESOLVED_AT_ONCE: Final = 100_000
+"""Lineages whose commits are searched at once: some 70 MB."""
+_RESOLVING_MEMBERS: Final = ("type", "action", "file_path", "timestamp", "commit_hash")
+"""What the search for the commit of an annotation reads of its record."""
+
+
+class Relations:
+    """What edges say about the annotations of a log, by line.
+
+    Attributes:
+        keys: The key of each line.
+        kinds: The `LogLineKind` of each line.
+        by_key: The lines of each key.
+        caused: Whether the annotation on a line has a caused_by edge.
+        superseding: Whether the annotation on a line has a supersedes edge.
+        joined: Whether its lineage may have other records.
+    """
+
+    def __init__(self, columns: LogColumns) -> None:
+        self.keys = array("Q", chain.from_iterable(columns.keys.parts()))
+        self.kinds = b"".join(map(bytes, columns.kinds.parts()))
+        self.by_key = LinesByKey(self.keys)
+        self._columns = columns
+        edge_types = b"".join(map(bytes, columns.edge_types.parts()))
+        self.caused = self._sources(EdgeType.CAUSED_BY, edge_types)
+        self.superseding = self._sources(EdgeType.SUPERSEDES, edge_types)
+        self.joined = bytearray(len(columns) + 1)
+        self._parents = array("I", range(len(columns) + 1))
+        self._edges = array("I")
+        supersedes = EDGE_TYPES.index(EdgeType.SUPERSEDES)
+        covers = REASONS.index(SupersedesReason.COVERS)
+        at = edge_types.find(supersedes)
+        while at >= 0:
+            if columns.edge_reasons[at] != covers:
+                self._join(at)
+            at = edge_types.find(supersedes, at + 1)
+        for lines in self.by_key.repeated():
+            self._unite(self._annotations(lines))
+
+    def _sources(self, kind: EdgeType, edge_types: bytes) -> bytearray:
+        """Return for each line whether its key is the source of an edge of a type."""
+        code = EDGE_TYPES.index(kind)
+        keys = set(compress(self._columns.edge_sources, map(code.__eq__, edge_types)))
+        return bytearray(chain((False,), map(keys.__contains__, self.keys)))
+
+    def _join(self, number: int) -> None:
+        newer = self._annotations(self.by_key.lines(self._columns.edge_sources[number]))
+        older = self._annotations(self.by_key.lines(self._columns.edge_targets[number]))
+        if newer and older:
+            self._unite([*newer, *older])
+            self._edges.append(number)
+
+    def _annotations(self, lines: Iterable[int]) -> list[int]:
+        return [line for line in lines if self.kinds[line - 1] in ANNOTATION_KINDS]
+
+    def _unite(self, lines: Sequence[int]) -> None:
+        if len(lines) < 2:
+            return
+        for line in lines:
+            self.joined[line] = 1
+            one, other = self._root(line), self._root(lines[0])
+            self._parents[max(one, other)] = min(one, other)
+
+    def _root(self, line: int) -> int:
+        parents = self._parents
+        while parents[line] != line:
+            parents[line] = parents[parents[line]]
+            line = parents[line]
+        return line
+
+    def is_first(self, line: int) -> bool:
+        """Whether no annotation before this line has the same key."""
+        return (
+            not self.joined[line]
+            or self._annotations(self.by_key.lines(self.keys[line - 1]))[0] == line
+        )
+
+    def joined_batches(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield lines of annotations in whole groups, with the lines of the edges among them."""
+        sources, edge_lines = self._columns.edge_sources, self._columns.edge_lines
+        edges: dict[int, list[int]] = {}
+        for number in self._edges:
+            root = self._root(self._annotations(self.by_key.lines(sources[number]))[0])
+            edges.setdefault(root, []).append(edge_lines[number])
+        joined = (line for line, is_joined in enumerate(self.joined) if is_joined)
+        lines: list[int] = []
+        own: list[int] = []
+        for root, group in groupby(sorted(joined, key=self._root), key=self._root):
+            lines += group
+            own += edges.pop(root, ())
+            if len(lines) >= _BATCH:
+                yield sorted(lines), sorted(own)
+                lines, own = [], []
+        if lines:
+            yield sorted(lines), sorted(own)
+
+
+@dataclass
+class LineageFacts:
+    """What is known of some lineages.
+
+    Attributes:
+        count: Their number.
+        uncaused: The number of edits without a cause.
+        first_uncaused: The rank of the oldest of these.
+        imported: The number of lineages that were imported from another tool.
+        uncommitted: The lines of single records without a commit.
+        joined_uncommitted: Lineages of several records, none of which names a commit.
+        first_uncommitted: The rank of the oldest lineage without a commit.
+    """
+
+    count: int = 0
+    uncaused: int = 0
+    first_uncaused: Rank | None = None
+    imported: int = 0
+    uncommitted: array[int] = field(default_factory=lambda: array("I"))
+    joined_uncommitted: list[Lineage] = field(default_factory=list)
+    first_uncommitted: Rank | None = None
+
+    def add_record(self, record: LogRecord, relations: Relations) -> None:
+        """Add the lineage of an annotation that is the only one of its lineage."""
+        self.count += 1
+        members, line = record.members, record.line
+        if not relations.caused[line] and members.get("action") != Action.REVIEW:
+            self.uncaused += 1
+            self.first_uncaused = _least(self.first_uncaused, record.rank)
+        self.imported += IMPORTED_FROM in members
+        commit = members.get("commit_hash")
+        if not commit or not isinstance(commit, str):
+            self.uncommitted.append(line)
+            self.first_uncommitted = _least(self.first_uncommitted, record.rank)
+
+    def add_lineage(self, lineage: Lineage, relations: Relations) -> None:
+        """Add a lineage of any records."""
+        self.count += 1
+        if lineage.action != Action.REVIEW and not any(
+            relations.caused[member.line] for member in lineage.members
+        ):
+            self.uncaused += 1
+            self.first_uncaused = _least(self.first_uncaused, lineage.first.rank)
+        self.imported += IMPORTED_FROM in lineage.first.members
+        if recorded_commit(lineage) is None:
+            self.joined_uncommitted.append(
+                Lineage(tuple(map(_slim, lineage.members)), _slim(lineage.current))
+            )
+            self.first_uncommitted = _least(self.first_uncommitted, lineage.first.rank)
+
+    def add(self, other: LineageFacts) -> None:
+        """Add what is known of other lineages."""
+        self.count += other.count
+        self.uncaused += other.uncaused
+        self.first_uncaused = _least(self.first_uncaused, other.first_uncaused)
+        self.imported += other.imported
+        self.uncommitted.extend(other.uncommitted)
+        self.joined_uncommitted += other.joined_uncommitted
+        self.first_uncommitted = _least(self.first_uncommitted, other.first_uncommitted)
+
+
+def _least(one: Rank | None, other: Rank | None) -> Rank | None:
+    if one is None or other is None:
+        return one or other
+    return min(one, other)
+
+
+def _slim(record: LogRecord) -> LogRecord:
+    members = record.members
+    return msgspec.structs.replace(
+        record, members={name: members[name] for name in _RESOLVING_MEMBERS if name in members}
+    )
+
+
+def joined_facts(context: CheckContext, relations: Relations) -> LineageFacts:
+    """Return the facts of all lineages that may have several records."""
+    log = context.trail.log
+    nearest = None if context.repository is None else context.repository.nearest_ancestor
+
+    def of_batch(batch: tuple[list[int], list[int]]) -> LineageFacts:
+        facts = LineageFacts()
+        records, edges = (
+            (record for _, record in log.decode(lines) if isinstance(record, LogRecord))
+            for lines in batch
+        )
+        for lineage in build_lineages(records, list(map(read_edge, edges)), nearest):
+            facts.add_lineage(lineage, relations)
+        return facts
+
+    total = LineageFacts()
+    batches = list(relations.joined_batches())
+    for number, facts in enumerate(map_in_order(of_batch, batches)):
+        context.progress("lineages", number, len(batches))
+        total.add(facts)
+    return total
+
+
+def all_facts(context: CheckContext) -> LineageFacts:
+    """Return the facts of all lineages; decodes every annotation."""
+    relations = Relations(context.trail.log.columns)
+    facts = joined_facts(context, relations)
+    for line, record in context.trail.log.decode(
+        line
+        for line, kind in enumerate(relations.kinds, 1)
+        if kind in ANNOTATION_KINDS and not relations.joined[line]
+    ):
+        if isinstance(record, LogRecord):
+            facts.add_record(record, relations)
+        else:
+            context.trail.log.undecodable[line] = record.reason
+    return facts
+
+
+def check_causes(context: CheckContext, facts: LineageFacts) -> Iterator[Finding]:
+    """Yield one finding about all edits without a cause; lineage members share edges (R7)."""
+    if facts.first_uncaused is not None:
+        message = f"{facts.uncaused:,} of {facts.count:,} annotations have no caused_by edge"
+        yield context.in_log(catalogue.CAUSE_MISSING, message, facts.first_uncaused[1])
+
+
+def check_remap(
+    context: CheckContext, record: LogRecord, relations: Relations
+) -> Iterator[Finding]:
+    """Yield a remapped record without a supersedes edge; for an orphan it is only recommended."""
+    action = record.text("action")
+    if (
+        action in REMAP_ACTIONS
+        and not relations.superseding[record.line]
+        and relations.is_first(record.line)
+    ):
+        message = f"the {action} record has no supersedes edge"
+        weight = None if action == Action.REBASE_REMAP else Severity.WARNING
+        yield Finding(
+            catalogue.REMAP_EDGE, message, context.log_name, record.line, "action", weight
+        )
+
+
+def check_commits(context: CheckContext, facts: LineageFacts) -> Iterator[Finding]:
+    """Yield a finding about annotations newer than HEAD, and one about those without any commit."""
+    if facts.first_uncommitted is None:
+        return
+    repository = context.repository
+    head = repository.head() if repository is not None else None
+    if repository is None or head is None:
+        reason = (
+            "there is no git repository" if repository is None else "the repository has no commits"
+        )
+        number = len(facts.uncommitted) + len(facts.joined_uncommitted)
+        count = pluralize(number, "annotation has", "annotations have")
+        message = f"{count} no commit, and it cannot be derived: {reason}"
+        yield _commit_unknown(context, facts.first_uncommitted[1], message, Severity.NOTE)
+        return
+    since = repository.commit_time(head)
+    fresh: list[Rank] = []
+    stale: list[Rank] = []
+    resolver = CommitResolver(repository, context.directory.project, context.directory.log)
+    pending = _uncommitted(context, facts)
+    while some := list(islice(pending, _RESOLVED_AT_ONCE)):
+        derived = resolve_commits(some, repository, context.directory, resolver)
+        for lineage in some:
+            if lineage.first.id not in derived:
+                (fresh if lineage.first.moment >= since else stale).append(lineage.rank)
+    if fresh:
+        count = pluralize(len(fresh), "annotation is", "annotations are")
+        message = f"{count} newer than HEAD and not committed yet"
+        yield _commit_unknown(context, min(fresh)[1], message, Severity.NOTE)
+    if stale:
+        count = pluralize(len(stale), "annotation", "annotations")
+        message = f"the commit of {count} is neither recorded nor derivable"
+        yield _commit_unknown(context, min(stale)[1], message)
+
+
+def _uncommitted(context: CheckContext, facts: LineageFacts) -> Iterator[Lineage]:
+    yield from facts.joined_uncommitted
+    for _, record in context.trail.log.decode(facts.uncommitted):
+        if isinstance(record, LogRecord):
+            slim = _slim(record)
+            yield Lineage((slim,), slim)
+
+
+def _commit_unknown(
+    context: CheckContext, line: int, message: str, override: Severity | None = None
+) -> Finding:
+    check = catalogue.COMMIT_UNKNOWN
+    return Finding(check, message, context.log_name, line, "commit_hash", override)
