@@ -220,7 +220,7 @@ def _ignored(context: CheckContext, path: str) -> bool:
 
 
 _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"']+")
-_HOME_PARTS: Final = ("/home/", "/Users/", "/root/", "Users\\")
+_HOME_PARTS: Final = ("home/", "Users/", "root/", "Users\\")
 """Texts of which every path of a home directory contains one."""
 _MAX_TEXT: Final = 1 << 20
 
