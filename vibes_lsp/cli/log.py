@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -23,7 +23,7 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import escape, is_terminal, paged, print_json, print_line, print_table
 from vibes_lsp.cli.project import now, open_trail
-from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.ages import short_age
@@ -94,18 +94,17 @@ def command(  # noqa: PLR0917
     """List log records, newest last."""
     trail = open_trail(audit_dir)
     authors = Authors(trail)
+    is_filtered = not (path is model is tool is session is None)
     matching = (
         record
-        for record in _of_type(trail, kind)
+        for record in trail.log.newest_first(_lines(trail, kind, path))
         if (path is None or normal_path(record.text("file_path") or "") == normal_path(path))
         and (session is None or (record.text("session_id") or "").startswith(session))
         and _contains(authors.of(record.text("environment_hash")).model, model)
         and _contains(authors.of(record.text("environment_hash")).tool, tool)
     )
-    found = 0
-    newest: deque[LogRecord] = deque(maxlen=min(limit, sys.maxsize))
-    for found, record in enumerate(matching, 1):  # noqa: B007  # the count is read after the loop
-        newest.append(record)
+    newest = list(islice(matching, min(limit, sys.maxsize)))
+    newest.reverse()
     if as_json:
         print_json(
             {
@@ -131,18 +130,30 @@ def command(  # noqa: PLR0917
         )
         if not rows:
             print_line("no records")
-        elif found > len(rows):
+        elif is_filtered and next(matching, None) is not None:
+            print_line(f"newest {len(rows):,} records; use --limit for more")
+        elif not is_filtered and (found := _count(trail, kind)) > len(rows):
             print_line(f"newest {len(rows):,} of {found:,} records; use --limit for more")
 
 
-def _of_type(trail: Trail, kind: str | None) -> Iterator[LogRecord]:
+def _kinds(kind: str | None) -> tuple[LogLineKind, ...]:
     if kind == "all":
-        return trail.log.records_of(
-            *(each for each in LogLineKind if each not in (LogLineKind.BLANK, LogLineKind.BROKEN))
-        )
-    if kind is None:
-        return trail.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION)
-    return trail.log.records_of(LogLineKind[kind.upper()])
+        return tuple(set(LogLineKind) - {LogLineKind.BLANK, LogLineKind.BROKEN})
+    return tuple(ANNOTATION_KINDS) if kind is None else (LogLineKind[kind.upper()],)
+
+
+def _lines(trail: Trail, kind: str | None, path: str | None) -> Iterable[int]:
+    """Return the lines to search, newest first."""
+    kinds = _kinds(kind)
+    if path is None or not ANNOTATION_KINDS.issuperset(kinds):
+        return trail.log.lines_of(*kinds)
+    types = trail.log.columns.kinds
+    lines = trail.log.lines_about(path)
+    return (line for line in reversed(lines) if types[line - 1] in kinds)
+
+
+def _count(trail: Trail, kind: str | None) -> int:
+    return sum(map(trail.log.columns.kinds.count, _kinds(kind)))
 
 
 def _contains(name: str, part: str | None) -> bool:

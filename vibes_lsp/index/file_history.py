@@ -6,7 +6,7 @@ It runs git and reads other files, so call it from a thread or a command.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -62,6 +62,7 @@ class FileHistories:
         moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
         older_versions: A cache, shared by lookups, of versions older than an edit.
         use_kept_texts: Whether to use texts that this machine has kept.
+        resolve: Adds the commits of some annotations to `resolved_commits`.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class FileHistories:
         *,
         older_versions: OlderVersions | None = None,
         use_kept_texts: bool = True,
+        resolve: Callable[[Sequence[Lineage]], None] = lambda _: None,
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
         self._original_texts = (
@@ -93,6 +95,7 @@ class FileHistories:
             self._original_texts,
             MovedOut(trail) if moved_out is None else moved_out,
             lambda: self._names,
+            resolve=resolve,
         )
 
     def of(self, path: str, text: Text) -> FileHistory:

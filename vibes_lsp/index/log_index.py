@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
@@ -26,6 +27,7 @@ from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
+from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
 from vibes_lsp.store.log_follower import LogFollower
 
@@ -33,6 +35,7 @@ _NO_RECORD: Final = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
 _TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
 _BATCH: Final = 1024
 """Lines that are read at once."""
+_FIRST_BATCH: Final = 16
 Progress = Callable[[int], None]
 """Called with the number of bytes of the log that were read."""
 
@@ -206,6 +209,33 @@ class LogIndex:
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds
         )
 
+    def newest_first(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+        """Decode the records on some lines, given newest first: a few at once, then more."""
+        pending, count = iter(lines), _FIRST_BATCH
+        while batch := list(islice(pending, count)):
+            yield from self._decode_records(batch)
+            count = min(2 * count, _BATCH)
+
+    def lines_of(self, *kinds: LogLineKind) -> Iterator[int]:
+        """Yield the lines of some kinds, newest first."""
+        wanted, columns = frozenset(kinds), self.columns
+        for line in range(len(columns), 0, -1):
+            if columns.kinds[line - 1] in wanted:
+                yield line
+
+    def lines_about(self, path: str) -> list[int]:
+        """Return the lines of a file's annotations in log order; any spelling of its path does."""
+        columns = self.columns
+        numbers = columns.paths.variants(normal_path(path))
+        return sorted(line for number in numbers for line in columns.annotations.of_number(number))
+
+    def annotation_counts(self) -> Counter[str]:
+        """Return how many annotations name each session."""
+        columns = self.columns
+        counts = Counter(columns.annotation_sessions)
+        names = columns.annotating_sessions
+        return Counter({names[number]: count for number, count in counts.items()})
+
     def annotations_naming(self, entry: str, limit: int) -> list[LogRecord]:
         """Return the annotations that name a prompt or a decision, in log order.
 
@@ -244,17 +274,17 @@ class LogIndex:
         lines = self.columns.sessions.get(identifier)
         if not lines:
             return None
-        records = list({record.id: record for record in self.records(lines)}.values())
-        starts, ends = (
-            tuple(record for record in records if record.text("event") == event)
-            for event in (SessionEvent.START, SessionEvent.END)
-        )
-        return LoggedSession(identifier, starts, ends)
+        records = {record.id: record for record in self.records(lines)}
+        return _session(identifier, records.values())
 
     def sessions(self) -> list[LoggedSession]:
         """Return all sessions with a `session_id`, in the order of their first record."""
-        found = (self.session(identifier) for identifier in self.columns.sessions if identifier)
-        return [session for session in found if session is not None]
+        found: dict[str, dict[str, LogRecord]] = {}
+        for record in self._decode_records(self.columns.session_lines):
+            identifier = record.text("session_id")
+            if identifier:
+                found.setdefault(identifier, {})[record.id] = record
+        return [_session(identifier, records.values()) for identifier, records in found.items()]
 
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
         """Yield all records with this whole id, annotations first."""
@@ -354,6 +384,15 @@ class LogIndex:
             for line, each in zip(columns.edge_lines, columns.edge_types, strict=True)
             if each == code
         ]
+
+
+def _session(identifier: str, records: Iterable[LogRecord]) -> LoggedSession:
+    all_records = list(records)
+    starts, ends = (
+        tuple(record for record in all_records if record.text("event") == event)
+        for event in (SessionEvent.START, SessionEvent.END)
+    )
+    return LoggedSession(identifier, starts, ends)
 
 
 def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:

@@ -17,11 +17,12 @@ import msgspec
 
 from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, count_distinctive
 from vibes_lsp.anchors.locate import locate, locate_sure
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, State
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText, State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.original_text import OriginalTexts
 from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines, read_content
@@ -151,6 +152,7 @@ class MovedIn:
         original_texts: The texts that annotations were made in; None without git.
         moved_out: What is gone from the other files.
         names: Returns the recorded names of the project's files.
+        resolve: Resolves the commits of some annotations, for their original texts.
     """
 
     def __init__(
@@ -160,11 +162,14 @@ class MovedIn:
         original_texts: OriginalTexts | None,
         moved_out: MovedOut,
         names: Callable[[], Sequence[str]],
+        *,
+        resolve: Callable[[Sequence[Lineage]], None],
     ) -> None:
         self._trail, self._history = trail, history
         self._original_texts = original_texts
         self._moved_out = moved_out
         self._names = names
+        self._resolve = resolve
         self._ranges: dict[str, Sequence[MovedOutRange]] = {}
         self._last_version: tuple[str, Text | None] | None = None
 
@@ -294,9 +299,7 @@ class MovedIn:
         if text is None:
             return set()
         lineages = {each.first.id: each for each in self._trail.lineages_in(name)}
-        originals = self._original_texts.of(
-            [lineages[each.id] for each in guessed if each.id in lineages]
-        )
+        originals = self._originals([lineages[each.id] for each in guessed if each.id in lineages])
         known = [each for each in guessed if each.id in originals]
         located = locate(
             [each.recorded_range for each in known], text, [originals[each.id] for each in known]
@@ -308,10 +311,16 @@ class MovedIn:
         if not moved or self._original_texts is None:
             return set()
         ids = {each.id for each in moved}
-        originals = self._original_texts.of(
+        originals = self._originals(
             [each for each in self._trail.lineages_in(name) if each.first.id in ids]
         )
         return {identifier for identifier, original in originals.items() if original.before_edit}
+
+    def _originals(self, lineages: Sequence[Lineage]) -> Mapping[str, OriginalText]:
+        if self._original_texts is None:
+            return {}
+        self._resolve(lineages)
+        return self._original_texts.of(lineages)
 
 
 def _is_distinctive(located: LocatedRange, text: Text) -> bool:

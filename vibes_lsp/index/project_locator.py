@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Self
+from typing import Final, Self
 
 from vibes_lsp.anchors.location import DatedCommit
 from vibes_lsp.anchors.text import Text
@@ -22,6 +22,9 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
+
+_BATCH: Final = 4_096
+"""Annotations whose commits are resolved at once: git is asked seldom, and memory is bounded."""
 
 
 class ProjectLocator:
@@ -88,6 +91,7 @@ class ProjectLocator:
             self._moved_out,
             older_versions=self._older_versions,
             use_kept_texts=self._use_kept_texts,
+            resolve=self.resolve_commits,
         )
 
     def _open(self) -> None:
@@ -139,7 +143,7 @@ class ProjectLocator:
     def prefetch(self) -> None:
         """Prepare for questions about all files: read git's history, resolve all commits."""
         self.prefetch_history()
-        self.resolve_commits(self.trail.lineages())
+        self.resolve_all_commits()
 
     def prefetch_history(self) -> None:
         """Read git's history once for all files; resolve no commits."""
@@ -176,6 +180,19 @@ class ProjectLocator:
             self.resolved_commits.update(
                 resolve_commits(lineages, self._repository, self.trail.directory, self._commits)
             )
+
+    def resolve_all_commits(self) -> None:
+        """Resolve the commits of annotations of the existing files, some files at a time."""
+        if self._repository is None:
+            return
+        lineages: list[Lineage] = []
+        for path in self.annotated_files():
+            for name in (path, *self._histories.former_paths(path)):
+                lineages += self.trail.lineages_in(name)
+            if len(lineages) >= _BATCH:
+                self.resolve_commits(lineages)
+                lineages.clear()
+        self.resolve_commits(lineages)
 
     def subject(self, commit: str) -> str | None:
         """Return the subject of a commit; None if git does not know it."""

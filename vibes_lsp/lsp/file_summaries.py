@@ -58,7 +58,7 @@ class FileSummaries:
             self._locator.close()
             self._locator = None
         if self._locator is None:
-            trail = Trail(self._beside.directory, shared_with=self._beside)
+            trail = Trail(self._beside.directory, shared_with=self._beside, uses_saved=True)
             self._locator, self._uses_git = ProjectLocator(trail, use_git=use_git), use_git
         return self._locator
 

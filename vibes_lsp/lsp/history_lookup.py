@@ -177,7 +177,10 @@ class HistoryLookup:
         if locator is None:
             locator = self._locator = ProjectLocator(
                 Trail(
-                    self._beside.directory, nearest_commit=self._nearest, shared_with=self._beside
+                    self._beside.directory,
+                    nearest_commit=self._nearest,
+                    shared_with=self._beside,
+                    uses_saved=True,
                 )
             )
         locator.refresh(request.renamed)
@@ -228,9 +231,9 @@ class HistoryLookup:
         return self._trailers.of(texts.keys())
 
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
-        """Return the commits of the annotations of all files, by the id of their first record.
+        """Return the commits of the annotations of existing files, by the id of their first record.
 
-        All annotations are read again only when HEAD or the log is another one: what was recorded
+        All of these annotations are read again only when HEAD or the log is another one: what was recorded
         since has no commit yet.
         """
         locator = self._locator
@@ -239,7 +242,7 @@ class HistoryLookup:
         state = locator.head(), locator.trail.log.columns
         before = self._closed_files_of
         if before[0] != state[0] or before[1] is not state[1]:
-            locator.resolve_commits(locator.trail.lineages())
+            locator.resolve_all_commits()
             self._closed_files, self._closed_files_of = dict(locator.resolved_commits), state
         return self._closed_files
 

@@ -75,7 +75,7 @@ class Project:
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
         nearest = NearestAncestor()
-        trail = Trail(directory, nearest_commit=nearest)
+        trail = Trail(directory, nearest_commit=nearest, uses_saved=True)
         self.directory = directory
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)

@@ -58,7 +58,7 @@ class ServedProject:
         )
         if self._trail is None or self._trail.directory != directory:
             self.close()
-            self._trail = Trail(directory, nearest_commit=self._nearest_commit)
+            self._trail = Trail(directory, nearest_commit=self._nearest_commit, uses_saved=True)
             self._recorder = self._locator = self._config = None
         fold_for_reader(directory)
         self.trail.refresh()

@@ -60,7 +60,7 @@ class Execution:
         shared_with: Trail | None,
     ) -> None:
         self._directory: Final = directory
-        self._trail: Final = Trail(directory, shared_with=shared_with)
+        self._trail: Final = Trail(directory, shared_with=shared_with, uses_saved=True)
         self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
         self._spool: Final = Spool(directory)
         self._now = now

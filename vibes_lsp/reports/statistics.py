@@ -117,10 +117,7 @@ class SessionSummary:
 def session_summaries(trail: Trail) -> list[SessionSummary]:
     """Return all sessions in the order of the log."""
     authors = Authors(trail)
-    counts = Counter(
-        record.text("session_id")
-        for record in trail.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION)
-    )
+    counts = trail.log.annotation_counts()
     return [
         SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id])
         for session in trail.log.sessions()

@@ -140,7 +140,7 @@ def _with_uris(root: Path, placements: list[Members] | tuple[Members, ...]) -> l
 
 def _search(directory: AuditDir, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:
     """Search all files, in a thread with a trail of its own; git is asked."""
-    trail = Trail(directory)
+    trail = Trail(directory, uses_saved=True)
     with ProjectLocator(trail, use_git=use_git) as locator:
         locator.refresh({})
         found = review_progress(locator, Scorer(trail, policy), parts.add)

@@ -221,7 +221,7 @@ def register(server: Server) -> ShownDocuments:
 
 def _search(directory: AuditDir, prefix: str) -> Members:
     """Return what a prefix of an id names, in a thread: the whole log is read."""
-    trail = Trail(directory)
+    trail = Trail(directory, uses_saved=True)
     trail.refresh()
     return found_as_json(trail, look_up(trail, prefix))
 
@@ -236,7 +236,7 @@ def _compare(
     is_staged: bool,
 ) -> Changes:
     """Compare, in a thread with a trail of its own."""
-    trail = Trail(directory)
+    trail = Trail(directory, uses_saved=True)
     trail.refresh()
     scorer = Scorer(trail, policy)
     with ProjectLocator(trail) as locator:
