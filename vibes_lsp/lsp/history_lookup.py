@@ -231,10 +231,10 @@ class HistoryLookup:
         return self._trailers.of(texts.keys())
 
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
-        """Return the commits of the annotations of existing files, by the id of their first record.
+        """Return the commits of existing files' annotations, by the id of their first record.
 
-        All of these annotations are read again only when HEAD or the log is another one: what was recorded
-        since has no commit yet.
+        They are read again only when HEAD or the log is another one: what was recorded since has no
+        commit yet.
         """
         locator = self._locator
         if locator is None or not locator.has_git:
