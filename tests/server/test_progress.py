@@ -1,4 +1,7 @@
-"""A large trail is read in a thread, with progress; requests fail until it is read."""
+"""A large trail is read by another process, with progress; requests fail until it is read.
+
+Its index is saved: the next server answers at once.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import pytest
 
 from benchmarks.corpus import CorpusSize, generate
 from tests.server.wire import Wire, hover_at
+from tests.trails import TrailWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +41,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CorpusSize]:
     hottest.parent.mkdir(parents=True)
     hottest.write_text(TEXT, encoding="utf-8")
     return root, size
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of saved indexes, empty at first."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/vibes-lsp/large"
 
 
 @pytest.fixture
@@ -193,3 +204,60 @@ def test_it_can_be_told_to_stop_while_it_reads(wire: Wire, corpus: tuple[Path, C
     wire.notify("exit", None)
     wire.drain()
     assert wire.process.wait() == 0
+
+
+def ask_a_new_server(log: Path, root: Path, uri: str) -> tuple[list[str], bool]:
+    """Return the annotations that a new server shows, and whether it had to read the whole log."""
+    with Wire(log) as wire:
+        wire.initialize(root, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+        wire.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
+        )
+        has_read = False
+        while True:
+            answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})
+            if "result" in answer:
+                assert "Traceback" not in wire.logged()
+                return [each["annotationId"] for each in answer["result"]["placements"]], has_read
+            code = answer["error"]["data"]["code"]
+            assert code in {"still-reading", "outdated-index"}, answer
+            if code == "still-reading":
+                has_read = True
+                received(wire, "vibes/provenanceChanged")
+
+
+def test_the_next_server_answers_at_once(
+    cache: Path, corpus: tuple[Path, CorpusSize], tmp_path: Path
+) -> None:
+    root, size = tmp_path / "copy", corpus[1]
+    shutil.copytree(corpus[0], root)
+    uri, out = (root / size.hottest_file).as_uri(), tmp_path / "server.log"
+    found, has_read = ask_a_new_server(out, root, uri)
+    assert len(found) > 100
+    assert has_read
+    assert ask_a_new_server(out, root, uri) == (found, False)
+
+    writer = TrailWriter(root)
+    added = writer.line(size.hottest_file, 3, 4, text=TEXT, environment="e" * 64)
+    again, has_read = ask_a_new_server(out, root, uri)
+    assert set(again) == {*found, added}
+    assert not has_read
+
+    (saved,) = cache.iterdir()
+    data = bytearray(saved.read_bytes())
+    for place in range(len(data) // 2, len(data), 1 << 12):
+        data[place] ^= 1
+    saved.unlink()
+    saved.write_bytes(data)
+    repaired, _ = ask_a_new_server(out, root, uri)
+    assert repaired == again
+
+    log = writer.files.log  # another record now owns the id of an old one, at the same place
+    lines = log.read_bytes().split(b"\n")
+    at = next(number for number, line in enumerate(lines) if found[0].encode() in line)
+    lines[at] = lines[at].replace(size.hottest_file.encode(), b"x" * len(size.hottest_file))
+    with log.open("r+b") as stream:
+        stream.write(b"\n".join(lines))
+    rewritten, _ = ask_a_new_server(out, root, uri)
+    assert set(rewritten) == set(again) - {found[0]}

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.errors import MalformedJson, MuchToRead, UnreadableFile
 from vibes_lsp.index import saved_log
 from vibes_lsp.index.id_keys import KEY_DIGITS, KEY_HASH_BITS, id_key
 from vibes_lsp.index.log_columns import (
@@ -73,6 +73,7 @@ class LogIndex:
         self._now_ns = now_ns
         self._uses_saved = uses_saved
         self._was_opened = False
+        self._must_save = False  # a file that looks new is compared wholly by each process
         self._follower = LogFollower(path, now_ns=now_ns)
         self.problem: UnreadableFile | None = None
         self.generation = 0
@@ -83,21 +84,35 @@ class LogIndex:
         self.undecodable: dict[int, str] = {}
         self._cache: dict[int, LogRecord] = {}
 
-    def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
+    def refresh(
+        self,
+        *,
+        thorough: bool = False,
+        progress: Progress | None = None,
+        at_most: int | None = None,
+    ) -> bool:
         """Read what changed on disk, and return whether anything did.
 
         Args:
             thorough: Verify all of a large log, even if it seems to have only grown.
             progress: Called while a large log is read.
+            at_most: Bytes of the log that may be read.
+
+        Raises:
+            MuchToRead: These are more. What the index has is outdated.
         """
         was_opened = self._open_saved()
+        self.generation += was_opened
         try:
-            update = self._follower.poll(thorough=thorough)
+            update = self._follower.poll(thorough=thorough, at_most=at_most)
+        except MuchToRead:
+            self._was_opened = False  # an index may be saved before the next refresh
+            raise
         except UnreadableFile as error:
             changed = self.problem is None or self.problem.message != error.message
             self.problem = error
             return changed
-        changed = was_opened or self.problem is not None
+        changed = self.problem is not None
         self.problem = None
         if update is not None:
             if update.reset:
@@ -109,7 +124,7 @@ class LogIndex:
                 if progress is not None:
                     progress(self._follower.size)
         self.generation += changed
-        return changed
+        return changed or was_opened
 
     def _open_saved(self) -> bool:
         """Begin with the saved index, once; return whether the columns are others now."""
@@ -121,19 +136,23 @@ class LogIndex:
         if not self._uses_saved or self._was_opened:
             return False
         self._was_opened = True
-        columns = saved_log.open_saved(self.path, self._follower)
-        if columns is None:
+        found = saved_log.open_saved(self.path, self._follower)
+        if found is None:
             return False
+        columns, is_recognised = found
+        self._must_save = not is_recognised
         self._reset(columns)
         return True
 
     def save(self) -> bool:
         """Save the index, once so much was read that it pays; return whether it was saved."""
-        if not self._uses_saved or not saved_log.is_worth_saving(self.columns, self._follower.size):
+        is_worth_it = saved_log.is_worth_saving(self.columns, self._follower.size)
+        if not self._uses_saved or not (is_worth_it or self._must_save):
             return False
         self.refresh(thorough=True)
         is_saved = self.problem is None and saved_log.save(self.path, self.columns, self._follower)
         if is_saved:
+            self._must_save = False
             self.use_saved()
         return is_saved
 

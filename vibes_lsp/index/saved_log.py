@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from vibes_lsp import __version__
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.saved_columns import open_columns, save_columns
 from vibes_lsp.store.files import FileSignature
@@ -49,10 +50,13 @@ class _Facts(msgspec.Struct, array_like=True):
     columns: bytes
 
 
-def open_saved(log: Path, follower: LogFollower) -> LogColumns | None:
+def open_saved(log: Path, follower: LogFollower) -> tuple[LogColumns, bool] | None:
     """Return the saved columns of a log, and have its follower go on after them.
 
     None if there are none. The next poll tells whether they are still of this log.
+
+    Returns:
+        The columns, and whether the log looks as it did or as if it only grew.
     """
     try:
         status = log.stat()
@@ -64,16 +68,22 @@ def open_saved(log: Path, follower: LogFollower) -> LogColumns | None:
         facts = msgspec.msgpack.decode(file.facts, type=_Facts)
         columns = LogColumns(file, facts.columns)
         blocks = array("I", file.column("blocks"))
-    except (OSError, ValueError, KeyError, msgspec.DecodeError):
+    except (OSError, ValueError, KeyError, msgspec.DecodeError, OutdatedIndex):
         return None
     seen = FileSignature(*facts.seen)
-    is_same_size = status.st_size == seen.size
+    is_same = (status.st_size, status.st_mtime_ns, status.st_ctime_ns) == (
+        seen.size,
+        seen.modified_ns,
+        facts.changed_ns,
+    )
+    is_same_file = (status.st_dev, status.st_ino) == (seen.device, seen.inode)
+    is_recognised = is_same_file and (is_same or status.st_size > seen.size)
     follower.resume(
         DeliveredPart(facts.end, facts.lines, blocks),
-        None if is_same_size and status.st_ctime_ns != facts.changed_ns else seen,
+        seen if is_recognised else None,
         settled=facts.settled,
     )
-    return columns
+    return columns, is_recognised
 
 
 def is_worth_saving(columns: LogColumns, size: int) -> bool:

@@ -53,12 +53,18 @@ class Trail:
         self._nearest_commit = nearest_commit
         self._lineage_cache = LineageCache(self.log, nearest_commit)
 
-    def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
-        """Read what changed on disk, and return whether anything did.
+    def refresh(
+        self,
+        *,
+        thorough: bool = False,
+        progress: Progress | None = None,
+        at_most: int | None = None,
+    ) -> bool:
+        """Read what changed on disk, and return whether anything did; see `LogIndex.refresh`.
 
         Call it before every answer: it costs two `stat` calls if nothing changed.
         """
-        changed = self.log.refresh(thorough=thorough, progress=progress)
+        changed = self.log.refresh(thorough=thorough, progress=progress, at_most=at_most)
         manifest = read_manifest(
             self.directory, self.manifest, manifest_cache=self.manifest_cache
         )  # read after the log, because entries are written before the records that name them

@@ -7,8 +7,6 @@ whole logs happens in the server. A result is kept until a file that it depends 
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, UnreadableFile
+from vibes_lsp.lsp.child_process import start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
@@ -26,7 +25,6 @@ from vibes_lsp.store.files import FileSignature, file_signature, is_settled
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 
 _MAX_SECONDS: Final = 600
-_NO_WINDOW: Final = 0x08000000 if os.name == "nt" else 0
 """Windows opens a console for every program that a process without one starts."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _MAX_TEXT: Final = 300
@@ -266,15 +264,7 @@ async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]
         AttestationCommandFailed: It could not do its work, or took too long.
     """
     command = [*arguments, "--json", "--audit-dir", str(directory.path)]
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "vibes_lsp", *command),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=sys.prefix,  # never the workspace, where a file could pass for a module or for git
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        creationflags=_NO_WINDOW,
-    )
+    process = await start_module("vibes_lsp", *command)
     try:
         out, err = await asyncio.wait_for(process.communicate(), _MAX_SECONDS)
     except TimeoutError:

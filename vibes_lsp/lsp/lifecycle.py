@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
-from uuid import uuid4
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp import text_sync
 from vibes_lsp.lsp.background import (
     REFRESH_PAUSE,
     BackgroundFlush,
     Debouncer,
     TrailPolling,
-    look_up_history,
     refresh_outdated,
 )
-from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.features import (
     attestation,
     call_hierarchy,
@@ -46,11 +41,9 @@ from vibes_lsp.lsp.refresh import FileWatchers, refresh_knowledge, refresh_proje
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.shown_documents import ShownDocuments
-from vibes_lsp.store.audit_dir import find_audit_dir
+from vibes_lsp.lsp.trail_loading import TrailLoading
 
 _logger = logging.getLogger(__name__)
-_LARGE_LOG: Final = 4 << 20
-"""A log of this many bytes is read in a thread, with progress."""
 
 
 def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
@@ -63,7 +56,9 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     """
     server = Server(freeze_heap)
     flush = BackgroundFlush(server)
+    loading = TrailLoading(server)
     server.projects.call_on_change(flush.schedule_refresh)
+    server.projects.call_on_large_log(loading.start)
     polling = TrailPolling(server)
     changes = Debouncer(partial(refresh_knowledge, server), REFRESH_PAUSE)
     server.knowledge.call_on_change(lambda state: changes.schedule(str(state.path.parent)))
@@ -87,7 +82,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     attestation.register(server, shown)
     knowledge.register(server, shown)
     recording.register(server, flush.schedule)
-    _register_workspace(server, flush, watchers, shown)
+    _register_workspace(server, flush, watchers, shown, loading)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
@@ -107,7 +102,11 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
 
 
 def _register_workspace(  # noqa: C901  # a list of handlers
-    server: Server, flush: BackgroundFlush, watchers: FileWatchers, shown: ShownDocuments
+    server: Server,
+    flush: BackgroundFlush,
+    watchers: FileWatchers,
+    shown: ShownDocuments,
+    loading: TrailLoading,
 ) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
@@ -130,12 +129,14 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         await call_hierarchy.offer(ls)
         ls.freeze_heap()
         for folder in ls.folders:
-            await _load(ls, folder)
+            loading.prepare(folder)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    async def did_change_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    async def did_change_folders(
+        _ls: Server, params: types.DidChangeWorkspaceFoldersParams
+    ) -> None:
         for folder in params.event.added:
-            await _load(ls, folder.uri)
+            loading.prepare(folder.uri)
             await watchers.watch(folder.uri)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
@@ -170,60 +171,3 @@ async def _configure(ls: Server, given: object) -> None:
             ls.use_settings(read_settings(answers[0]))
     elif given is not None:
         ls.use_settings(read_settings(given))
-
-
-async def _load(ls: Server, uri: str) -> None:
-    """Read a large trail before the first request, once, in a thread, with progress."""
-    path = path_of(uri)
-    if path is None:
-        return
-    try:
-        directory = find_audit_dir(path)
-        size = directory.log.stat().st_size if directory.log.is_file() else 0
-    except (AuditDirNotFound, OSError):
-        return
-    if size < _LARGE_LOG:
-        return
-    project = ls.projects.project(directory)
-    trail = project.begin_loading()
-    if trail is None:
-        return
-    token = await _begin_progress(ls)
-    loop = asyncio.get_running_loop()
-
-    def report(done: int) -> None:
-        if token is not None:
-            percentage = min(99, 100 * done // size)
-            loop.call_soon_threadsafe(
-                ls.work_done_progress.report,
-                token,
-                types.WorkDoneProgressReport(percentage=percentage),
-            )
-
-    try:
-        await loop.run_in_executor(ls.thread_pool, lambda: trail.refresh(progress=report))
-    finally:
-        project.end_loading()
-        if token is not None:
-            ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
-            ls.work_done_progress.tokens.pop(token, None)  # pygls never removes them
-    ls.freeze_heap()
-    await refresh_project(ls)
-    if ls.projects.opened_in(project):  # git history was not looked up while it was read
-        await look_up_history(ls, project)
-
-
-async def _begin_progress(ls: Server) -> str | None:
-    window = ls.client_capabilities.window
-    if window is None or not window.work_done_progress:
-        return None
-    token = f"vibes-load-{uuid4()}"
-    try:
-        await ls.work_done_progress.create_async(token)
-    except JsonRpcException as error:
-        _logger.warning("the client shows no progress: %s", error.message)
-        return None
-    ls.work_done_progress.begin(
-        token, types.WorkDoneProgressBegin("Reading the audit trail", percentage=0)
-    )
-    return token

@@ -11,9 +11,9 @@ from dataclasses import replace
 from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError
+from vibes_lsp.errors import AuditDirNotFound, MuchToRead, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.locate_annotations import LocationsByLineage
@@ -43,8 +43,12 @@ if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
 
 
+MAX_READ: Final = 4 << 20
+"""Bytes of a log that are read before an answer, in 10 ms; more are read by another process."""
+
+
 class StillReading(VibesError):
-    """A large trail is being read for the first time."""
+    """So much of a log has to be read that answers do not wait for it."""
 
     code = "still-reading"
 
@@ -53,7 +57,7 @@ class StillReading(VibesError):
 
 
 class LoadPhase(Enum):
-    """Whether a thread reads a large trail for the first time; requests fail until it has."""
+    """Whether much of a log is read in the background; requests fail until it was."""
 
     READY = auto()
     LOADING = auto()
@@ -96,7 +100,7 @@ class Project:
 
     @property
     def is_loading(self) -> bool:
-        """Whether a thread reads the trail for the first time."""
+        """Whether so much of the log has to be read that it is done in the background."""
         return self._phase is LoadPhase.LOADING
 
     @cached_property
@@ -119,13 +123,12 @@ class Project:
 
     # Loading
 
-    def begin_loading(self) -> Trail | None:
-        """Return the trail for a thread to read; None if it was read, or is being read."""
-        trail = self._snapshot.trail
-        if self.is_loading or trail.log.generation:
-            return None
+    def begin_loading(self) -> bool:
+        """Answer nothing while much of the log is read; return False if that is so already."""
+        if self.is_loading:
+            return False
         self._phase = LoadPhase.LOADING
-        return trail
+        return True
 
     def end_loading(self) -> None:
         """Answer from now on."""
@@ -145,12 +148,16 @@ class Project:
     # Changes of the trail
 
     def refresh(self) -> bool:
-        """Read what changed on disk; return whether anything did."""
+        """Read what changed on disk; return whether anything did.
+
+        Raises:
+            MuchToRead: So much that it has to be done in the background.
+        """
         if self.is_loading:
             return False
         before = self._snapshot
         config = load_config(self.directory, before.config)
-        has_grown = before.trail.refresh()
+        has_grown = before.trail.refresh(at_most=MAX_READ)
         has_pending = self.pending.refresh()
         is_shared = has_pending or config is not before.config
         has_head = self._repository.refresh()
@@ -286,12 +293,17 @@ class Projects:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._on_change: Callable[[Project], None] = lambda _project: None
+        self._on_large_log: Callable[[Project], None] = lambda _project: None
         self._projects: dict[Path, Project] = {}
         self._previews_risk = False
 
     def call_on_change(self, callback: Callable[[Project], None]) -> None:
         """Call a function when an answer finds a change on disk: other answers may be outdated."""
         self._on_change = callback
+
+    def call_on_large_log(self, callback: Callable[[Project], None]) -> None:
+        """Call a function when so much of a log has to be read that answers would wait for it."""
+        self._on_large_log = callback
 
     def preview_risk(self, *, wanted: bool) -> None:
         """Show live scores also where PRISM is off, or do not (R27)."""
@@ -327,12 +339,19 @@ class Projects:
         """Return the project of an audit directory, refreshed."""
         is_new = directory.path not in self._projects
         project = self.project(directory)
-        has_changed = project.refresh()
+        has_changed = self._refresh(project)
         if is_new:
             project.mark_published()
         elif has_changed:
             self._on_change(project)
         return project
+
+    def _refresh(self, project: Project) -> bool:
+        try:
+            return project.refresh()
+        except MuchToRead:
+            self._on_large_log(project)
+            return False
 
     def project(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory as it was last seen."""
@@ -353,7 +372,7 @@ class Projects:
             for uri in self._documents.uris()
         }  # a trail may be new, and nearer than the one before
         for project in self._projects.values():
-            project.refresh()
+            self._refresh(project)
         is_new = set(self._projects) != before
         outdated = [
             uri

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from vibes_lsp.errors import MalformedJson, OutdatedIndex
+from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file
 
@@ -134,13 +134,15 @@ class LogFollower:
         """Bytes delivered so far."""
         return self._delivered.end
 
-    def poll(self, *, thorough: bool = False) -> LogUpdate | None:
+    def poll(self, *, thorough: bool = False, at_most: int | None = None) -> LogUpdate | None:
         """Return the change since the last poll; None if there is none.
 
         Args:
             thorough: Verify all of the delivered part, even of a large log that grew.
+            at_most: Bytes that may be read to verify and deliver.
 
         Raises:
+            MuchToRead: These are more.
             UnreadableFile: The log exists but cannot be read; the delivered lines stay valid.
         """
         found = file_signature(self._path)
@@ -149,6 +151,8 @@ class LogFollower:
             return self._restart() if self._delivered.end else None
         if found == self._seen and self._settled and not thorough:
             return None
+        if at_most is not None and self._bytes_to_read(found) > at_most:
+            raise MuchToRead(f"{self._path.name} has {found.size:,} bytes to read")
         file = open_file(self._path)
         settled = self._now_ns() - found.modified_ns > RACY_NS
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
@@ -233,6 +237,11 @@ class LogFollower:
             if zlib.crc32(block) != delivered.blocks[number]:
                 return False
         return True
+
+    def _bytes_to_read(self, found: FileSignature) -> int:
+        known = self._delivered.end
+        is_appended = found.size >= known and not self._is_outdated and self._seems_appended(found)
+        return found.size - known if is_appended else found.size
 
     def _seems_appended(self, found: FileSignature) -> bool:
         seen = self._seen

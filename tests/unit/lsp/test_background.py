@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from lsprotocol import types
@@ -17,7 +17,7 @@ from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.lsp import lifecycle
+from vibes_lsp.lsp import projects, trail_loading
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.history_lookup import HistoryLookup
 from vibes_lsp.lsp.server import Server
@@ -130,8 +130,15 @@ async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
 ) -> None:
     server, _ = running
     slow, refresh = Slow(), LogIndex.refresh
-    monkeypatch.setattr(lifecycle, "_LARGE_LOG", 0)
-    monkeypatch.setattr(LogIndex, "refresh", lambda log, **how: slow(lambda: refresh(log, **how)))
+    for module in (projects, trail_loading):
+        monkeypatch.setattr(module, "MAX_READ", 0)
+
+    def read(log: LogIndex, *, at_most: int | None = None, **how: Any) -> bool:
+        if at_most is not None:
+            return refresh(log, at_most=at_most, **how)
+        return slow(lambda: refresh(log, **how))
+
+    monkeypatch.setattr(LogIndex, "refresh", read)
     add(server, trail.root)
     await once(slow.begun)
     add(server, trail.root, trail.root / "src")
