@@ -16,6 +16,7 @@ from tests.demo.workspace import build
 from tests.editors.neovim.conftest import NEW
 from tests.editors.neovim.program import Neovim
 from tests.requirements import REPOSITORY, require_editor
+from tests.server.knowledge_base import KnowledgeFiles
 
 PICTURES: Final = REPOSITORY / "docs/pictures"
 _SIZE: Final = (80, 30)
@@ -45,12 +46,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         for background in ("dark", "light"):
             shop = build(Path(scratch) / background).root
+            _add_claims(shop)
             init = _INIT.format(background=background)
             program = require_editor(f"nvim-{NEW}")
             with Neovim(program, shop, "src/auth.py", init, size=_SIZE) as editor:
                 _marks(editor, background)
                 _blame(editor, background)
                 _annotation(editor, background)
+                _claims(editor, background)
+
+
+def _add_claims(shop: Path) -> None:
+    """Write a knowledge base with a claim and a proposal about the risky function."""
+    files = KnowledgeFiles(shop)
+    text = (shop / "src/auth.py").read_text(encoding="utf-8")
+    source, lines = files.source("src/auth.py", text), text.splitlines()
+    for name, first, last in (("salt", 25, 25), ("digest", 26, 27)):
+        quote = "\n".join(lines[first - 1 : last])
+        files.evidence(f"ev-{name}", source, f"L{first}-L{last}", quote=quote)
+    files.claim("salted", "Every password has its own random salt.", "ev-salt")
+    files.proposal("p-1", "Passwords are stored as salt and digest.", "ev-digest")
 
 
 def _marks(editor: Neovim, background: str) -> None:
@@ -74,6 +89,15 @@ def _annotation(editor: Neovim, background: str) -> None:
     editor.command("Vibes show")
     editor.terminal.shows("VIBES annotation", "Store passwords safely", "a approve")
     _save(editor, f"neovim-annotation-{background}", background)
+
+
+def _claims(editor: Neovim, background: str) -> None:
+    """Show the claims about the function in their window."""
+    editor.command("close")
+    editor.go_to(24, 8)
+    editor.command("23,27Vibes claims")
+    editor.terminal.shows("VIBES claims", "its own random salt", "proposed by codex")
+    _save(editor, f"neovim-claims-{background}", background)
 
 
 def _save(editor: Neovim, name: str, background: str) -> None:

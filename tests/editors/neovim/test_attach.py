@@ -127,10 +127,10 @@ def test_wrong_calls_get_a_message_and_no_traceback(
         "setup({ on_attach = 1 })": "on_attach must be a function, not a number",
         "record_annotation(0)": "annotation must be a table, not nil",
         "record_annotation(0, {}, 1)": "callback must be a function, not 1",
-        "record_annotation(0, { prompt = print })": "nothing was recorded: ",
-        "record_annotation(0, { range = 1 })": "nothing was recorded: ",
+        "record_annotation(0, { prompt = print })": "nothing was done: ",
+        "record_annotation(0, { range = 1 })": "nothing was done: ",
         "start_session(0, nil, nil)": "session must be a table, not nil",
-        "end_session(0, 'nothing')": "nothing was recorded: ",
+        "end_session(0, 'nothing')": "nothing was done: ",
         "record_inline_completion(12345, {})": "bufnr must be a valid buffer, not 12345",
         "statusline(999)": "",
     }

@@ -39,6 +39,7 @@ def test_what_was_asked_and_what_is_known_opens_in_a_window(
     editor.command("Vibes changes HEAD~2..HEAD")
     editor.terminal.shows("VIBES changes", "AI lines of a change", "valid_email")
     editor.terminal.keys("q")
+    editor.until(lambda: editor.lua("return #vim.api.nvim_list_wins()") == 1, "it to close")
     editor.go_to(1)
     editor.command("Vibes prompt")
     editor.terminal.shows("nothing is recorded for this line")
@@ -96,6 +97,8 @@ def test_words_are_completed_and_wrong_ones_named(
     assert editor.lua(complete, "'a,'bVib rev") == ["review"]
     assert editor.lua(complete, "1,2Vibes review a") == ["approved"]
     assert editor.lua(complete, "Vibes next ") == ["review"]
+    assert editor.lua(complete, "Vibes claims ") == ["all"]
+    assert editor.lua(complete, "'<,'>Vibes pro") == ["prompt", "propose"]
     assert editor.lua(complete, "Vibes session ") == ["start", "end"]
     assert editor.lua(complete, "Vibes record de") == ["delete", "decision", "delegation"]
     assert editor.lua(complete, "Vibes record relation c") == ["caused_by"]
@@ -121,7 +124,7 @@ def test_the_bare_command_lists_what_there_is_and_runs_it(
     screen = editor.terminal.shows("VIBES commands · AI 44% · 1 to review", "<CR> run")
     for name in editor.lua("return require('vibes.command').names()"):
         assert f":Vibes {name} " in screen
-    editor.terminal.keys("/review$", "Enter", "Enter")
+    editor.terminal.keys("/Vibes review", "Enter", "Enter")
     editor.terminal.shows("VIBES: 5 to review")
     editor.command("cclose")
     editor.command("Vibes")

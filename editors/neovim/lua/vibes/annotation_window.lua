@@ -4,19 +4,13 @@ local documents = require('vibes.documents')
 local plain = require('vibes.text').plain
 local provenance = require('vibes.provenance')
 local review = require('vibes.commands.review')
+local sections = require('vibes.sections')
 local server = require('vibes.server')
 
 local M = {}
 
-local title = 'annotation'
 local footer = 'a approve · r reject · c commit · o record · <CR> code · ? keys'
 local max_annotations = 20
-
----@class vibes.AnnotationWindow
----@field bufnr integer Buffer of the file.
----@field ids string[]
----@field window? integer
----@field rows table<integer, string> Annotation id by the row at which its text starts.
 
 -- Calls back with the lines of an annotation: prompt, records, reviews, and earlier annotations of its lines.
 local function fetch(bufnr, id, callback)
@@ -30,40 +24,23 @@ local function fetch(bufnr, id, callback)
   end)
 end
 
--- Calls back with the lines of all annotations, and the row at which each starts.
+-- Calls back with one section for each annotation.
 local function fetch_all(bufnr, ids, callback)
   local texts, waiting = {}, #ids
   for _, id in ipairs(ids) do
     fetch(bufnr, id, function(lines)
       texts[id], waiting = lines, waiting - 1
-      if waiting > 0 then
-        return
+      if waiting == 0 then
+        callback(vim.tbl_map(function(each)
+          return { lines = texts[each], value = each }
+        end, ids))
       end
-      local all, rows = {}, {}
-      for number, each in ipairs(ids) do
-        if number > 1 then
-          vim.list_extend(all, { '', '---', '' })
-        end
-        rows[#all + 1] = each
-        vim.list_extend(all, texts[each])
-      end
-      callback(all, rows)
     end)
   end
 end
 
--- Returns the id of the annotation at the cursor.
-local function id_at_cursor(state)
-  local row = vim.api.nvim_win_get_cursor(state.window)[1]
-  while row > 1 and not state.rows[row] do
-    row = row - 1
-  end
-  return state.rows[row] or state.ids[1]
-end
-
-local function placement_of(state)
-  local id = id_at_cursor(state)
-  for _, placement in ipairs((provenance.get(state.bufnr) or { placements = {} }).placements) do
+local function placement_of(bufnr, id)
+  for _, placement in ipairs((provenance.get(bufnr) or { placements = {} }).placements) do
     if vim.tbl_contains(placement.ids, id) then
       return placement
     end
@@ -71,37 +48,20 @@ local function placement_of(state)
   vim.notify('vibes: this annotation is no longer in the file')
 end
 
-local function close(state)
-  if state.window and vim.api.nvim_win_is_valid(state.window) then
-    vim.api.nvim_win_close(state.window, true)
-  end
-end
-
-local function refresh(state)
-  fetch_all(state.bufnr, state.ids, function(lines, rows)
-    if vim.api.nvim_win_is_valid(state.window) then
-      state.rows = rows
-      documents.refill_float(state.window, title, lines, footer)
-    end
-  end)
-end
-
 -- Returns the function of a key that reviews the annotation at the cursor.
-local function reviews(verdict, record)
-  return function(state)
-    local argument = {
-      uri = vim.uri_from_bufnr(state.bufnr),
-      annotationIds = { id_at_cursor(state) },
-      verdict = verdict,
-    }
-    record(state.bufnr, argument, function()
-      refresh(state)
+local function reviews(bufnr, ids, verdict, record)
+  return function(id, view)
+    local argument = { uri = vim.uri_from_bufnr(bufnr), annotationIds = { id }, verdict = verdict }
+    record(bufnr, argument, function()
+      fetch_all(bufnr, ids, function(found)
+        sections.refill(view, found)
+      end)
     end)
   end
 end
 
-local function show_commit(state)
-  local placement = placement_of(state)
+local function show_commit(bufnr, id, view)
+  local placement = placement_of(bufnr, id)
   if not placement then
     return
   end
@@ -110,18 +70,18 @@ local function show_commit(state)
     vim.notify('vibes: these lines are not committed yet, or their commit is not known')
     return
   end
-  close(state)
-  require('vibes.commit').open(server.root(state.bufnr), commit)
+  documents.close_float(view.window)
+  require('vibes.commit').open(server.root(bufnr), commit)
 end
 
-local function open_record(state)
-  local argument = { uri = vim.uri_from_bufnr(state.bufnr), annotationId = id_at_cursor(state) }
-  close(state)
-  server.run_or_notify(state.bufnr, 'vibes.openRecord', argument, function() end)
+local function open_record(bufnr, id, view)
+  local argument = { uri = vim.uri_from_bufnr(bufnr), annotationId = id }
+  documents.close_float(view.window)
+  server.run_or_notify(bufnr, 'vibes.openRecord', argument, function() end)
 end
 
-local function go_to_code(state)
-  local placement = placement_of(state)
+local function go_to_code(bufnr, id, view)
+  local placement = placement_of(bufnr, id)
   if not placement then
     return
   end
@@ -129,36 +89,22 @@ local function go_to_code(state)
     vim.notify('vibes: the lines of this annotation were not found')
     return
   end
-  close(state)
-  local windows = vim.fn.win_findbuf(state.bufnr)
-  if windows[1] then
-    vim.api.nvim_set_current_win(windows[1])
-  else
-    vim.cmd.sbuffer(state.bufnr)
-  end
-  local line = math.min(placement.lineStart, vim.api.nvim_buf_line_count(state.bufnr))
-  vim.cmd("normal! m'")
-  vim.api.nvim_win_set_cursor(0, { line, 0 })
+  documents.close_float(view.window)
+  sections.go_to(bufnr, placement.lineStart)
 end
 
-local function keys_of(state)
-  local function key(name, description, run)
-    return {
-      name,
-      description,
-      function()
-        run(state)
-      end,
-    }
+local function keys_of(bufnr, ids)
+  local function of_file(run)
+    return function(id, view)
+      run(bufnr, id, view)
+    end
   end
   return {
-    key('a', 'Approve', reviews('approved', review.review)),
-    key('r', 'Reject, with a note', reviews('rejected', review.reject_with_note)),
-    key('c', 'Show the commit', show_commit),
-    key('o', 'Open the record in the audit log', open_record),
-    key('<CR>', 'Go to the lines', go_to_code),
-    key('q', 'Close', close),
-    key('<Esc>', 'Close', close),
+    { 'a', 'Approve', reviews(bufnr, ids, 'approved', review.review) },
+    { 'r', 'Reject, with a note', reviews(bufnr, ids, 'rejected', review.reject_with_note) },
+    { 'c', 'Show the commit', of_file(show_commit) },
+    { 'o', 'Open the record in the audit log', of_file(open_record) },
+    { '<CR>', 'Go to the lines', of_file(go_to_code) },
   }
 end
 
@@ -173,13 +119,9 @@ function M.open(bufnr, ids)
     vim.notify('vibes: no annotation to show')
     return
   end
-  local state = { bufnr = bufnr, ids = checked, rows = {} }
-  fetch_all(bufnr, checked, function(lines, rows)
-    state.rows = rows
-    local shown, window = documents.float(title, lines, footer)
-    state.window = window
-    documents.render(window)
-    documents.map_keys(shown, keys_of(state))
+  fetch_all(bufnr, checked, function(found)
+    local view = sections.open('annotation', footer, found, keys_of(bufnr, checked))
+    documents.render(view.window)
   end)
 end
 

@@ -77,6 +77,18 @@ function M.map_keys(bufnr, keys)
   end, { buffer = bufnr, nowait = true, desc = 'Show these keys' })
 end
 
+--- Closes a floating window and returns to the window that it was opened in, which Neovim would not if that is a list.
+---@param window integer
+function M.close_float(window)
+  if vim.api.nvim_win_is_valid(window) then
+    local before = vim.w[window].vibes_opened_in
+    vim.api.nvim_win_close(window, true)
+    if before and vim.api.nvim_win_is_valid(before) then
+      vim.api.nvim_set_current_win(before)
+    end
+  end
+end
+
 --- Opens lines in a floating window; `q` and Escape close it.
 ---@param title string
 ---@param lines string[]
@@ -84,12 +96,15 @@ end
 ---@return integer bufnr
 ---@return integer window
 function M.float(title, lines, footer)
-  local bufnr = scratch(lines)
+  local before, bufnr = vim.api.nvim_get_current_win(), scratch(lines)
   local window = vim.api.nvim_open_win(bufnr, true, float_config('VIBES ' .. title, lines, footer))
+  vim.w[window].vibes_opened_in = before
   vim.wo[window].wrap = true
   vim.wo[window].linebreak = true
   for _, key in ipairs({ 'q', '<Esc>' }) do
-    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true, desc = 'Close' })
+    vim.keymap.set('n', key, function()
+      M.close_float(window)
+    end, { buffer = bufnr, nowait = true, desc = 'Close' })
   end
   return bufnr, window
 end

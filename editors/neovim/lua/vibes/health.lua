@@ -71,16 +71,19 @@ local function check_buffer()
   local bufnr = before > 0 and before or vim.api.nvim_get_current_buf()
   local root = server.root(bufnr)
   local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ':~:.')
+  local what = root and vim.fn.isdirectory(vim.fs.joinpath(root, '.ai-audit')) == 1 and 'trail' or 'knowledge base'
   if not root then
     vim.health.info(
-      ('%s: no .ai-audit folder above it, so no server is started'):format(name == '' and 'the buffer' or name)
+      ('%s: no folder .ai-audit or .vouch above it, so no server is started'):format(
+        name == '' and 'the buffer' or name
+      )
     )
   elseif server.client(bufnr) then
-    vim.health.ok(('%s: attached, trail in %s'):format(name, root))
+    vim.health.ok(('%s: attached, %s in %s'):format(name, what, root))
     check_lost(bufnr)
   else
     vim.health.warn(
-      ('%s: not attached, though there is a trail in %s'):format(name, root),
+      ('%s: not attached, though there is a %s in %s'):format(name, what, root),
       'see :checkhealth vim.lsp, and :LspLog'
     )
   end

@@ -1,7 +1,7 @@
 -- The public Lua API; see `:help vibes-lua`.
 
 local M = {
-  version = 2, -- of this API: it grows when something is added; what is there stays
+  version = 3, -- of this API: it grows when something is added; what is there stays
 }
 
 -- Returns a valid buffer number for 0 or a number; nil, with a message to the user, for anything else.
@@ -62,7 +62,7 @@ end
 ---@param completion table argument of `vibes.recordInlineCompletion` without `uri`; `version` defaults to the current one
 ---@param callback? fun(err?: string, result?: table)
 function M.record_inline_completion(bufnr, completion, callback)
-  require('vibes.record').send('record_inline_completion', bufnr, completion, callback)
+  require('vibes.api_calls').send('record_inline_completion', bufnr, completion, callback)
 end
 
 --- Records that an AI wrote lines of a buffer.
@@ -70,7 +70,31 @@ end
 ---@param annotation table argument of `vibes.recordAnnotation` without `uri`
 ---@param callback? fun(err?: string, result?: table)
 function M.record_annotation(bufnr, annotation, callback)
-  require('vibes.record').send('record_annotation', bufnr, annotation, callback)
+  require('vibes.api_calls').send('record_annotation', bufnr, annotation, callback)
+end
+
+--- Calls back with the claims and proposals of the knowledge base about a line: `claims` and `pending`.
+---@param bufnr integer 0 for the current one
+---@param line integer 1-based
+---@param callback fun(err?: string, result?: table)
+function M.claims_at(bufnr, line, callback)
+  require('vibes.api_calls').send('claims_at', bufnr, line, callback)
+end
+
+--- Proposes a claim with lines of a buffer as its evidence. A person decides about it.
+---@param bufnr integer 0 for the current one
+---@param claim table argument of `vibes.kbPropose` without `uri`
+---@param callback? fun(err?: string, result?: table)
+function M.propose_claim(bufnr, claim, callback)
+  require('vibes.api_calls').send('propose_claim', bufnr, claim, callback)
+end
+
+--- Runs a method of the knowledge base as the person at the editor.
+---@param bufnr integer 0 for the current one
+---@param request table `method`, such as `kb.search`, and its `params`
+---@param callback? fun(err?: string, result?: any)
+function M.knowledge(bufnr, request, callback)
+  require('vibes.api_calls').send('knowledge', bufnr, request, callback)
 end
 
 --- Starts a session for later records.
@@ -78,7 +102,7 @@ end
 ---@param session table argument of `vibes.startSession` without `uri`
 ---@param callback fun(err?: string, result?: table)
 function M.start_session(bufnr, session, callback)
-  require('vibes.record').send('start_session', bufnr, session, callback)
+  require('vibes.api_calls').send('start_session', bufnr, session, callback)
 end
 
 --- Ends a session.
@@ -86,7 +110,7 @@ end
 ---@param id string the `sessionId` from `start_session`
 ---@param callback? fun(err?: string, result?: table)
 function M.end_session(bufnr, id, callback)
-  require('vibes.record').send('end_session', bufnr, { sessionId = id }, callback)
+  require('vibes.api_calls').send('end_session', bufnr, { sessionId = id }, callback)
 end
 
 return M

@@ -31,13 +31,15 @@ function M.ask(question, default)
   end)
 end
 
---- Asks for one of several texts.
+--- Asks for one of several texts, or of other values that a function makes texts of.
+---@generic T
 ---@param question string
----@param choices string[]
----@return string
-function M.choose(question, choices)
+---@param choices T[]
+---@param format? fun(choice: T): string
+---@return T
+function M.choose(question, choices, format)
   return answer(function(callback)
-    vim.ui.select(choices, { prompt = question }, callback)
+    vim.ui.select(choices, { prompt = question, format_item = format }, callback)
   end)
 end
 

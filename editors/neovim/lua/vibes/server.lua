@@ -1,11 +1,28 @@
--- Configures and starts the server, and sends requests. It runs only for files below a folder with an audit trail.
+-- Configures and starts the server, and sends requests. It runs only for files below a folder with an audit trail or a
+-- knowledge base.
 
 local M = { name = 'vibes_lsp' }
 
 local is_nvim_011 = vim.fn.has('nvim-0.11') == 1
 local sync_timeout = 1000 -- milliseconds
 
---- Returns the project folder of a buffer: the nearest one above its file with a trail.
+-- Returns the nearest folder above a file or folder that has a folder of this name.
+local function above(path, name)
+  return vim.fs.root(path, function(entry, folder)
+    return entry == name and vim.fn.isdirectory(vim.fs.joinpath(folder, entry)) == 1
+  end)
+end
+
+-- Returns the path of a buffer's file; without an attached server, the folder of the first project.
+local function path_of(bufnr)
+  local client = M.any_client(bufnr)
+  if M.client(bufnr) or not client then
+    return vim.api.nvim_buf_get_name(bufnr)
+  end
+  return client.root_dir and vim.fs.joinpath(client.root_dir, 'file')
+end
+
+--- Returns the project folder of a buffer: the nearest one above its file with a trail, else with a knowledge base.
 ---@param bufnr integer
 ---@return string?
 function M.root(bufnr)
@@ -13,9 +30,23 @@ function M.root(bufnr)
   if vim.bo[bufnr].buftype ~= '' or name == '' or name:match('^%a[%w+.-]+://') then
     return nil
   end
-  return vim.fs.root(bufnr, function(entry, folder)
-    return entry == '.ai-audit' and vim.fn.isdirectory(vim.fs.joinpath(folder, entry)) == 1
-  end)
+  return above(name, '.ai-audit') or above(name, '.vouch')
+end
+
+--- Whether the project has an audit trail.
+---@param bufnr integer
+---@return boolean
+function M.has_trail(bufnr)
+  local path = path_of(bufnr)
+  return (path or '') ~= '' and above(path, '.ai-audit') ~= nil
+end
+
+--- Whether the project has a knowledge base.
+---@param bufnr integer
+---@return boolean
+function M.has_knowledge(bufnr)
+  local path = path_of(bufnr)
+  return (path or '') ~= '' and above(path, '.vouch') ~= nil
 end
 
 local function handlers()
@@ -29,6 +60,9 @@ local function handlers()
     ['vibes/provenanceChanged'] = function(_, params)
       require('vibes.provenance').refresh(params.uri)
     end,
+    ['vibes/knowledgeChanged'] = function(_, params)
+      require('vibes.knowledge').refresh(params.uri)
+    end,
     ['window/showDocument'] = function(err, params, context, config)
       if params.uri:match('^vibes:/') then
         require('vibes.documents').open(context.client_id, params.uri)
@@ -39,6 +73,33 @@ local function handlers()
   }
 end
 
+-- Commands of code actions and lenses that this client carries out.
+local commands = {
+  ['vibes.ui.rejectWithNote'] = function(command, context)
+    require('vibes.commands.review').reject_with_note(context.bufnr, command.arguments[1])
+  end,
+  ['vibes.ui.showAnnotations'] = function(command)
+    local argument = command.arguments[1]
+    require('vibes.annotation_window').open(vim.uri_to_bufnr(argument.uri), argument.annotationIds)
+  end,
+  ['vibes.ui.kbPropose'] = function(command, context)
+    require('vibes.knowledge').propose(context.bufnr, command.arguments[1])
+  end,
+  ['vibes.ui.kbReject'] = function(command, context)
+    local argument = command.arguments[1]
+    require('vibes.knowledge').reject({ bufnr = context.bufnr, uri = argument.uri }, argument)
+  end,
+  ['vibes.ui.kbSupersede'] = function(command, context)
+    local argument = command.arguments[1]
+    require('vibes.knowledge').supersede({ bufnr = context.bufnr, uri = argument.uri }, argument)
+  end,
+  ['vibes.ui.kbShow'] = function(command)
+    local argument = command.arguments[1]
+    local wanted = { claimIds = argument.claimIds or {}, proposalIds = argument.proposalIds or {} }
+    require('vibes.claims_window').open(vim.uri_to_bufnr(argument.uri), wanted)
+  end,
+}
+
 --- Returns the client configuration for `vim.lsp.config` and `vim.lsp.start`.
 ---@return table
 function M.config()
@@ -46,9 +107,7 @@ function M.config()
   local settings = next(options.settings) and options.settings or vim.empty_dict()
   local capabilities = {
     workspace = { textDocumentContent = { dynamicRegistration = true } },
-    experimental = {
-      vibes = { commands = { 'vibes.ui.rejectWithNote', 'vibes.ui.showAnnotations' }, resolvedLenses = true, lineText = true },
-    },
+    experimental = { vibes = { commands = vim.tbl_keys(commands), resolvedLenses = true, lineText = true } },
   }
   return {
     cmd = options.cmd,
@@ -62,15 +121,7 @@ function M.config()
     init_options = settings,
     settings = { vibes = settings },
     handlers = handlers(),
-    commands = {
-      ['vibes.ui.rejectWithNote'] = function(command, context)
-        require('vibes.commands.review').reject_with_note(context.bufnr, command.arguments[1])
-      end,
-      ['vibes.ui.showAnnotations'] = function(command)
-        local argument = command.arguments[1]
-        require('vibes.annotation_window').open(vim.uri_to_bufnr(argument.uri), argument.annotationIds)
-      end,
-    },
+    commands = commands,
   }
 end
 

@@ -1,6 +1,7 @@
 -- The status of a buffer: counts of lines and reviews, as text, as buffer variables and as an event.
 
 require('vibes.marks') -- draws before the event of this module
+local knowledge = require('vibes.knowledge')
 local provenance = require('vibes.provenance')
 local server = require('vibes.server')
 
@@ -14,13 +15,17 @@ local M = {}
 ---@field review integer Annotations that wait for a review, as in `:Vibes review`.
 ---@field lost integer Annotations whose lines could not be found.
 ---@field root? string Folder of the project.
+---@field claims? integer Claims of the knowledge base about the file, if the project has one.
+---@field stale? integer Those whose lines are not as they were quoted.
+---@field proposed? integer Proposals about the file that wait for a decision.
 
---- Returns the counts of a buffer; nil without placements.
+--- Returns the counts of a buffer; nil without placements, claims and proposals.
 ---@param bufnr integer
 ---@return vibes.Status?
 function M.counts(bufnr)
-  local response = provenance.get(bufnr)
-  if not response or #response.placements == 0 then
+  local response = provenance.get(bufnr) or { placements = {} }
+  local known = knowledge.counts(bufnr) or {}
+  if #response.placements + (known.claims or 0) + (known.pending or 0) == 0 then
     return nil
   end
   local counts = { ai = 0, claimed = 0, edited = 0, human = 0 }
@@ -40,10 +45,18 @@ function M.counts(bufnr)
     review = review,
     lost = #provenance.lost(bufnr),
     root = server.root(bufnr),
+    claims = known.claims,
+    stale = known.stale,
+    proposed = known.pending,
   }
 end
 
-local function format(counts)
+-- Returns the text; nil without annotations: claims are only in the counts.
+local function format(bufnr, counts)
+  local response = provenance.get(bufnr)
+  if not counts or not response or #response.placements == 0 then
+    return nil
+  end
   local function percent(count)
     return math.floor(100 * count / counts.lines + 0.5)
   end
@@ -61,8 +74,8 @@ end
 ---@param bufnr integer 0 for the current one
 ---@return string
 function M.text(bufnr)
-  local counts = M.counts(bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr)
-  return counts and format(counts) or ''
+  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
+  return format(bufnr, M.counts(bufnr)) or ''
 end
 
 -- Sets the variables and runs the event `User VibesUpdate`.
@@ -71,12 +84,13 @@ local function publish(bufnr)
     return
   end
   local counts = M.counts(bufnr)
-  vim.b[bufnr].vibes_status = counts and format(counts) or nil
+  vim.b[bufnr].vibes_status = format(bufnr, counts)
   vim.b[bufnr].vibes_status_dict = counts
   vim.api.nvim_exec_autocmds('User', { pattern = 'VibesUpdate', modeline = false, data = { buffer = bufnr } })
   vim.cmd.redrawstatus({ bang = true })
 end
 
 provenance.listen(publish)
+knowledge.listen(publish)
 
 return M

@@ -9,7 +9,7 @@ local M = {}
 ---@param bufnr integer
 function M.notify_why(bufnr)
   local why = 'nothing is recorded for this line'
-  if not server.root(bufnr) then
+  if not server.has_trail(bufnr) then
     why = 'there is no trail above this file: see :checkhealth vibes'
   elseif not provenance.get(bufnr) then
     why = 'the server has not answered yet; if it does not, see :checkhealth vibes'
@@ -26,6 +26,13 @@ function M.placement_at(target)
     M.notify_why(target.bufnr)
   end
   return placement
+end
+
+--- Returns the lines that a command is about, as an LSP range.
+---@param target table
+---@return table
+function M.lines(target)
+  return { start = { line = target.first - 1, character = 0 }, ['end'] = { line = target.last, character = 0 } }
 end
 
 --- Runs a command for the placement at the cursor, if there is one.

@@ -1,5 +1,6 @@
 -- `:[range]Vibes record create|modify|delete|function|decision|command|read|delegation|relation ...`: records what an AI did.
 
+local lines = require('vibes.commands.annotation').lines
 local placement_at = require('vibes.commands.annotation').placement_at
 local authors = require('vibes.authors')
 local plain = require('vibes.text').plain
@@ -17,10 +18,6 @@ local node_types = { record = 'annotation', entry = 'context', session = 'sessio
 local function prompt(words)
   local text = table.concat(words, ' ')
   return text ~= '' and { text = text, type = 'user_instruction' } or nil
-end
-
-local function lines(target)
-  return { start = { line = target.first - 1, character = 0 }, ['end'] = { line = target.last, character = 0 } }
 end
 
 local function notify_result(result)

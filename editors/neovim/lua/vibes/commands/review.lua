@@ -1,4 +1,4 @@
--- `:Vibes review` lists unreviewed annotations; `:[range]Vibes review approved|rejected [NOTE]` reviews them.
+-- `:Vibes review` lists what waits for a person; `:[range]Vibes review approved|rejected [NOTE]` reviews them.
 
 local annotation = require('vibes.commands.annotation')
 local queue = require('vibes.queue')
@@ -13,7 +13,7 @@ local M = { words = { 'approved', 'rejected' } }
 function M.review(bufnr, argument, callback)
   server.run_or_notify(bufnr, 'vibes.review', argument, function(result)
     vim.notify(('vibes: %d %s'):format(#result.reviewed, argument.verdict))
-    queue.refresh(bufnr)
+    queue.refresh()
     if callback then
       callback()
     end
@@ -22,9 +22,7 @@ end
 
 local function selection_of(target)
   if target.is_selection then
-    return {
-      range = { start = { line = target.first - 1, character = 0 }, ['end'] = { line = target.last, character = 0 } },
-    }
+    return { range = annotation.lines(target) }
   end
   local placement = annotation.placement_at(target)
   return placement and { annotationIds = { placement.annotationId } }
