@@ -141,7 +141,12 @@ def cited_file(project: Path, evidence: Members, source: Members | None) -> str 
         return None
     if locator.path is not None:
         return locator.path
-    if source is None or source["type"] != "file":
+    return None if source is None else file_of_source(project, source)
+
+
+def file_of_source(project: Path, source: Members) -> str | None:
+    """Return the path of the file that a source was captured from; None if it is no such path."""
+    if source["type"] != "file":
         return None
     path = str(source["locator"])
     try:

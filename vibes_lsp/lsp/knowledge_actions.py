@@ -15,8 +15,8 @@ from vibes_lsp.lsp.extensions import (
     CommandName,
     has_client_command,
 )
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import proposal_text
+from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.model.escaping import single_line
 
 _MAX_CITATIONS: Final = 8

@@ -11,8 +11,8 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.lsp.conversion import to_column, uri_in
-from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import state_words
+from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.escaping import single_line
 

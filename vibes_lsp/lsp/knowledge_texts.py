@@ -13,7 +13,7 @@ from typing import Any, Final
 from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_block, single_line, without_invisible

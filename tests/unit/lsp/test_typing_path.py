@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 from lsprotocol import types
 
+from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import drained, started, tell
 from vibes_lsp.lsp.extensions import ProvenanceParams
@@ -78,6 +79,7 @@ class Typist:
             (types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensParams(document)),
             (types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionParams(document, place, context)),
             ("vibes/provenance", ProvenanceParams(document, runs=True)),
+            (types.TEXT_DOCUMENT_COMPLETION, types.CompletionParams(document, place.start)),
         ):
             tell(self.server, method, params, id=next(self._numbers))
 
@@ -96,9 +98,11 @@ def test_the_watch_sees_what_is_asked_of_the_system(tmp_path: Path) -> None:
     assert any("open" in each.lower() for each in found)
 
 
-@pytest.fixture
-async def typist(tmp_path: Path) -> Any:
+@pytest.fixture(params=["trail", "trail and knowledge base"])
+async def typist(tmp_path: Path, request: pytest.FixtureRequest) -> Any:
     project = Project(tmp_path)
+    if "knowledge" in request.param:
+        KnowledgeFiles(tmp_path).cited("a.py", STORY, "L4-L7")
     project.config(risk_scoring={"enabled": True})
     project.environment()
     project.line("a.py", 10, 13, text=STORY, prompt=project.prompt("Compare."))
@@ -129,6 +133,18 @@ async def test_answers_while_typing_touch_no_file(typist: Typist) -> None:
         await drained()
     assert found == []
     assert not any(b'"error"' in message for message in typist.sink.messages)
+
+
+@pytest.mark.parametrize("typist", ["trail and knowledge base"], indirect=True)
+async def test_claims_follow_what_is_typed(typist: Typist) -> None:
+    typist.type(0, "\n")
+    typist.type(6, "x")
+    with system_calls() as calls:
+        knowledge = await typist.server.knowledge.about(typist.uri)
+    assert knowledge is not None
+    (placed,) = knowledge.placed
+    assert (placed.located.start, placed.located.end, placed.located.state) == (5, 8, "edited")
+    assert calls == []
 
 
 async def test_many_keys_are_published_once_in_the_pause(typist: Typist) -> None:

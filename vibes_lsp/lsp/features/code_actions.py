@@ -17,7 +17,7 @@ from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
 from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
+from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line

@@ -21,8 +21,8 @@ from vibes_lsp.lsp.extensions import (
     has_client_command,
     own_capability,
 )
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import lens_title
+from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING, lens_text
 from vibes_lsp.lsp.server import Server

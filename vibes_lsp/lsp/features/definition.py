@@ -1,4 +1,4 @@
-"""Definition and document links: from an AI's line to its record, and from there back.
+"""Definition and document links: from an AI's line to its record, from an id to what it names.
 
 In code there is an answer only where the cursor is on no name: the definition of a name is what
 other servers answer, and a second result would make every editor ask which one.
@@ -18,6 +18,7 @@ from vibes_lsp.lsp.audit_files import (
     references_in,
 )
 from vibes_lsp.lsp.conversion import to_characters, uri_in
+from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
@@ -36,6 +37,9 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location]:
         uri, position = params.text_document.uri, params.position
+        named = await knowledge_definition(ls, uri, position)
+        if named:
+            return named
         snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
         if snapshot is not None:
             return _records(ls, snapshot, position)

@@ -15,8 +15,9 @@ from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
+from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
 from vibes_lsp.lsp.knowledge_texts import hover_text
+from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.record_description import describe_reference
 from vibes_lsp.lsp.rendering import READING, Markup
@@ -39,7 +40,9 @@ def register(server: Server) -> None:
         found = _provenance_hover(ls, params)
         if knowledge is None:
             return found
-        return _with_claims(ls, found, knowledge, params.position.line + 1)
+        markup = Markup(_markup_kind(ls))
+        found = _with_claims(markup, found, knowledge, params.position.line + 1)
+        return found or await knowledge_hover(ls, knowledge.uri, params.position, markup)
 
 
 def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
@@ -56,13 +59,12 @@ def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | No
 
 
 def _with_claims(
-    ls: Server, found: types.Hover | None, knowledge: DocumentKnowledge, line: int
+    markup: Markup, found: types.Hover | None, knowledge: DocumentKnowledge, line: int
 ) -> types.Hover | None:
     """Return a hover with the claims and proposals whose evidence is on a line below it."""
     placed = knowledge.at(line, line)
     if not placed:
         return found
-    markup = Markup(_markup_kind(ls))
     contents = None if found is None else found.contents
     before = [contents.value] if isinstance(contents, types.MarkupContent) else []
     claims = hover_text(knowledge, placed, markup, datetime.now(UTC))

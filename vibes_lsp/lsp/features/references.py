@@ -14,6 +14,7 @@ from lsprotocol import types
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.audit_files import audit_position
+from vibes_lsp.lsp.knowledge_navigation import knowledge_references
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
@@ -32,17 +33,22 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
-        uri = params.text_document.uri
-        snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
-        if snapshot is None:
-            return await _from_audit_file(ls, uri, params.position)
-        member, wanted = _in_common(snapshot, params.position.line + 1)
-        owner = ls.projects.owner(uri)
-        if not wanted or owner is None:
-            return []
-        project = owner[0]
-        paths = [snapshot.path, *_files_with(snapshot.trail.trail, member, wanted)]
-        return await _locations(RecordPlaces(ls, project, snapshot), project, paths, member, wanted)
+        claims = await knowledge_references(ls, params.text_document.uri, params.position)
+        return claims + await _of_line(ls, params.text_document.uri, params.position)
+
+
+async def _of_line(ls: Server, uri: str, position: types.Position) -> list[types.Location]:
+    """Return what has the prompt or session in common with a line, or is named in an audit file."""
+    snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
+    if snapshot is None:
+        return await _from_audit_file(ls, uri, position)
+    member, wanted = _in_common(snapshot, position.line + 1)
+    owner = ls.projects.owner(uri)
+    if not wanted or owner is None:
+        return []
+    project = owner[0]
+    paths = [snapshot.path, *_files_with(snapshot.trail.trail, member, wanted)]
+    return await _locations(RecordPlaces(ls, project, snapshot), project, paths, member, wanted)
 
 
 def _in_common(snapshot: DocumentSnapshot, line: int) -> tuple[str, frozenset[str]]:

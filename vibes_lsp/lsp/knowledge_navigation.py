@@ -1,0 +1,238 @@
+"""From ids of a knowledge base to what they name and who names them; from lines to claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.conversion import path_of, to_characters, to_column, uri_in
+from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.server import Server
+
+if TYPE_CHECKING:
+    from vibes_lsp.knowledge.mentions import Mention, NamedObject
+
+_MAX_FILES: Final = 20
+_MAX_LOCATIONS: Final = 1_000
+_TEXT: Final = 400
+_NAME: Final = 80
+_MARKDOWN: Final = (".md", ".markdown")
+_TOP: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
+
+
+async def knowledge_definition(
+    ls: Server, uri: str, position: types.Position
+) -> list[types.Location]:
+    """Return what an id names: the lines of evidence, then the file of the object.
+
+    In a file of evidence every other word leads to the lines that are cited.
+    """
+    found = await _named_at(ls, uri, position)
+    if found is None:
+        return []
+    knowledge, named, _ = found
+    places: list[types.Location] = []
+    for each in named:
+        if each.kind.noun == "evidence":
+            places += await _lines(ls, knowledge, {each.id})
+        elif each.kind.noun == "source":
+            places += _file_of_source(knowledge, each)
+        places += _own_file(knowledge, each)
+    folder, _, name = knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/").partition("/")
+    if not places and folder == "evidence":
+        places = await _lines(ls, knowledge, {name.removesuffix(".yaml")})
+    return places
+
+
+async def knowledge_references(
+    ls: Server, uri: str, position: types.Position
+) -> list[types.Location]:
+    """Return who names an id, and the lines that it rests on; on cited lines, who cites them."""
+    found = await _named_at(ls, uri, position)
+    if found is None:
+        return await _citing(ls, uri, position.line + 1)
+    from vibes_lsp.knowledge.mentions import find_mentions  # noqa: PLC0415  # loads pydantic
+
+    knowledge, named, token = found
+    folder = knowledge.snapshot.path
+    texts = {
+        path.relative_to(folder).as_posix(): document.content
+        for each in ls.documents.uris()
+        if (path := path_of(each)) is not None
+        and path.is_relative_to(folder)
+        and (document := ls.documents.get(each)) is not None
+    }
+    work = partial(find_mentions, knowledge.snapshot, token, texts)
+    places = [
+        types.Location(target, _range(ls, each))
+        for each in await ls.run_in_thread(work)
+        if (target := uri_in(folder, each.path)) is not None
+    ]
+    evidence = {each.id for each in named if each.kind.noun == "evidence"}
+    for each in named:
+        if each.kind.noun == "claim":
+            evidence.update(map(str, each.members["evidence"]))
+        elif each.kind.noun == "source":
+            evidence.update(_evidence_of(knowledge, each.id))
+    return (places + await _lines(ls, knowledge, evidence))[:_MAX_LOCATIONS]
+
+
+async def knowledge_hover(
+    ls: Server, uri: str, position: types.Position, markup: Markup
+) -> types.Hover | None:
+    """Return what the object says that an id names."""
+    found = await _named_at(ls, uri, position)
+    if found is None or not found[1]:
+        return None
+    parts = [
+        markup.line_end.join(
+            (
+                markup.sentence(each.title, _TEXT),
+                SEPARATOR.join(
+                    (markup.strong(each.kind.noun.capitalize()), markup.quote(each.id, _NAME))
+                ),
+            )
+        )
+        for each in found[1]
+    ]
+    return types.Hover(types.MarkupContent(markup.kind, markup.rule.join(parts)))
+
+
+async def complete_ids(
+    ls: Server, uri: str, position: types.Position
+) -> types.CompletionList | None:
+    """Return the ids and words that can follow at a place; None where none belongs."""
+    knowledge, document = await ls.knowledge.about(uri), ls.documents.get(uri)
+    if knowledge is None or document is None or not _has_ids(knowledge):
+        return None
+    from vibes_lsp.knowledge.completion import complete  # noqa: PLC0415  # loads pydantic
+
+    before = list(document.text.lines[: position.line + 1])
+    if len(before) <= position.line:
+        before.append("")
+    column = to_characters(before[-1], position.character, ls.documents.encoding)
+    whole, before[-1] = before[-1], before[-1][:column]
+    is_own = knowledge.is_of_knowledge_base
+    path = knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/") if is_own else None
+    found = complete(knowledge.snapshot, path, before)
+    if found is None:
+        return None
+    start = to_column(whole, column - len(found.begun), ls.documents.encoding)
+    replaced = types.Range(types.Position(position.line, start), position)
+    items = [
+        types.CompletionItem(
+            each.text,
+            kind=types.CompletionItemKind.EnumMember
+            if each.kind is None
+            else types.CompletionItemKind.Reference,
+            detail=None
+            if each.kind is None
+            else Markup(types.MarkupKind.PlainText).quote(f"{each.kind}: {each.title}", 2 * _NAME),
+            filter_text=f"{each.text} {each.title}"[:_TEXT],
+            sort_text=f"{number:04}",
+            text_edit=types.TextEdit(replaced, each.text),
+        )
+        for number, each in enumerate(found.found)
+    ]
+    return types.CompletionList(is_incomplete=not found.is_complete, items=items)
+
+
+def _has_ids(knowledge: DocumentKnowledge) -> bool:
+    return knowledge.is_of_knowledge_base or knowledge.path.lower().endswith(_MARKDOWN)
+
+
+async def _named_at(
+    ls: Server, uri: str, position: types.Position
+) -> tuple[DocumentKnowledge, Sequence[NamedObject], str] | None:
+    """Return what the id at a position names; None where no id can be."""
+    knowledge, document = await ls.knowledge.about(uri), ls.documents.get(uri)
+    if knowledge is None or document is None or not _has_ids(knowledge):
+        return None
+    from vibes_lsp.knowledge.mentions import objects_named, token_at  # noqa: PLC0415  # pydantic
+
+    line = "".join(document.lines(position.line + 1, position.line + 1))
+    column = to_characters(line, position.character, ls.documents.encoding)
+    found = token_at(line, column, only_links=not knowledge.is_of_knowledge_base)
+    if found is None:
+        return None
+    return knowledge, objects_named(knowledge.snapshot, found[0]), found[0]
+
+
+async def _lines(
+    ls: Server, knowledge: DocumentKnowledge, evidence: Iterable[str]
+) -> list[types.Location]:
+    """Return where the lines of evidence are now."""
+    wanted = set(evidence)
+    found: list[types.Location] = []
+    paths = [
+        path
+        for path, citations in knowledge.snapshot.citations.items()
+        if any(each.evidence["id"] in wanted for each in citations)
+    ]
+    for path in sorted(paths)[:_MAX_FILES]:
+        uri = uri_in(knowledge.project, path)
+        about = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
+        for placed in () if about is None else about.placed:
+            place = _place(placed)
+            if place is not None and uri is not None and placed.citation.evidence["id"] in wanted:
+                found.append(types.Location(uri, place))
+    return found
+
+
+async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
+    """Return the files of the claims and proposals that cite a line."""
+    knowledge = await ls.knowledge.about(uri)
+    if knowledge is None:
+        return []
+    here = knowledge.at(line, line)
+    paths = [
+        *(f"claims/{each}.yaml" for placed in here for each in placed.citation.claims),
+        *(f"proposed/{each}.yaml" for placed in here for each in placed.citation.proposals),
+    ]
+    uris = (uri_in(knowledge.snapshot.path, path) for path in dict.fromkeys(paths))
+    return [types.Location(each, _TOP) for each in uris if each is not None][:_MAX_LOCATIONS]
+
+
+def _own_file(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
+    from vibes_lsp.knowledge.mentions import file_of  # noqa: PLC0415  # loads pydantic
+
+    uri = uri_in(knowledge.snapshot.path, file_of(named.kind, named.id))
+    return [] if uri is None else [types.Location(uri, _TOP)]
+
+
+def _file_of_source(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
+    """Return the file of the project that a source was captured from, if it is there."""
+    from vibes_lsp.knowledge.citations import file_of_source  # noqa: PLC0415  # loads pydantic
+
+    path = file_of_source(knowledge.project, named.members)
+    uri = None if path is None else uri_in(knowledge.project, path)
+    if path is None or uri is None or not (knowledge.project / path).is_file():
+        return []
+    return [types.Location(uri, _TOP)]
+
+
+def _evidence_of(knowledge: DocumentKnowledge, source: str) -> list[str]:
+    return [
+        str(each.evidence["id"])
+        for citations in knowledge.snapshot.citations.values()
+        for each in citations
+        if each.evidence["source_id"] == source
+    ]
+
+
+def _place(placed: PlacedCitation) -> types.Range | None:
+    start, end = placed.located.start, placed.located.end
+    if start is None or end is None:
+        return None
+    return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+
+
+def _range(ls: Server, mention: Mention) -> types.Range:
+    span, encoding = mention.span, ls.documents.encoding
+    end = span.start if span.end is None else span.end
+    columns = [to_column(mention.line, at, encoding) for at in (span.start, end)]
+    return types.Range(*(types.Position(span.line, column) for column in columns))
