@@ -18,6 +18,7 @@ from tests.server.test_hostile_text import (
     assert_renders_as_text,
     assert_visible,
 )
+from tests.server.test_knowledge_commands import lines
 
 CLIENT: Final = {
     "vibes": {
@@ -100,6 +101,13 @@ async def test_a_hover_has_claims_below_the_provenance_of_a_line(
     kb.proposal("p", "An agent says so.", kb.evidence("ev-p", kb.source("a.py", STORY), "L7"))
     uri = editor.open(project.annotated(prompt=project.prompt("Digest.")))
     above, both = await editor.hover(uri, 4), await editor.hover(uri, 7)
+    assert "Evidence: lines as quoted, written by an AI, not reviewed" in both
+    [claim] = (await editor.run("vibes.kbAt", {"uri": uri}))["claims"]
+    assert (claim["aiLines"]["verifiedLines"], claim["aiLines"]["unreviewedLines"]) == (2, 2)
+    assert len(claim["aiLines"]["annotationIds"]) == 1
+    await editor.run("vibes.review", {"uri": uri, "range": lines(6, 7), "verdict": "approved"})
+    approved = await editor.hover(uri, 7)
+    assert "Evidence: lines as quoted, written by an AI, approved by a person" in approved
     assert "Claim" not in above
     assert both.startswith(above.split("\n")[0])
     assert "“Claim c.”" in both

@@ -10,16 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from vibes_lsp.anchors.location import LineKind, State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, count_ai_lines, no_ai_lines
 from vibes_lsp.knowledge.citations import (
     CLOSED,
     Citation,
@@ -30,13 +32,10 @@ from vibes_lsp.knowledge.citations import (
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
 from vibes_lsp.knowledge.objects import Kind
 from vibes_lsp.knowledge.provenance_sources import PROVENANCE_MEMBER
-from vibes_lsp.model.members import Members
-from vibes_lsp.reports.blame import blame_file, line_kind, line_owners
+from vibes_lsp.reports.blame import blame_file
 from vibes_lsp.reports.placements import is_settled
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
-
-_AI: Final = frozenset({LineKind.AI, LineKind.CLAIMED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +47,7 @@ class EvidenceAuthorship:
         path: The file, relative to the project of the knowledge base; None if it names no lines.
         state: How the lines were found; None if it names none.
         lines: First and last line now; None if they are not found.
-        verified: Lines that are proven to be as an AI wrote them.
-        claimed: Lines that a record claims for an AI, without proof.
-        unreviewed: Of both, those that no person has approved as they are now.
-        annotations: The ids of the annotations that own these lines.
+        ai: Those of its lines that an AI wrote.
         is_trail: Whether the source is the trail itself, and so an AI's word.
     """
 
@@ -59,21 +55,18 @@ class EvidenceAuthorship:
     path: str | None = None
     state: State | None = None
     lines: tuple[int, int] | None = None
-    verified: int = 0
-    claimed: int = 0
-    unreviewed: int = 0
-    annotations: tuple[str, ...] = ()
+    ai: AiLines = field(default_factory=AiLines)
     is_trail: bool = False
 
     @property
     def is_ai_written(self) -> bool:
         """Whether an AI wrote at least one of its lines, as far as the trail says."""
-        return bool(self.verified or self.claimed or self.is_trail)
+        return bool(self.ai) or self.is_trail
 
     @property
     def is_unreviewed(self) -> bool:
         """Whether it has lines that an AI wrote and no person approved."""
-        return bool(self.unreviewed or self.is_trail)
+        return self.ai.unreviewed > 0 or self.is_trail
 
     @property
     def supports(self) -> bool:
@@ -89,10 +82,10 @@ class EvidenceAuthorship:
             "line_start": None if self.lines is None else self.lines[0],
             "line_end": None if self.lines is None else self.lines[1],
             "ai_written": self.is_ai_written,
-            "verified_lines": self.verified,
-            "claimed_lines": self.claimed,
-            "unreviewed_lines": self.unreviewed,
-            "annotation_ids": list(self.annotations),
+            "verified_lines": self.ai.verified,
+            "claimed_lines": self.ai.claimed,
+            "unreviewed_lines": self.ai.unreviewed,
+            "annotation_ids": list(self.ai.annotations),
             "from_trail": self.is_trail,
         }
 
@@ -228,52 +221,18 @@ def _in_file(
         for identifier in (*identifiers, *sources):
             yield EvidenceAuthorship(identifier, path, State.LOST)
         return
-    owned = trails.owned_lines(project, path, text)
+    count = trails.counter(project, path, text)
     for identifier, where in zip(
         identifiers, place_evidence([lines for _, lines in cited], text), strict=True
     ):
         if where.start is None or where.end is None:
             yield EvidenceAuthorship(identifier, path, State.LOST)
         else:
-            yield _count(identifier, path, where.state, (where.start, where.end), owned)
+            lines = where.start, where.end
+            yield EvidenceAuthorship(identifier, path, where.state, lines, count(*lines))
     for identifier in sources:
-        everything = (1, max(len(text.lines), 1))
-        yield _count(identifier, path, State.UNVERIFIED, everything, owned)
-
-
-def _count(
-    identifier: str,
-    path: str,
-    state: State,
-    lines: tuple[int, int],
-    owned: Mapping[int, _OwnedLine],
-) -> EvidenceAuthorship:
-    found = [owned[line] for line in range(lines[0], lines[1] + 1) if line in owned]
-    return EvidenceAuthorship(
-        identifier,
-        path,
-        state,
-        lines,
-        verified=sum(each.kind is LineKind.AI for each in found),
-        claimed=sum(each.kind is LineKind.CLAIMED for each in found),
-        unreviewed=sum(not each.is_reviewed for each in found),
-        annotations=tuple(dict.fromkeys(each.annotation for each in found)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _OwnedLine:
-    """A line that an AI wrote.
-
-    Attributes:
-        annotation: The id of the annotation that owns it.
-        kind: Whether that is proven.
-        is_reviewed: Whether a person approved the annotation as it is now.
-    """
-
-    annotation: str
-    kind: LineKind
-    is_reviewed: bool
+        lines = 1, max(len(text.lines), 1)
+        yield EvidenceAuthorship(identifier, path, State.UNVERIFIED, lines, count(*lines))
 
 
 @dataclass(slots=True)
@@ -283,27 +242,21 @@ class _Trails:
     _stack: ExitStack
     _open: dict[Path, tuple[ProjectLocator, Scorer]] = field(default_factory=dict)
 
-    def owned_lines(self, project: Path, path: str, text: Text) -> dict[int, _OwnedLine]:
-        """Return the lines of a file that an AI wrote; none without a trail above it."""
+    def counter(self, project: Path, path: str, text: Text) -> CountAiLines:
+        """Return what counts the AI lines from a first to a last line of a file."""
         file = project / path
         try:
             directory = find_audit_dir(file.parent)
             name = file.relative_to(directory.project).as_posix()
-        except (AuditDirNotFound, ValueError):
-            return {}
+        except (AuditDirNotFound, ValueError):  # no trail says anything about it
+            return no_ai_lines
         locator, scorer = self._opened(directory)
         blame = blame_file(locator, name, text, scorer)
-        reviewed: dict[str, bool] = {}
-        found = {}
-        for line, placement in line_owners(blame.placements).items():
-            kind, identifier = line_kind(placement, line), placement.current.id
-            if kind not in _AI:
-                continue
-            if identifier not in reviewed:
-                facts: Members = blame.report.placement(placement)
-                reviewed[identifier] = is_settled(facts["review"])
-            found[line] = _OwnedLine(identifier, kind, reviewed[identifier])
-        return found
+
+        def is_reviewed(placement: Placement) -> bool:
+            return is_settled(blame.report.placement(placement)["review"])
+
+        return lambda first, last: count_ai_lines(blame.placements, first, last, is_reviewed)
 
     def _opened(self, directory: AuditDir) -> tuple[ProjectLocator, Scorer]:
         if directory.path not in self._open:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
+from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, no_ai_lines
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.model.ages import describe_age
@@ -31,7 +32,9 @@ _STATES: Final = {
 }
 
 
-def claim_members(knowledge: DocumentKnowledge, placed: PlacedCitation) -> Iterator[dict[str, Any]]:
+def claim_members(
+    knowledge: DocumentKnowledge, placed: PlacedCitation, count: CountAiLines = no_ai_lines
+) -> Iterator[dict[str, Any]]:
     """Yield the claims that cite one piece of evidence, as `vibes.kbAt` has them."""
     for identifier in placed.citation.claims:
         claim = knowledge.snapshot.claim(identifier)
@@ -45,18 +48,18 @@ def claim_members(knowledge: DocumentKnowledge, placed: PlacedCitation) -> Itera
                 "approvedBy": claim.get("approved_by"),
                 "updatedAt": claim["updated_at"],
                 "lastConfirmedAt": claim.get("last_confirmed_at"),
-                **_place_members(placed),
+                **_place_members(placed, count),
             }
 
 
 def proposal_members(
-    knowledge: DocumentKnowledge, placed: PlacedCitation
+    knowledge: DocumentKnowledge, placed: PlacedCitation, count: CountAiLines = no_ai_lines
 ) -> Iterator[dict[str, Any]]:
     """Yield the proposals that cite one piece of evidence, as `vibes.kbAt` has them."""
     for identifier in placed.citation.proposals:
         proposal = knowledge.snapshot.proposal(identifier)
         if proposal is not None:
-            yield {**describe_proposal(proposal), **_place_members(placed)}
+            yield {**describe_proposal(proposal), **_place_members(placed, count)}
 
 
 def describe_proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,9 +92,10 @@ def state_words(placed: PlacedCitation) -> str:
     return f"{words}, may be elsewhere" if placed.located.ambiguous else words
 
 
-def _place_members(placed: PlacedCitation) -> dict[str, Any]:
+def _place_members(placed: PlacedCitation, count: CountAiLines) -> dict[str, Any]:
     evidence, located = placed.citation.evidence, placed.located
     start, end = located.start, located.end
+    ai = AiLines() if start is None or end is None else count(start, end)
     lines = (
         None
         if start is None or end is None
@@ -109,20 +113,25 @@ def _place_members(placed: PlacedCitation) -> dict[str, Any]:
         "recordedLineEnd": placed.lines.recorded.end,
         "state": located.state.value,
         "ambiguous": located.ambiguous,
-        "stateText": state_words(placed),
+        "stateText": ", ".join(each for each in (state_words(placed), ai.words()) if each),
+        "aiLines": ai.as_json() if ai else None,
     }
 
 
 def hover_text(
-    knowledge: DocumentKnowledge, placed: Sequence[PlacedCitation], markup: Markup, now: datetime
+    knowledge: DocumentKnowledge,
+    placed: Sequence[PlacedCitation],
+    markup: Markup,
+    now: datetime,
+    count: CountAiLines = no_ai_lines,
 ) -> list[str]:
     """Return one text for each claim and each proposal on a line, as far as there is room."""
     texts = (
         text
         for each in placed
         for text in chain(
-            (_claim_text(claim, markup, now) for claim in claim_members(knowledge, each)),
-            (_proposal_text(found, markup) for found in proposal_members(knowledge, each)),
+            (_claim_text(claim, markup, now) for claim in claim_members(knowledge, each, count)),
+            (_proposal_text(found, markup) for found in proposal_members(knowledge, each, count)),
         )
     )
     found = list(islice(texts, _MAX_SHOWN))
@@ -160,19 +169,23 @@ def _proposal_text(proposal: Mapping[str, Any], markup: Markup) -> str:
 
 
 def claims_document(
-    knowledge: DocumentKnowledge, wanted: Collection[str], markup: Markup, now: datetime
+    knowledge: DocumentKnowledge,
+    wanted: Collection[str],
+    markup: Markup,
+    now: datetime,
+    count: CountAiLines = no_ai_lines,
 ) -> str:
     """Return claims and proposals of a file with their quotes, as one text."""
     parts: list[str] = []
     for placed in knowledge.placed:
         texts = [
             _claim_text(claim, markup, now)
-            for claim in claim_members(knowledge, placed)
+            for claim in claim_members(knowledge, placed, count)
             if claim["claimId"] in wanted
         ]
         texts += [
             _proposal_text(proposal, markup)
-            for proposal in proposal_members(knowledge, placed)
+            for proposal in proposal_members(knowledge, placed, count)
             if proposal["proposalId"] in wanted
         ]
         if texts:

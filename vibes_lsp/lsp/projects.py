@@ -20,6 +20,7 @@ from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.pending_completions import PendingCompletions
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
@@ -418,6 +419,14 @@ class Projects:
             return project.read().document_snapshot(uri, path, document)
         except UnreadableFile:
             return None
+
+    def ai_lines_of(self, uri: str) -> CountAiLines:
+        """Return what counts the lines of a file that an AI wrote; none while its trail is read."""
+        try:
+            snapshot = self.snapshot(uri)
+        except StillReading:
+            snapshot = None
+        return no_ai_lines if snapshot is None else snapshot.ai_lines
 
     def tracker(self, uri: str) -> PlacementTracker | None:
         """Return the placements that follow a document; None if it has to be placed again."""

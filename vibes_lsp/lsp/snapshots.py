@@ -16,9 +16,10 @@ from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annota
 from vibes_lsp.index.pending_completions import PendingCompletions
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.reports.placements import PlacementReport, is_settled
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig
 
@@ -162,6 +163,14 @@ class DocumentSnapshot:
     placements: tuple[Placement, ...]
     report: PlacementReport
     is_provisional: bool
+
+    def ai_lines(self, first: int, last: int) -> AiLines:
+        """Count the lines that an AI wrote, from `first` to `last`, 1-based and inclusive."""
+
+        def is_reviewed(placement: Placement) -> bool:
+            return is_settled(self.report.placement(placement)["review"])
+
+        return count_ai_lines(self.placements, first, last, is_reviewed)
 
     def note_at(self, line: int) -> NotedLines | None:
         """Return what git-ai's notes say about a line, 1-based; None where they say nothing."""

@@ -41,7 +41,7 @@ def register(server: Server) -> None:
         if knowledge is None:
             return found
         markup = Markup(_markup_kind(ls))
-        found = _with_claims(markup, found, knowledge, params.position.line + 1)
+        found = _with_claims(ls, markup, found, knowledge, params.position.line + 1)
         return found or await knowledge_hover(ls, knowledge.uri, params.position, markup)
 
 
@@ -59,7 +59,11 @@ def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | No
 
 
 def _with_claims(
-    markup: Markup, found: types.Hover | None, knowledge: DocumentKnowledge, line: int
+    ls: Server,
+    markup: Markup,
+    found: types.Hover | None,
+    knowledge: DocumentKnowledge,
+    line: int,
 ) -> types.Hover | None:
     """Return a hover with the claims and proposals whose evidence is on a line below it."""
     placed = knowledge.at(line, line)
@@ -67,7 +71,8 @@ def _with_claims(
         return found
     contents = None if found is None else found.contents
     before = [contents.value] if isinstance(contents, types.MarkupContent) else []
-    claims = hover_text(knowledge, placed, markup, datetime.now(UTC))
+    count = ls.projects.ai_lines_of(knowledge.uri)
+    claims = hover_text(knowledge, placed, markup, datetime.now(UTC), count)
     start, end = placed[0].located.start or line, placed[0].located.end or line
     evidence = types.Range(types.Position(start - 1, 0), types.Position(end, 0))
     value = markup.rule.join([*before, *claims])

@@ -237,14 +237,16 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
         if knowledge is None:
             return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
-        within = arguments.range
+        within, count = arguments.range, ls.projects.ai_lines_of(arguments.uri)
         placed = knowledge.placed if within is None else knowledge.at(*_lines(within))
         return {
             "uri": arguments.uri,
             "version": knowledge.version,
             "project": knowledge.project.as_uri(),
-            "claims": [claim for each in placed for claim in claim_members(knowledge, each)],
-            "pending": [found for each in placed for found in proposal_members(knowledge, each)],
+            "claims": [claim for each in placed for claim in claim_members(knowledge, each, count)],
+            "pending": [
+                found for each in placed for found in proposal_members(knowledge, each, count)
+            ],
         }
 
     @server.command(CommandName.KB_SHOW)
@@ -255,7 +257,8 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         is_plain = arguments.format == types.MarkupKind.PlainText
         markup = Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
         wanted = {*arguments.claimIds, *arguments.proposalIds}
-        text = claims_document(knowledge, wanted, markup, datetime.now(UTC))
+        count = ls.projects.ai_lines_of(arguments.uri)
+        text = claims_document(knowledge, wanted, markup, datetime.now(UTC), count)
         uri = await shown.show(ls, "claims.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
