@@ -98,3 +98,34 @@ def test_a_hostile_claim_does_not_reach_the_terminal(kb: Shell) -> None:
     printed = kb("pending")
     assert "\x1b" not in printed
     assert "\u202e" not in printed
+
+
+HIDING = "safe\x1b[2J\x9b31m\u202egnp\u200b\x07\u2028done"
+"""Text that clears the terminal, reverses what follows, and has invisible characters."""
+
+
+def test_hostile_text_is_inert_in_every_output(kb: Shell, tmp_path: Path) -> None:
+    """A peer or a repository can write any text; what we print has no control characters."""
+    members = {"id": "hostile", "text": HIDING, "evidence": [HIDING[:4]], "tags": [HIDING]}
+    folder = tmp_path / ".vouch"
+    (folder / "claims/hostile.yaml").write_text(json.dumps(members))
+    (folder / "claims/broken.yaml").write_text(json.dumps({**members, HIDING: HIDING, "id": []}))
+    page = json.dumps({"id": "hostile", "title": HIDING})
+    (folder / "pages/hostile.md").write_text(f"---\n{page}\n---\n{HIDING}\n")
+    proposal = {"id": "p", "kind": "claim", "proposed_by": HIDING, "payload": members}
+    (folder / "proposed/p.yaml").write_text(json.dumps(proposal))
+    event = {"id": "x", "event": HIDING, "actor": HIDING, "created_at": HIDING}
+    log = folder / "audit.log.jsonl"
+    log.write_text(json.dumps({**event, "object_ids": [HIDING]}) + "\n")
+    for arguments, code in (
+        (("pending",), 0), (("pending", "--json"), 0), (("show", "p"), 0),
+        (("search", "safe"), 0), (("search", "safe", "--json"), 0), (("context", "safe"), 0),
+        (("read-claim", "hostile"), 0), (("read-page", "hostile"), 0), (("list-claims",), 0),
+        (("list-pages", "--json"), 0), (("cite", "hostile"), 0), (("audit",), 0),
+        (("audit", "--json"), 0), (("lint",), 1), (("doctor",), 1),
+        (("approve", HIDING), 1), (("read-claim", HIDING), 2), (("archive", HIDING), 2),
+        (("expire", "--days", "1"), 0),
+    ):  # fmt: skip
+        printed = kb(*arguments, code=code)
+        hidden = {each for each in printed if not each.isprintable() and each not in "\n\t"}
+        assert not hidden, (arguments, hidden)

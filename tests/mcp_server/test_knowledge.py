@@ -14,6 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from tests.conformance.vouch.server import METHODS
 from tests.mcp_server.clients import VIBES
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
+from vibes_lsp.knowledge.object_format import dump_page, dump_yaml
 from vibes_lsp.knowledge.review_gate import ReviewGate
 
 if TYPE_CHECKING:
@@ -128,3 +129,31 @@ def test_hostile_arguments_are_refused_and_change_nothing(
 
     asyncio.run(talk())
     assert not outside.exists()
+
+
+def test_hidden_text_of_a_claim_is_visible_to_an_agent(knowledge: KnowledgeBase) -> None:
+    hidden = "safe\u202e\u200b\U000e0041\x9b done"
+    members = {"id": "hostile", "text": hidden, "evidence": ["a"]}
+    (knowledge.path / "claims/hostile.yaml").write_bytes(dump_yaml(members))
+    page = {"id": "hostile", "title": hidden, "body": hidden}
+    (knowledge.path / "pages/hostile.md").write_bytes(dump_page(page))
+
+    async def talk() -> None:
+        async with connected(knowledge) as client:
+            answers = []
+            for tool, arguments in (
+                ("kb_search", {"query": "safe"}),
+                ("kb_context", {"task": "safe"}),
+                ("kb_read_claim", {"id": "hostile"}),
+                ("kb_read_page", {"id": "hostile"}),
+            ):
+                answers.append((await client.call_tool(tool, arguments)).model_dump_json())
+            answers += [
+                (await client.read_resource(uri)).model_dump_json()
+                for uri in ("vouch://claims/hostile", "vouch://pages/hostile")
+            ]
+            for answer in answers:
+                assert "safe" in answer
+                assert not any(each in answer for each in hidden if not each.isprintable())
+
+    asyncio.run(talk())

@@ -23,6 +23,7 @@ from vibes_lsp.cli.output import (
     print_line,
 )
 from vibes_lsp.errors import VibesError
+from vibes_lsp.knowledge.knowledge_base import MAX_DAYS
 from vibes_lsp.knowledge.review_gate import ReviewGate
 
 _KB_PATH: Final = "VOUCH_KB_PATH"
@@ -271,7 +272,9 @@ def crystallize(context: click.Context, session_id: str, no_page: bool) -> None:
 
 @click.command("expire")
 @click.option("--apply", "is_applied", is_flag=True, help="Reject them; otherwise only list them.")
-@click.option("--days", type=click.IntRange(min=1), help="Days they waited (default: settings).")
+@click.option(
+    "--days", type=click.IntRange(1, MAX_DAYS), help="Days they waited (default: settings)."
+)
 def expire(is_applied: bool, days: int | None) -> None:
     """Reject proposals that waited for too long."""
     knowledge = open_knowledge_base()

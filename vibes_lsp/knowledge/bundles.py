@@ -1,25 +1,31 @@
 """Bundles: a knowledge base as one archive with a manifest of hashes, both ways (vouch 8).
 
-A bundle is untrusted. Its members are read one by one within limits; only regular files with the
-names of objects are accepted, each valid, with the hash of the manifest, and with what it refers to
-either in the bundle or in the knowledge base.
+A bundle is untrusted. It is imported only if each object is valid, with the hash of the manifest,
+and with what it refers to either in the bundle or in the knowledge base. Captured bytes are hashed
+as they pass, and read again when they are imported, so that memory holds one source at a time.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
 import json
-import tarfile
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from vibes_lsp.errors import InvalidObject, MalformedJson, RefusedWrite, UnreadableFile, VibesError
+from vibes_lsp.knowledge.bundle_archive import (
+    KINDS,
+    MANIFEST,
+    SETTINGS,
+    BundleMember,
+    members_of,
+    pack,
+    place,
+    unpack,
+)
 from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
 from vibes_lsp.knowledge.object_format import MAX_OBJECT
@@ -29,21 +35,13 @@ from vibes_lsp.knowledge.objects import (
     Kind,
     KnowledgeObject,
     Page,
-    is_id,
-    is_source_id,
 )
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.store.files import read_file, replace_file, write_temporary
 
 _FORMAT: Final = "0.1"
-_MANIFEST: Final = "manifest.json"
-_SETTINGS: Final = "config.yaml"
-_KINDS: Final = tuple(kind for kind in Kind if kind is not Kind.PENDING)
-_MAX_FILES: Final = 200_000
-_MAX_BYTES: Final = 1 << 30
-"""Most bytes of a bundle when unpacked."""
-_MAX_MANIFEST: Final = 64 << 20
 _MAX_ISSUES: Final = 100
+_MAX_EVENT_IDS: Final = 5_000
 
 OnConflict = Literal["skip", "overwrite", "fail"]
 
@@ -79,7 +77,7 @@ class CheckedBundle:
     """
 
     bundle_id: str
-    contents: Mapping[str, bytes]
+    contents: Mapping[str, BundleMember]
     new: tuple[str, ...]
     conflicting: tuple[str, ...]
     identical: tuple[str, ...]
@@ -136,7 +134,7 @@ def export_bundle(
                 for path in sorted(contents)
             ],
         }
-        data = _pack({_MANIFEST: json.dumps(manifest, indent=1).encode(), **contents}, now)
+        data = pack({MANIFEST: json.dumps(manifest, indent=1).encode(), **contents}, now)
         folder = target.absolute().parent
         if not folder.is_dir():
             raise RefusedWrite(f"cannot write {target}: no such folder")
@@ -156,18 +154,19 @@ def check_bundle(path: Path, knowledge: KnowledgeBase | None = None) -> CheckedB
         UnreadableFile: It is no archive, has no manifest, or exceeds the limits.
     """
     issues: list[str] = []
-    packed = _unpack(path, issues)
-    expected = _manifest(packed.pop(_MANIFEST, None), issues)
-    contents: dict[str, bytes] = {}
-    for name, data in packed.items():
+    packed = unpack(path, issues)
+    manifest = packed.pop(MANIFEST, None)
+    expected = _manifest(None if manifest is None else manifest.data, issues)
+    contents: dict[str, BundleMember] = {}
+    for name, member in packed.items():
         if name not in expected:
             issues.append(f"{name}: not in the manifest")
-        elif hashlib.sha256(data).hexdigest() != expected[name]:
+        elif member.sha256 != expected[name]:
             issues.append(f"{name}: its hash is not that of the manifest")
         else:
-            contents[name] = data
+            contents[name] = member
     issues += [f"{name}: missing" for name in expected if name not in packed]
-    contents.pop(_SETTINGS, None)  # the settings of another project are not taken over
+    contents.pop(SETTINGS, None)  # the settings of another project are not taken over
     if knowledge is not None:
         issues += _object_issues(knowledge, contents)
     new, conflicting, identical = _compare(knowledge, contents)
@@ -214,20 +213,20 @@ def import_bundle(
             for name in checked.conflicting
             if on_conflict == "overwrite" and not name.startswith(final)
         )
-        for name in (*checked.new, *overwritten):
-            _write(change, name, checked.contents[name])
+        _write(change, path, checked, {*checked.new, *overwritten})
         skipped = tuple(name for name in checked.conflicting if name not in overwritten)
         details = {
             "imported": len(checked.new),
             "skipped": len(skipped),
             "overwritten": len(overwritten),
+            "decided": _decisions(checked.new),
         }
         change.record("bundle.import", [path.name], details)
     return ImportedBundle(checked.new, overwritten, skipped, checked.identical)
 
 
 def _contents(knowledge: KnowledgeBase, *, with_decisions: bool) -> Iterator[tuple[str, bytes]]:
-    for kind in _KINDS:
+    for kind in KINDS:
         if kind is Kind.DECISION and not with_decisions:
             continue
         for file in knowledge.files(kind):
@@ -238,81 +237,9 @@ def _contents(knowledge: KnowledgeBase, *, with_decisions: bool) -> Iterator[tup
                 data = read_file(path, limit=MAX_SOURCE)
                 if data is not None and not path.is_symlink():
                     yield path.relative_to(knowledge.path).as_posix(), data
-    data = read_file(knowledge.path / _SETTINGS, limit=MAX_OBJECT)
+    data = read_file(knowledge.path / SETTINGS, limit=MAX_OBJECT)
     if data is not None:
-        yield _SETTINGS, data
-
-
-def _pack(contents: Mapping[str, bytes], now: datetime) -> bytes:
-    """Return an archive, the manifest first; equal for equal contents and times."""
-    buffer = io.BytesIO()
-    with (
-        gzip.GzipFile(fileobj=buffer, mode="wb", mtime=int(now.timestamp())) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
-    ):
-        for name in sorted(contents, key=lambda each: (each != _MANIFEST, each)):
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(contents[name]), 0o644
-            member.mtime = int(now.timestamp())
-            archive.addfile(member, io.BytesIO(contents[name]))
-    return buffer.getvalue()
-
-
-def _unpack(path: Path, issues: list[str]) -> dict[str, bytes]:
-    """Return the regular files of an archive; what else it has is an issue."""
-    found: dict[str, bytes] = {}
-    folded: set[str] = set()
-    size = 0
-    try:
-        with tarfile.open(path, mode="r:gz") as archive:
-            for member in archive:
-                name = member.name
-                if member.isdir():
-                    continue
-                problem = _member_issue(member)
-                if problem is None and name.casefold() in folded:
-                    problem = "another member has this name"
-                size += member.size
-                if len(found) >= _MAX_FILES or size > _MAX_BYTES:
-                    raise UnreadableFile(f"{path.name} is too large when unpacked")
-                if problem is not None:
-                    issues.append(f"{name[:200]!r}: {problem}")
-                    continue
-                file = archive.extractfile(member)
-                found[name] = b"" if file is None else file.read()
-                folded.add(name.casefold())
-    except (tarfile.TarError, OSError, EOFError, zlib.error, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no .tar.gz archive"
-        raise UnreadableFile(f"{path.name} cannot be read: {reason}") from None
-    return found
-
-
-def _member_issue(member: tarfile.TarInfo) -> str | None:
-    if not member.isreg():
-        return "is no regular file"
-    limit = _MAX_MANIFEST if member.name == _MANIFEST else MAX_SOURCE
-    if member.size > limit:
-        return f"{member.size:,} bytes, expected at most {limit:,}"
-    if member.name not in (_MANIFEST, _SETTINGS) and _place(member.name) is None:
-        return "is no file of a knowledge base"
-    return None
-
-
-def _place(name: str) -> tuple[Kind, str] | None:
-    """Return the kind and id that a path of a bundle stands for; None for any other path."""
-    parts = name.split("/")
-    try:
-        kind = Kind(parts[0])
-    except ValueError:
-        return None
-    if kind is Kind.SOURCE:
-        is_file = len(parts) == 3 and parts[2] in ("meta.yaml", "content")
-        return (kind, parts[1]) if is_file and is_source_id(parts[1]) else None
-    ending = ".md" if kind is Kind.PAGE else ".yaml"
-    if kind not in _KINDS or len(parts) != 2 or not parts[1].endswith(ending):
-        return None
-    identifier = parts[1].removesuffix(ending)
-    return (kind, identifier) if is_id(identifier) else None
+        yield SETTINGS, data
 
 
 def _manifest(data: bytes | None, issues: list[str]) -> dict[str, str]:
@@ -321,20 +248,20 @@ def _manifest(data: bytes | None, issues: list[str]) -> dict[str, str]:
         files: Any = parse_object(data or b"")["files"]
         return {str(each["path"]): str(each["sha256"]) for each in files}
     except (MalformedJson, KeyError, TypeError):
-        issues.append(f"{_MANIFEST}: missing, or not of the expected form")
+        issues.append(f"{MANIFEST}: missing, or not of the expected form")
         return {}
 
 
-def _object_issues(knowledge: KnowledgeBase, contents: Mapping[str, bytes]) -> Iterator[str]:
+def _object_issues(knowledge: KnowledgeBase, contents: Mapping[str, BundleMember]) -> Iterator[str]:
     found: dict[tuple[Kind, str], KnowledgeObject] = {}
-    for name, data in contents.items():
-        kind, identifier = _place(name) or (Kind.SOURCE, "")
-        if name.endswith("/content"):
-            if hashlib.sha256(data).hexdigest() != identifier:
+    for name, member in contents.items():
+        kind, identifier = place(name) or (Kind.SOURCE, "")
+        if member.data is None:
+            if member.sha256 != identifier:
                 yield f"{name}: its hash is not the id of the source"
             continue
         try:
-            found[kind, identifier] = knowledge.parse(kind, identifier, data)
+            found[kind, identifier] = knowledge.parse(kind, identifier, member.data)
         except InvalidObject as error:
             yield error.message
 
@@ -367,29 +294,58 @@ def _dangling(found: KnowledgeObject, exists: Any) -> list[str]:
 
 
 def _compare(
-    knowledge: KnowledgeBase | None, contents: Mapping[str, bytes]
+    knowledge: KnowledgeBase | None, contents: Mapping[str, BundleMember]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the paths that are new, conflicting and identical."""
     new: list[str] = []
     conflicting: list[str] = []
     identical: list[str] = []
-    for name, data in sorted(contents.items()):
-        present = None
-        if knowledge is not None:
-            try:
-                present = read_file(knowledge.path / name, limit=MAX_SOURCE)
-            except VibesError:
-                present = b""
-        (new if present is None else identical if present == data else conflicting).append(name)
+    for name in sorted(contents):
+        present = None if knowledge is None else _present_hash(knowledge, name)
+        is_same = present == contents[name].sha256
+        (new if present is None else identical if is_same else conflicting).append(name)
     return tuple(new), tuple(conflicting), tuple(identical)
 
 
-def _write(change: Change, name: str, data: bytes) -> None:
-    kind, identifier = _place(name) or (Kind.SOURCE, "")
-    if name.endswith("/content"):
-        change.write_content(identifier, data)
-    else:
-        change.write(kind, identifier, data)
+def _present_hash(knowledge: KnowledgeBase, name: str) -> str | None:
+    """Return the hash of the file that is there; empty for one that cannot be read."""
+    try:
+        data = read_file(knowledge.path / name, limit=MAX_SOURCE)
+    except VibesError:
+        return ""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _write(change: Change, path: Path, checked: CheckedBundle, wanted: set[str]) -> None:
+    """Write files of a bundle, whose captured bytes are read from the archive again.
+
+    Raises:
+        VibesError: The archive changed meanwhile, or a file cannot be written.
+    """
+    for name in sorted(wanted):
+        kind, identifier = place(name) or (Kind.SOURCE, "")
+        data = checked.contents[name].data
+        if data is not None:
+            change.write(kind, identifier, data)
+    left = {name for name in wanted if name.endswith("/content")}
+    if left:
+        for name, blocks in members_of(path, []):
+            if name in left:
+                content = b"".join(blocks)
+                identifier = name.split("/")[1]
+                if hashlib.sha256(content).hexdigest() != identifier:
+                    break
+                change.write_content(identifier, content)
+                left.remove(name)
+    if left:
+        raise UnreadableFile(f"{path.name} has changed since it was checked")
+
+
+def _decisions(names: Iterable[str]) -> list[str]:
+    """Return the proposals that come with their decisions, for the audit log."""
+    folder = f"{Kind.DECISION}/"
+    found = (name for name in names if name.startswith(folder))
+    return [name.removeprefix(folder).removesuffix(".yaml") for name in found][:_MAX_EVENT_IDS]
 
 
 def _bundle_id(hashes: Mapping[str, str]) -> str:

@@ -10,6 +10,8 @@ from typing import Any, Final
 from vibes_lsp.knowledge.object_index import Hit, ObjectIndex
 from vibes_lsp.knowledge.objects import Kind
 
+CLOCK_SKEW: Final = timedelta(days=1)
+"""How far ahead of ours the clock of another computer may be."""
 _FRESH: Final = timedelta(days=30)
 _STALE: Final = timedelta(days=180)
 _MAX_WORDS: Final = 32
@@ -194,7 +196,7 @@ def _citations(kind: Kind, members: dict[str, Any]) -> list[str]:
 
 def _freshness(members: dict[str, Any], now: datetime) -> str:
     confirmed, updated = _moment(members, "last_confirmed_at"), _moment(members, "updated_at")
-    if confirmed is not None and now - confirmed <= _FRESH:
+    if confirmed is not None and -CLOCK_SKEW <= now - confirmed <= _FRESH:
         return "fresh"
     return "stale" if updated is not None and now - updated > _STALE else "unknown"
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.knowledge.audit_log import check_chain
+from vibes_lsp.knowledge.audit_log import check_chain, read_events
+from vibes_lsp.knowledge.context_pack import CLOCK_SKEW
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.object_format import MemberPath
 from vibes_lsp.knowledge.object_index import ObjectIndex
@@ -100,6 +101,7 @@ def doctor(knowledge: KnowledgeBase, index: ObjectIndex, now: datetime) -> list[
         *_source_findings(knowledge),
         *_decision_findings(knowledge, index),
         *_log_findings(knowledge),
+        *_logged_findings(knowledge, index),
         *_config_findings(knowledge),
     ]
 
@@ -114,6 +116,10 @@ def _claim_findings(
             message = f"entities: no entity {entity}"
             where = ("entities", place)
             yield _claim_finding(claim, "warning", "dangling_reference", message, where)
+    for name in ("created_at", "updated_at", "last_confirmed_at"):
+        if claim[name] and datetime.fromisoformat(claim[name]) - now > CLOCK_SKEW:
+            message = f"{name}: {claim[name]} is in the future"
+            yield _claim_finding(claim, "warning", "time_in_future", message, (name,))
     seen = claim["last_confirmed_at"] or claim["updated_at"]
     age = now - datetime.fromisoformat(seen)
     if claim["status"] not in _CLOSED and age > timedelta(days=stale_days):
@@ -263,6 +269,23 @@ def _log_findings(knowledge: KnowledgeBase) -> Iterator[HealthFinding]:
     if without_hash:
         message = f"audit.log.jsonl: {without_hash} events without a hash, so they are not proven"
         yield HealthFinding("warning", "audit_events_without_hash", message, ())
+
+
+def _logged_findings(knowledge: KnowledgeBase, index: ObjectIndex) -> Iterator[HealthFinding]:
+    """Yield decisions that no event mentions: the hashes cannot show that the log lost its end."""
+    known: set[str] = set()
+    try:
+        for event in read_events(knowledge):
+            known.update(map(str, event.get("object_ids") or ()))
+            details = event.get("data")
+            known.update(
+                map(str, details.get("decided") or () if isinstance(details, dict) else ())
+            )
+    except (VibesError, TypeError):
+        return  # reported as a broken log
+    for identifier in sorted(index.ids(Kind.DECISION) - known):
+        message = f"proposal {identifier} is decided, but the audit log does not mention it"
+        yield HealthFinding("warning", "decision_not_logged", message, (identifier,))
 
 
 def _config_findings(knowledge: KnowledgeBase) -> Iterator[HealthFinding]:

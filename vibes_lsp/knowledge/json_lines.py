@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
@@ -19,18 +19,29 @@ from vibes_lsp.model.canonical_json import parse_json
 
 _logger = logging.getLogger(__name__)
 
-_MAX_LINE: Final = 64 << 20
+_MAX_LINE: Final = 8 << 20
+"""Longest request in bytes: parsed, it can take twenty times as much memory."""
+_SKIPPED: Final = 1 << 16
 _METHOD_NOT_FOUND: Final = "method_not_found"
 _MISSING_PARAM: Final = "missing_param"
 _INVALID_REQUEST: Final = "invalid_request"
 _INTERNAL_ERROR: Final = "internal_error"
 
 
-def answer_lines(methods: KnowledgeMethods, lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the response to each line in order; blank lines have none."""
-    for line in lines:
+def answer_lines(methods: KnowledgeMethods, stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the response to each line of a stream in order; blank lines have none."""
+    for line in _lines(stream):
         if line.strip():
             yield _encode(_answer(methods, line)) + b"\n"
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield lines; of one that is too long, only enough to see that it is, however long it is."""
+    while line := stream.readline(_MAX_LINE + 1):
+        part = line
+        while part and len(line) > _MAX_LINE and not part.endswith(b"\n"):
+            part = stream.readline(_SKIPPED)
+        yield line
 
 
 def _answer(methods: KnowledgeMethods, line: bytes) -> dict[str, Any]:

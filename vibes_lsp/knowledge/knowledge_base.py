@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile
 from vibes_lsp.knowledge.object_format import MAX_OBJECT, dump_page, dump_yaml, load_page, load_yaml
@@ -35,6 +35,7 @@ from vibes_lsp.store.locks import FileLock
 KNOWLEDGE_DIR: Final = ".vouch"
 MAX_SOURCE: Final = 256 << 20
 """Largest content of a source, in bytes."""
+MAX_DAYS: Final = 100_000
 _IGNORED: Final = b"proposed/\nstate.db\nstate.db-*\naudit.log.jsonl.lock\n"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of objects whose file names none."""
@@ -56,7 +57,7 @@ class ReviewConfig(BaseModel):
 
     require_citations: bool = True
     approver_role: str = "human"
-    expire_pending_after_days: int = 90
+    expire_pending_after_days: int = Field(90, ge=1, le=MAX_DAYS)
 
 
 class KnowledgeConfig(BaseModel):
@@ -307,11 +308,17 @@ def find_knowledge_base(folder: Path) -> KnowledgeBase:
 
     Raises:
         KnowledgeBaseNotFound: There is none.
+        UnreadableFile: It is a link, which a repository can ship to lead anywhere.
     """
     start = folder.absolute()
     for candidate in (start, *start.parents):
-        if (candidate / KNOWLEDGE_DIR).is_dir():
-            return KnowledgeBase(candidate / KNOWLEDGE_DIR)
+        found = candidate / KNOWLEDGE_DIR
+        if found.is_dir():
+            if found.is_symlink():
+                raise UnreadableFile(
+                    f"{found} is a link", hint="name the folder in VOUCH_KB_PATH to use it"
+                )
+            return KnowledgeBase(found)
     raise KnowledgeBaseNotFound(
         f"no {KNOWLEDGE_DIR}/ in {folder} or above it", hint="create one with `vibes kb init`"
     )

@@ -14,6 +14,7 @@ from vibes_lsp.knowledge.objects import (
     ClaimType,
     EntityType,
     Fraction,
+    Id,
     PageType,
     RelationType,
     Scope,
@@ -22,6 +23,8 @@ from vibes_lsp.knowledge.objects import (
 )
 from vibes_lsp.knowledge.sources import InlineEvidence
 
+Line: TypeAlias = Annotated[str, Field(max_length=10_000)]
+"""A text that goes to the audit log, whose lines are bounded."""
 Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
 SearchedKind: TypeAlias = Literal["claim", "page", "entity", "source"]
 
@@ -91,9 +94,9 @@ class RegisterParameters(Parameters):
 
     content: str
     type: SourceType = Field("file", validation_alias=_either("type", "source_type"))
-    locator: str | None = Field(None, validation_alias=_either("locator", "url"))
-    title: str | None = None
-    media_type: str | None = None
+    locator: Line | None = Field(None, validation_alias=_either("locator", "url"))
+    title: Line | None = None
+    media_type: Line | None = None
     tags: list[str] | None = None
 
 
@@ -102,8 +105,8 @@ class RegisterPathParameters(Parameters):
 
     path: str
     type: SourceType = Field("file", validation_alias=_either("type", "source_type"))
-    title: str | None = None
-    media_type: str | None = None
+    title: Line | None = None
+    media_type: Line | None = None
 
 
 class VerifyParameters(Parameters):
@@ -115,9 +118,9 @@ class VerifyParameters(Parameters):
 class ProposeParameters(Parameters):
     """What all proposals have in common."""
 
-    slug_hint: str | None = None
-    session_id: str | None = None
-    rationale: str | None = None
+    slug_hint: Line | None = None
+    session_id: Id | None = None
+    rationale: Line | None = None
     dry_run: bool = False
 
 
@@ -168,14 +171,14 @@ class ApproveParameters(Parameters):
     """For `kb.approve`; `approver` is ignored: who calls is who decides."""
 
     proposal_id: str
-    reason: str | None = None
+    reason: Line | None = None
 
 
 class RejectParameters(Parameters):
     """For `kb.reject`."""
 
     proposal_id: str
-    reason: Text
+    reason: Annotated[Text, Field(max_length=10_000)]
 
 
 class SupersedeParameters(Parameters):
@@ -183,7 +186,7 @@ class SupersedeParameters(Parameters):
 
     old_id: str = Field(validation_alias=_either("old_id", "old_claim_id"))
     new_id: str = Field(validation_alias=_either("new_id", "new_claim_id"))
-    reason: str | None = None
+    reason: Line | None = None
 
 
 class ContradictParameters(Parameters):
@@ -191,14 +194,14 @@ class ContradictParameters(Parameters):
 
     a_id: str = Field(validation_alias=_either("a_id", "claim_a"))
     b_id: str = Field(validation_alias=_either("b_id", "claim_b"))
-    reason: str | None = None
+    reason: Line | None = None
 
 
 class ArchiveParameters(Parameters):
     """For `kb.archive` and `kb.confirm`."""
 
     id: str = Field(validation_alias=_either("id", "claim_id"))
-    reason: str | None = None
+    reason: Line | None = None
 
 
 class CiteParameters(Parameters):
@@ -211,15 +214,15 @@ class CiteParameters(Parameters):
 class SessionStartParameters(Parameters):
     """For `kb.session_start`."""
 
-    task: str | None = None
-    note: str | None = None
+    task: Line | None = None
+    note: Line | None = None
 
 
 class SessionEndParameters(Parameters):
     """For `kb.session_end`."""
 
     session_id: str
-    note: str | None = None
+    note: Line | None = None
 
 
 class CrystallizeParameters(Parameters):

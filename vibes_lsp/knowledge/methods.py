@@ -18,6 +18,7 @@ from vibes_lsp.knowledge import method_parameters as parameters
 from vibes_lsp.knowledge import provenance_methods as provenance
 from vibes_lsp.knowledge import reading_methods as reading
 from vibes_lsp.knowledge import writing_methods as writing
+from vibes_lsp.knowledge.actors import checked_actor
 from vibes_lsp.knowledge.changes import complete_changes
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.method_context import (
@@ -55,7 +56,7 @@ class KnowledgeMethods:
     ) -> None:
         index, gate = ObjectIndex(knowledge), ReviewGate(knowledge, now)
         self._context = MethodContext(
-            knowledge, actor, dialect, now, index, gate, METHODS, may_approve_own
+            knowledge, checked_actor(actor), dialect, now, index, gate, METHODS, may_approve_own
         )
 
     def close(self) -> None:

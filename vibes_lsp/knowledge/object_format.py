@@ -1,10 +1,12 @@
 """Objects as YAML and as Markdown with front matter, read from untrusted files.
 
-A file is bounded in size, has no aliases (which can grow to any size) and no tags of programs.
+A file is bounded in size, depth and number of values. It has no aliases, which can grow to any
+size, no member twice, which two readers could read differently, and no values that JSON lacks.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,19 +24,71 @@ MAX_OBJECT: Final = 4 << 20
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER: Final = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _MAX_DEPTH: Final = 50
+_MAX_VALUES: Final = 100_000
+_MAX_INTEGER: Final = 1 << 63
 _FRONT_MATTER: Final = re.compile(rb"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
 class InvalidYaml(InvalidObject):
-    """A file is no YAML.
+    """A file is no YAML, or none that is read here.
 
     Attributes:
         line: The line where reading ends, 1-based; None if it is unknown.
     """
 
-    def __init__(self, name: str, line: int | None) -> None:
-        super().__init__(f"{name}{'' if line is None else f', line {line}'}: no YAML")
+    def __init__(self, name: str, line: int | None, reason: str = "no YAML") -> None:
+        super().__init__(f"{name}{'' if line is None else f', line {line}'}: {reason}")
         self.line = line
+
+
+class _Refused(yaml.YAMLError):
+    """YAML that no object needs, and that is dangerous or ambiguous.
+
+    Args:
+        reason: Why.
+        node: Where.
+    """
+
+    def __init__(self, reason: str, node: yaml.Node) -> None:
+        super().__init__(reason)
+        self.problem_mark = node.start_mark
+
+
+class _StrictLoader(_LOADER):  # type: ignore[misc,valid-type]  # C or Python, as installed
+    """Constructs the values that JSON has, and times."""
+
+    def construct_mapping(self, node: yaml.MappingNode, *options: Any, **named: Any) -> Any:
+        """Return a mapping whose scalar keys differ."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise _Refused(f"the member {key.value[:40]!r} is there twice", key)
+                seen.add(key.value)
+        return super().construct_mapping(node, *options, **named)
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> Any:
+        """Return a number that JSON readers keep."""
+        number = super().construct_yaml_int(node)
+        if abs(number) >= _MAX_INTEGER:
+            raise _Refused("a number has more than 64 bits", node)
+        return number
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> Any:
+        """Return a finite number."""
+        number = super().construct_yaml_float(node)
+        if not math.isfinite(number):
+            raise _Refused("a number is not finite", node)
+        return number
+
+
+_TAGS: Final = ("null", "bool", "int", "float", "timestamp", "seq", "map", "str")
+_StrictLoader.yaml_constructors = {
+    None: _StrictLoader.construct_undefined,
+    **{
+        f"tag:yaml.org,2002:{tag}": getattr(_StrictLoader, f"construct_yaml_{tag}") for tag in _TAGS
+    },
+}
 
 
 def load_yaml(data: bytes, name: str) -> Any:
@@ -45,20 +99,21 @@ def load_yaml(data: bytes, name: str) -> Any:
         name: The file, for the error.
 
     Raises:
-        InvalidObject: It is too large or too deep, no UTF-8 or no YAML, or has aliases.
+        InvalidObject: It is too large or too deep, no UTF-8 or no YAML, or ambiguous.
     """
     if len(data) > MAX_OBJECT:
         raise InvalidObject(f"{name}: {len(data):,} bytes, expected at most {MAX_OBJECT:,}")
     try:
         text = data.decode("utf-8")
-        if "*" in text or "&" in text or _may_be_deep(text):
+        if "*" in text or "&" in text or _may_be_deep(text) or _may_be_long(text):
             _check_events(text, name)
-        return yaml.load(text, Loader=_LOADER)  # noqa: S506  # a safe loader
+        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506  # safer than the safe loader
     except UnicodeDecodeError:
         raise InvalidObject(f"{name}: no UTF-8") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        raise InvalidYaml(name, None if mark is None else mark.line + 1) from None
+        reason = str(error) if isinstance(error, _Refused) else "no YAML"
+        raise InvalidYaml(name, None if mark is None else mark.line + 1, reason) from None
 
 
 def _may_be_deep(text: str) -> bool:
@@ -69,9 +124,16 @@ def _may_be_deep(text: str) -> bool:
     )
 
 
+def _may_be_long(text: str) -> bool:
+    """Return whether a text can have more values than the limit."""
+    return text.count("\n") + text.count(",") > _MAX_VALUES // 2
+
+
 def _check_events(text: str, name: str) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+        if number > _MAX_VALUES:
+            raise InvalidObject(f"{name}: more than {_MAX_VALUES:,} values")
         if isinstance(event, yaml.AliasEvent):
             raise InvalidObject(f"{name}: YAML aliases are refused")
         if isinstance(event, yaml.CollectionStartEvent):

@@ -40,6 +40,7 @@ SEARCHED: Final = tuple(_WEIGHTS)
 _PREVIEW: Final = 4_000
 """How many bytes of a source's content are searched."""
 _MAX_WORDS: Final = 32
+_MAX_PART: Final = 1000
 _ARCHIVED_FACTOR: Final = 0.5
 _KIND_BITS: Final = 40
 """The rows of a kind have numbers of their own, so that a search of one kind reads no others."""
@@ -199,7 +200,7 @@ class ObjectIndex:
                 found = self._matches(kinds, query, limit, with_snippets=True)
                 if found:
                     return found
-        return self._with_part(text.strip(), kinds, limit)
+        return self._with_part(text.strip()[:_MAX_PART], kinds, limit)
 
     def search_any(self, words: Sequence[str], limit: int) -> list[Hit]:
         """Return the objects that match any of the words, the best first, without snippets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -189,7 +190,7 @@ def audit(context: MethodContext, asked: parameters.AuditParameters) -> Any:
             for event in read_events(context.knowledge)
             if all(event.get(name) == wanted[name] for name in wanted)
         )
-        events = list(matching)[-tail:] if tail else []
+        events = list(deque(matching, maxlen=tail))
     if context.dialect is Dialect.VOUCH_15:
         return {"viewer": None, "events": events}
     return events

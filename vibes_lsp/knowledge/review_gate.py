@@ -20,6 +20,7 @@ from vibes_lsp.errors import (
     UnknownId,
     VibesError,
 )
+from vibes_lsp.knowledge.actors import is_same_actor
 from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.drafts import DRAFT_KINDS, ClaimDraft, ProposalDraft, draft_title
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
@@ -164,7 +165,7 @@ class ReviewGate:
             if may_approve_own is None:
                 role = self._knowledge.config().review.approver_role
                 may_approve_own = role == TRUSTED_AGENT
-            if actor == pending.proposed_by and not may_approve_own:
+            if not may_approve_own and is_same_actor(actor, pending.proposed_by):
                 raise ForbiddenSelfApproval(
                     f"forbidden_self_approval: {actor} made proposal {proposal_id}",
                     hint="let another actor decide, or set review.approver_role: trusted-agent",

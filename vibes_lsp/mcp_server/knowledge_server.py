@@ -29,7 +29,7 @@ from vibes_lsp.knowledge.methods import METHODS, KnowledgeMethods, method_descri
 from vibes_lsp.knowledge.object_format import dump_page, dump_yaml
 from vibes_lsp.knowledge.review_gate import TRUSTED_AGENT
 from vibes_lsp.mcp_server.server import run_on_standard_streams
-from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.escaping import single_line, without_invisible
 from vibes_lsp.store.files import is_inside
 
 MINIMAL: Final = (
@@ -227,7 +227,7 @@ def _call(
     try:
         if method in _BUNDLES:
             _check_paths(knowledge, arguments)
-        result = methods.call(method, arguments)
+        result = _visible(methods.call(method, arguments))
     except Exception as error:  # noqa: BLE001  # an error of one call must not end the server
         content = types.TextContent(type="text", text=_describe(error))
         return types.CallToolResult(content=[content], is_error=True)
@@ -256,18 +256,27 @@ def _resource(methods: KnowledgeMethods, uri: str) -> tuple[str, str]:
     """
     try:
         if uri in _RESOURCES:
-            return "application/json", json.dumps(methods.call(_RESOURCES[uri][0], {}))
+            return "application/json", json.dumps(_visible(methods.call(_RESOURCES[uri][0], {})))
         for template, (method, form, _) in _TEMPLATES.items():
             prefix = template.removesuffix("{id}")
             if uri.startswith(prefix):
                 found = methods.call(method, {"id": uri.removeprefix(prefix)})
                 if isinstance(found, dict):
                     dumped = dump_page(found) if form == "text/markdown" else dump_yaml(found)
-                    return form, dumped.decode()
+                    return form, _visible(dumped.decode())
     except Exception as error:  # noqa: BLE001  # as for tools
         code = types.INVALID_PARAMS if isinstance(error, VibesError) else types.INTERNAL_ERROR
         raise MCPError(code, _describe(error)) from None
     raise MCPError(types.INVALID_PARAMS, "no such resource")
+
+
+def _visible(value: Any) -> Any:
+    """Return a result whose texts have codes for invisible characters, which can hide commands."""
+    if isinstance(value, str):
+        return "\n".join(map(without_invisible, value.split("\n")))
+    if isinstance(value, dict):
+        return {str(name): _visible(each) for name, each in value.items()}
+    return [_visible(each) for each in value] if isinstance(value, list) else value
 
 
 def _describe(error: Exception) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from vibes_lsp.errors import InvalidObject, UnreadableFile
-from vibes_lsp.knowledge import bundles
+from vibes_lsp.knowledge import bundle_archive, bundles
 from vibes_lsp.knowledge.bundles import check_bundle, import_bundle
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 
@@ -148,7 +149,7 @@ def test_a_file_that_the_manifest_lacks_or_has_too_many_is_found(
 def test_a_bundle_that_unpacks_to_too_much_is_refused(
     knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundles, "_MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(bundle_archive, "_MAX_BYTES", 1 << 20)
     path = bundle(tmp_path, {f"claims/c{number}.yaml": b"0" * (1 << 18) for number in range(8)})
     assert path.stat().st_size < 1 << 14
     with pytest.raises(UnreadableFile, match="too large"):
@@ -187,3 +188,120 @@ def test_a_folder_that_is_a_link_is_not_written_to(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"folder|link"):
         import_bundle(knowledge, bundle(tmp_path, GOOD), actor="a", now=NOW)
     assert list(outside.iterdir()) == []
+
+
+def long_header(archive: tarfile.TarFile) -> None:
+    """Add a name of 64 MiB, which readers hold in memory before they know whose it is."""
+    member = tarfile.TarInfo("././@LongLink")
+    member.type, member.size = tarfile.GNUTYPE_LONGNAME, 64 << 20
+    archive.addfile(member, io.BytesIO(bytes(64 << 20)))
+
+
+def long_attributes(archive: tarfile.TarFile) -> None:
+    member = tarfile.TarInfo("attributes")
+    member.type, member.size = tarfile.XHDTYPE, 64 << 20
+    archive.addfile(member, io.BytesIO(bytes(64 << 20)))
+
+
+def sparse(archive: tarfile.TarFile) -> None:
+    """Add a file of which 8 GiB are holes, in the form of the first version of GNU tar."""
+    member = tarfile.TarInfo("sources/" + "a" * 64 + "/content")
+    member.type = tarfile.GNUTYPE_SPARSE
+    block = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    block[483:495] = tarfile.itn(8 << 30, 12, tarfile.GNU_FORMAT)  # type: ignore[attr-defined]
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\x00 " % sum(block)
+    assert archive.fileobj is not None
+    archive.fileobj.write(bytes(block))
+    archive.offset += len(block)
+
+
+def endless_map(archive: tarfile.TarFile) -> None:
+    """Add a sparse file whose map goes on in 100,000 further blocks."""
+    member = tarfile.TarInfo("sources/" + "a" * 64 + "/content")
+    member.type = tarfile.GNUTYPE_SPARSE
+    block = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    block[482] = 1
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\x00 " % sum(block)
+    further = bytearray(512)
+    further[504] = 1
+    assert archive.fileobj is not None
+    archive.fileobj.write(bytes(block) + bytes(further) * 100_000)
+    archive.offset += 512 * 100_001
+
+
+def false_size(archive: tarfile.TarFile) -> None:
+    """Add a member that says it has 8 EiB."""
+    member = tarfile.TarInfo("claims/large.yaml")
+    member.size = 1 << 62
+    archive.addfile(member)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [long_header, long_attributes, sparse, endless_map, false_size],
+    ids=lambda f: f.__name__,
+)
+def test_a_bomb_takes_little_memory(
+    knowledge: KnowledgeBase, tmp_path: Path, extra: Callable[[tarfile.TarFile], None]
+) -> None:
+    path = bundle(tmp_path, GOOD, extra=extra)
+    assert path.stat().st_size < 1 << 18
+    tracemalloc.start()
+    try:
+        with pytest.raises((InvalidObject, UnreadableFile)):
+            import_bundle(knowledge, path, actor="a", now=NOW)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 24 << 20
+    assert not (knowledge.path / CLAIM_FILE).exists()
+
+
+def test_captured_bytes_are_not_all_in_memory(knowledge: KnowledgeBase, tmp_path: Path) -> None:
+    many, content = {}, b""
+    for number in range(12):
+        content = bytes([number]) * (8 << 20)
+        identifier = hashlib.sha256(content).hexdigest()
+        many[f"sources/{identifier}/content"] = content
+        many[f"sources/{identifier}/meta.yaml"] = f"id: {identifier}\nlocator: x\n".encode()
+    path = bundle(tmp_path, many)
+    names = list(many)
+    many.clear()
+    content = b""
+    tracemalloc.start()
+    try:
+        result = import_bundle(knowledge, path, actor="a", now=NOW)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert set(result.written) == set(names)
+    assert most < 48 << 20
+
+
+def test_members_without_end_are_counted(
+    knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_archive, "_MAX_FILES", 1000)
+
+    def folders(archive: tarfile.TarFile) -> None:
+        for number in range(1100):
+            member = tarfile.TarInfo(f"claims/{number}")
+            member.type = tarfile.DIRTYPE
+            archive.addfile(member)
+
+    with pytest.raises(UnreadableFile, match="too large"):
+        check_bundle(bundle(tmp_path, GOOD, extra=folders), knowledge)
+
+
+def test_an_archive_that_changes_after_the_check_is_not_believed(
+    knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bundle(tmp_path, GOOD)
+    checked = check_bundle(path, knowledge)
+    bundle(tmp_path, {**GOOD, f"sources/{SOURCE}/content": b"other"})
+    monkeypatch.setattr(bundles, "check_bundle", lambda *_: checked)
+    with pytest.raises(UnreadableFile, match="has changed"):
+        import_bundle(knowledge, path, actor="a", now=NOW)
+    assert not (knowledge.path / CLAIM_FILE).exists()

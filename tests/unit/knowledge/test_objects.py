@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | texts,
+    st.none() | st.booleans() | st.integers(1 - 2**63, 2**63 - 1) | texts,
     lambda children: st.lists(children, max_size=3) | st.dictionaries(texts, children, max_size=3),
     max_leaves=8,
 )

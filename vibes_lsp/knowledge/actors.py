@@ -1,0 +1,48 @@
+"""Names of those who act: `VOUCH_AGENT`, a user of the system, a reviewer at an editor.
+
+The review gate compares them, and people read them in the audit log, so that a name must not pass
+for another one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from vibes_lsp.errors import InvalidObject
+from vibes_lsp.model.escaping import INVISIBLE
+
+_MAX_NAME: Final = 100
+_ALIKE: Final = str.maketrans(
+    "авекмнорстухіјѕһԁԛԝ" + "αβεικνορτυχ",  # Cyrillic, then Greek
+    "abekmhopctyxijshdqw" + "abeikvoptux",
+)
+"""Small letters that look like Latin ones."""
+
+
+def checked_actor(name: str) -> str:
+    """Return a name without spaces around it.
+
+    Raises:
+        InvalidObject: It is empty or too long, or has invisible characters.
+    """
+    stripped = name.strip()
+    if not stripped or len(stripped) > _MAX_NAME or INVISIBLE.search(stripped):
+        raise InvalidObject(
+            f"actor: expected a name of 1 to {_MAX_NAME} visible characters",
+            hint="set VOUCH_AGENT to one",
+        )
+    return stripped
+
+
+def is_same_actor(one: str, other: str) -> bool:
+    """Return whether two names are equal, or look alike to people who read them."""
+    return _skeleton(one) == _skeleton(other)
+
+
+def _skeleton(name: str) -> str:
+    """Return what is left of a name without case, width, accents, spaces and other scripts."""
+    plain = unicodedata.normalize("NFKD", INVISIBLE.sub("", name)).casefold().translate(_ALIKE)
+    return "".join(
+        letter for letter in plain if not letter.isspace() and not unicodedata.combining(letter)
+    )
