@@ -26,7 +26,7 @@ import { ReviewQueue } from './reviewQueue';
 import { Server } from './server/server';
 import { Installer, watchServer } from './server/status';
 import { StatusBar } from './statusBar';
-import { findTrails, nearestProject, TRAIL, watchForProjects } from './trails';
+import { findProjects, findTrails, KNOWLEDGE_BASE, nearestProject, TRAIL, watchForProjects } from './trails';
 import { CommitTree } from './views/commitTree';
 import { FileBadges } from './views/fileBadges';
 import { ProvenanceTree } from './views/provenanceTree';
@@ -103,8 +103,9 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
 }
 
 async function startWithTrail(server: Server): Promise<void> {
-  if ((await findTrails()).length > 0) await server.startIfStopped();
-  else server.log.info('no audit trail found: the server starts when there is one');
+  const found = await Promise.all([findTrails(), findProjects(KNOWLEDGE_BASE)]);
+  if (found.flat().length > 0) await server.startIfStopped();
+  else server.log.info('no audit trail found and no knowledge base: the server starts when there is one');
 }
 
 /** Starts the server when a trail or a knowledge base appears, and restarts it when its settings change. */

@@ -10,8 +10,13 @@ from tests.demo.workspace import build
 from tests.editors.vscode.conftest import Open
 from tests.editors.vscode.knowledge import run_kb
 from tests.editors.vscode.window import Window
+from tests.server.knowledge_base import KnowledgeFiles
+from tests.server.project import STORY
 
 TEXT: Final = "Passwords are stored as salted SHA-256"
+HOSTILE: Final = (
+    "[run](command:workbench.action.closeAllEditors) <img src=x> $(zap) \u202eevil\n# big"
+)
 STATE: Final = "Evidence: lines "
 
 
@@ -84,3 +89,92 @@ def test_a_claim_is_proposed_approved_read_and_re_anchored(
     (claim,) = _claims(shop.root)
     assert len(claim["evidence"]) == 2
     assert code.blocked == [], "something looked outwards"
+
+
+def _known(root: Path) -> KnowledgeFiles:
+    """A knowledge base without a trail: two claims and two proposals about the same lines."""
+    files = KnowledgeFiles(root)
+    (root / "a.py").write_text(STORY, encoding="utf-8")
+    evidence = files.evidence("ev-1", files.source("a.py", STORY), "L4-L7")
+    files.claim("short-digests", "Digests are short", evidence)
+    files.claim("cut-digests", "Digests are cut to eight characters", evidence)
+    files.proposal("20260521-100000-00000001", HOSTILE, evidence)
+    files.proposal("20260521-100000-00000002", "Digests are unique", evidence)
+    return files
+
+
+def test_claims_of_a_lens_are_listed_and_each_can_be_changed(
+    open_window: Open, tmp_path: Path
+) -> None:
+    files = _known(tmp_path / "known")
+    code = open_window(files.project, vibes__reviewer="Ada Example")
+    code.open_file("a.py")
+    code.lens("2 claims, 2 pending", at=4)
+    code.page.locator(".codelens-decoration a", has_text="2 claims").click()
+    code.answer("Digests are unique", "Claims about these lines")
+    code.answer("Reject", "Digests are unique")
+    code.answer("Eight characters collide.", "Reject “Digests are unique”: the reason")
+    code.lens("2 claims, 1 pending", at=4)
+    decided = (files.path / "decided/20260521-100000-00000002.yaml").read_text(encoding="utf-8")
+    assert "Eight characters collide." in decided
+    assert "decided_by: Ada Example" in decided
+
+    code.go_to(5)
+    code.command("Vouch: Supersede Claim…")
+    code.answer("Digests are short", "Supersede which claim?")
+    code.answer("Digests are cut", "Which claim replaces “Digests are short”?")
+    code.lens("1 claim, 1 pending", at=4)
+    claims = {each["id"]: each for each in _claims(files.project)}
+    assert claims["short-digests"]["superseded_by"] == "cut-digests"
+
+    code.go_to(5)
+    code.command("Vouch: Confirm Claim")
+    hover = code.hover(5, 8, "confirmed just now")
+    assert "Act on 1 claim, 1 proposal" in hover
+
+    code.command("VIBES: Focus on Review View")
+    (row,) = code.until(lambda: _rows(code), "the proposal in the view")
+    assert row.startswith("[run](command:workbench.action.closeAllEditors) <img src=x> $ (zap)")
+    assert "\\u202eevil" in row
+    lists = code.page.locator(".part.sidebar .monaco-list")
+    assert lists.locator("img, h1, .codicon-zap").count() == 0
+    code.press_in_row("[run]", "Reject Proposal")
+    code.answer("No claim.", "Reject “[run]")
+    code.until(lambda: not _rows(code), "the proposal to leave the view")
+
+    code.go_to(5)
+    code.command("Vouch: Archive Claim…")
+    code.answer("The function goes.", "Archive “Digests are cut to eight characters”: the reason")
+    code.until(lambda: not code.lenses(), "the lens to go")
+    assert "The function goes." in "".join(files.events())
+    assert code.blocked == [], "something looked outwards"
+
+
+def test_an_untrusted_folder_shows_claims_and_its_texts_run_nothing(
+    open_window: Open, tmp_path: Path
+) -> None:
+    files = _known(tmp_path / "known")
+    code = open_window(files.project, trusted=False)
+    code.open_file("a.py")
+    code.lens("2 claims, 2 pending", at=4)
+    hover = code.hover(5, 8, "closeAllEditors")
+    assert "[run](command:workbench.action.closeAllEditors)" in hover
+    shown = code.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
+    assert shown.locator("img, h1").count() == 0
+    links = shown.locator("a").evaluate_all("links => links.map(link => link.dataset.href ?? '')")
+    assert [each.partition("?")[0] for each in links] == ["command:vibes.ui.kbShow"]
+    assert code.blocked == [], "something planted was fetched"
+
+
+def test_a_project_without_a_knowledge_base_has_none_of_its_commands(
+    open_window: Open, tmp_path: Path
+) -> None:
+    shop = build(tmp_path / "shop")
+    code = open_window(shop.root)
+    code.open_file("src/auth.py")
+    code.lens("critical risk")
+    assert code.found_in_palette("VIBES: Show") != []
+    assert code.found_in_palette("Vouch:") == []
+
+    run_kb(shop.root, "init")
+    code.until(lambda: "Vouch: Propose Claim…" in code.found_in_palette("Vouch:"), "its commands")

@@ -112,6 +112,18 @@ class Window:
         """Run a command by its whole title in the palette."""
         self._in_quick_input("F1", f">{title}", title)
 
+    def found_in_palette(self, words: str) -> list[str]:
+        """Return the commands of the palette that begin with some words."""
+        widget = self.page.locator(".quick-input-widget")
+        self.page.keyboard.press("F1")
+        widget.locator("input").first.fill(f">{words}", timeout=_TIMEOUT_MS)
+        rows = widget.locator(".monaco-list-row")
+        rows.first.wait_for(timeout=_TIMEOUT_MS)  # one says that there is no command
+        labels = [label.partition(",")[0] for label in rows.evaluate_all(_LABELS)]
+        self.page.keyboard.press("Escape")
+        widget.wait_for(state="hidden")
+        return [label for label in labels if label.startswith(words)]
+
     def answer(self, text: str, question: str) -> None:
         """Answer the input box or pick list with this title. `text` must match the list entry."""
         field = self._question(question)
@@ -122,6 +134,11 @@ class Window:
         ):  # which may come after its title
             entries.locator(".monaco-list-row.focused", has_text=text).wait_for(timeout=_TIMEOUT_MS)
         field.press("Enter")
+        if text:  # the extension validates it; a box that loses the focus before is dismissed
+            self.until(
+                lambda: field.count() == 0 or not field.is_visible() or field.input_value() != text,
+                f"the end of the question {question!r}",
+            )
 
     def choose(self, entry: str) -> None:
         """Choose an entry of the open list by its prefix."""
