@@ -188,6 +188,35 @@ def test_claims_are_confirmed_superseded_archived_and_lost_ones_found_again(
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_lens_hover_and_code_actions_lead_to_the_same_questions_and_window(
+    open_neovim: Open, kb: KnowledgeFiles, suite: str
+) -> None:
+    kb.cited("a.py", STORY, "L4-L7")
+    kb.proposal("p", "It is fast.", "ev-c")
+    kb.claim("other", "It is slow.")
+    lenses = "vim.g.vibes = { settings = { reviewer = 'Ada Example' }, code_lens = true }\n"
+    editor = open_neovim(suite, kb.project, "a.py", lenses, size=(110, 45))
+    editor.terminal.shows("1 claim, 1 pending")  # the lens
+    assert "It is fast." in editor.hover(4, 5, "Claim c.")
+    editor.go_to(4)
+    editor.lua("vim.lsp.codelens.run()")
+    editor.terminal.shows("VIBES claims", "Proposed claim", "Claim c.")
+    editor.terminal.keys("q")
+    editor.until(lambda: not editor.floats(), "the window to close")
+
+    editor.choose_action("Reject with reason…: “It is fast.”")
+    editor.answer("Why is it rejected?", "Nobody measured.")
+    editor.until(lambda: not (kb.path / "proposed/p.yaml").exists(), "the rejection")
+    editor.choose_action("Supersede claim…: “Claim c.”")
+    editor.choose("It is slow. (fact)")
+    editor.until(lambda: statuses(kb)["Claim c."] == "superseded", "the change")
+    editor.choose_action("Propose a claim about this line…")
+    editor.answer("What do these lines show?", "It has a docstring.")
+    editor.choose("observation")
+    editor.until(lambda: list((kb.path / "proposed").glob("*.yaml")), "the proposal")
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_the_lua_api_asks_proposes_and_reports_errors(
     open_neovim: Open, kb: KnowledgeFiles, suite: str
 ) -> None:
