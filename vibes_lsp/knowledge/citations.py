@@ -131,21 +131,11 @@ def read_snapshot(path: Path) -> KnowledgeSnapshot:
     return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects))
 
 
-def cited_file(project: Path, evidence: Members, source: Members | None) -> str | None:
-    """Return the path of the file whose lines evidence names; None if it names none.
-
-    Decided by the text of the paths alone; callers open no other file than one of the project.
-    """
-    locator = parse_locator(str(evidence["locator"]))
-    if locator is None:
-        return None
-    if locator.path is not None:
-        return locator.path
-    return None if source is None else file_of_source(project, source)
-
-
 def file_of_source(project: Path, source: Members) -> str | None:
-    """Return the path of the file that a source was captured from; None if it is no such path."""
+    """Return the path of the file that a source was captured from; None if it is no such path.
+
+    Decided by the text of the path alone; callers open no other file than one of the project.
+    """
     if source["type"] != "file":
         return None
     path = str(source["locator"])
@@ -159,8 +149,15 @@ def file_of_source(project: Path, source: Members) -> str | None:
 def _citations(
     project: Path, objects: Mapping[Kind, Mapping[str, Members]]
 ) -> dict[str, list[Citation]]:
+    evidence_by_id, paths = objects[Kind.EVIDENCE], dict[str, str | None]()
+    is_any_replaced = any(each.get("replaces") for each in evidence_by_id.values())
     claims = _citing(
-        (each["id"], current_evidence(each["evidence"], objects[Kind.EVIDENCE]))
+        (
+            each["id"],
+            current_evidence(each["evidence"], evidence_by_id)
+            if is_any_replaced
+            else each["evidence"],
+        )
         for each in objects[Kind.CLAIM].values()
         if each["status"] not in CLOSED
     )
@@ -170,11 +167,15 @@ def _citations(
     )
     found: dict[str, list[Citation]] = {}
     for identifier in {*claims, *proposals}:
-        evidence = objects[Kind.EVIDENCE].get(identifier)
+        evidence = evidence_by_id.get(identifier)
         if evidence is None:
             continue
-        source = objects[Kind.SOURCE].get(str(evidence["source_id"]))
-        path = cited_file(project, evidence, source)
+        source_id = str(evidence["source_id"])
+        source = objects[Kind.SOURCE].get(source_id)
+        if source is not None and source_id not in paths:
+            paths[source_id] = file_of_source(project, source)
+        locator = parse_locator(str(evidence["locator"]))
+        path = None if locator is None else locator.path or paths.get(source_id)
         if path is not None:
             citation = Citation(
                 evidence,

@@ -21,8 +21,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.paths import MAX_PATH, can_be_in_project, normal_path
 
 _MAX_LOCATOR: Final = MAX_PATH + 64
-_LINES: Final = re.compile(r"L(\d{1,9})(?:-L?(\d{1,9}))?")
-_BYTES: Final = re.compile(r"b(\d{1,12})-(\d{1,12})")
+_LINES: Final = re.compile(r"L([0-9]{1,9})(?:-L?([0-9]{1,9}))?")
+_BYTES: Final = re.compile(r"b([0-9]{1,12})-([0-9]{1,12})")
 
 
 @dataclass(frozen=True, slots=True)

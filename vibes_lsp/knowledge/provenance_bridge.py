@@ -26,8 +26,8 @@ from vibes_lsp.knowledge.citations import (
     CLOSED,
     Citation,
     KnowledgeSnapshot,
-    cited_file,
     current_evidence,
+    file_of_source,
 )
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
 from vibes_lsp.knowledge.objects import Kind
@@ -200,7 +200,7 @@ def _whole_files(
     found: dict[str, list[str]] = {}
     for identifier in sorted(wanted & snapshot.objects[Kind.SOURCE].keys()):
         source = snapshot.objects[Kind.SOURCE][identifier]
-        path = cited_file(project, {"locator": "L1"}, source)
+        path = file_of_source(project, source)
         if path is not None:
             found.setdefault(path, []).append(identifier)
     return found

@@ -28,7 +28,6 @@ from vibes_lsp.lsp.placed_evidence import (
     PlacedCitation,
     in_order,
 )
-from vibes_lsp.store.files import RACY_NS
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.citations import KnowledgeSnapshot
@@ -36,6 +35,11 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
+_RACY_NS: Final = 100_000_000
+"""A folder that was written to this recently may change again without a new time.
+
+File systems with coarser times exist; there the growing audit log shows every change.
+"""
 _PATIENCE: Final = 0.5
 """Seconds that an answer waits for a knowledge base; after that it goes without its claims.
 
@@ -86,7 +90,7 @@ class KnowledgeBaseState:
         """Whether nothing was written since it was read, as far as times of files show."""
         signature = _signature(self.path)
         newest = max((each[0] for each in signature if each is not None), default=0)
-        return signature == self._signature and self._read_at - newest > RACY_NS
+        return signature == self._signature and self._read_at - newest > _RACY_NS
 
     def invalidate(self) -> None:
         """Read all that changed before the next answer."""
@@ -294,10 +298,13 @@ def find_knowledge_folder(file: Path) -> Path | None:
 
     A link is none: a project could lead into another one.
     """
-    for folder in file.parents:
-        candidate = folder / KNOWLEDGE_DIR
-        if candidate.is_dir() and not candidate.is_symlink():
-            return candidate
+    try:
+        for folder in file.parents:
+            candidate = folder / KNOWLEDGE_DIR
+            if candidate.is_dir() and not candidate.is_symlink():
+                return candidate
+    except (OSError, ValueError):  # a folder that may not be entered, a name that is too long
+        return None
     return None
 
 
