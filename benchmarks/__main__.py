@@ -11,6 +11,7 @@ from benchmarks import (
     listing,
     recording,
     risk,
+    scale,
     scan,
     secrets,
     server,
@@ -20,6 +21,7 @@ from benchmarks import (
 from benchmarks.locating import speed
 
 scan.main()
+scale.main()
 server.main()
 typing.main()
 speed.main()

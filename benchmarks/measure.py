@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 
@@ -63,6 +63,34 @@ def private_bytes(code: str) -> int:
     )
     before, after = json.loads(done.stdout)
     return int(after) - int(before)
+
+
+def private_memory(process: int) -> int:
+    """Return the private memory of a running process, in bytes; on Linux."""
+    names = ("Private_Clean", "Private_Dirty")
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(names))
+
+
+def run_measured(command: Sequence[str | Path], folder: Path) -> tuple[float, float, int]:
+    """Return seconds, CPU seconds and the largest resident set of a command, in bytes."""
+    script = (
+        "import json, resource, subprocess, sys, time\n"
+        "begun = time.perf_counter()\n"
+        "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(json.dumps([time.perf_counter() - begun, used.ru_utime + used.ru_stime,"
+        " used.ru_maxrss * 1024]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script, *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, cpu, memory = json.loads(done.stdout)
+    return seconds, cpu, memory
 
 
 _READ_MEMORY = """

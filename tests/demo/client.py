@@ -37,6 +37,11 @@ class Client:
         self.notify("exit", None)
         self._server.communicate()
 
+    @property
+    def process_id(self) -> int:
+        """The server's process."""
+        return self._server.pid
+
     def open(self, path: str) -> str:
         """Open a file, wait until the server has searched git history, and return its URI."""
         file = self._folder / path

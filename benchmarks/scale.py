@@ -1,0 +1,202 @@
+"""A trail of years: commands, the server, its memory and its start with a saved index.
+
+By default 1,000,000 annotations and as many edges; `VIBES_BENCH_ANNOTATIONS` gives another number.
+One of 250 annotated files exists, because commands locate annotations only in files of the
+checkout. Each command is a process; its memory is its largest resident set, which includes pages of
+the mapped index that the system can drop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from benchmarks.corpus import CorpusSize, generate
+from benchmarks.measure import private_memory, run_measured
+from tests.demo.client import Client
+from tests.trails import TrailWriter
+from vibes_lsp.index.log_index import LogIndex
+
+ANNOTATIONS: Final = int(os.environ.get("VIBES_BENCH_ANNOTATIONS", "1000000"))
+_EXISTING: Final = 250
+"""One of so many annotated files exists."""
+_VIBES: Final = Path(sys.executable).with_name("vibes")
+_ROUNDS: Final = 3
+_EDITS: Final = 400
+"""Records of a day of eight hours, each followed by a hover."""
+_HOVERS: Final = 200
+
+
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder, _own_cache(Path(folder) / "cache"):
+        root = Path(folder) / "project"
+        size = generate(root, ANNOTATIONS)
+        text = "".join(f"    value_{number} = {number}\n" for number in range(2_000))
+        for number in range(0, size.files, _EXISTING):
+            path = root / f"src/area_{number % 23:02d}/module_{number:06d}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        print(
+            f"scale: {size.annotations:,} annotations, {size.edges:,} edges, log"
+            f" {size.log_bytes / 1e6:,.0f} MB, manifest {size.manifest_bytes / 1e6:,.0f} MB"
+        )
+        log = root / ".ai-audit/annotations.jsonl"
+        _index(log)
+        _commands(root, size, log)
+        _server(root, size, text)
+
+
+@contextmanager
+def _own_cache(folder: Path) -> Iterator[None]:
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["XDG_CACHE_HOME"]
+        else:
+            os.environ["XDG_CACHE_HOME"] = before
+
+
+def _cpu(run: Callable[[], object]) -> float:
+    """Return CPU seconds: other programs on the machine matter less for these."""
+    begun = time.process_time()
+    run()
+    return time.process_time() - begun
+
+
+def _index(log: Path) -> None:
+    """Compare the scan with the floors, and building the index with the scan."""
+    times: dict[str, list[float]] = {"sha": [], "scan": [], "build": []}
+    for _ in range(_ROUNDS):
+        times["sha"].append(_cpu(lambda: _sha256(log)))
+        times["scan"].append(_cpu(LogIndex(log).refresh))
+        index = LogIndex(log, uses_saved=True)
+        _remove_saved()
+        times["build"].append(_cpu(lambda index=index: (index.refresh(), index.save())))  # type: ignore[misc]
+    sha, scan, build = (statistics.median(each) for each in times.values())
+    print(f"  scan                     {scan:8.2f} s of CPU time")
+    print(f"  scan / sha256            {scan / sha:8.2f}  (target: at most 4)")
+    print(f"  build and save / scan    {build / scan:8.2f}  (target: at most 2)")
+    opened = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        LogIndex(log, uses_saved=True).refresh()
+        opened.append(time.perf_counter() - begun)
+    saved = sum(file.stat().st_size for file in _saved())
+    print(
+        f"  open the saved index     {statistics.median(opened) * 1e3:8.2f} ms, {saved / 1e6:.0f} MB"
+    )
+
+
+def _saved() -> list[Path]:
+    folder = Path(os.environ["XDG_CACHE_HOME"], "vibes-lsp/large")
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _remove_saved() -> None:
+    for file in _saved():
+        file.unlink()
+
+
+def _sha256(log: Path) -> str:
+    with log.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _commands(root: Path, size: CorpusSize, log: Path) -> None:
+    with log.open("rb") as file:
+        identifier = next(
+            record["annotation_id"] for record in map(json.loads, file) if record["type"] == "line"
+        )
+    targets: dict[tuple[str, ...], str] = {
+        ("--version",): "the program's own start",
+        ("log", "--limit", "20"): "0.5 s, 100 MB",
+        ("show", identifier[:12]): "0.5 s, 100 MB",
+        ("blame", _middle_file(), "--no-git"): "0.5 s, 100 MB",
+        ("blame", size.hottest_file, "--no-git"): "0.5 s, 100 MB",
+        ("find", "--no-git"): "2 s, 300 MB",
+        ("review", "--list"): "2 s, 300 MB",
+        ("sessions", "--open"): "2 s, 300 MB",
+    }
+    for command, target in targets.items():
+        runs = [run_measured([_VIBES, *command], root) for _ in range(_ROUNDS)]
+        seconds, cpu, memory = (statistics.median(each) for each in zip(*runs, strict=True))
+        name = " ".join(command)[:38]
+        print(
+            f"  {name:<38} {seconds:6.2f} s  {cpu:6.2f} s of CPU  {memory / 1e6:6.0f} MB"
+            f"  (target: {target})"
+        )
+
+
+def _middle_file() -> str:
+    """Return an existing file with an ordinary number of annotations."""
+    return f"src/area_{_EXISTING % 23:02d}/module_{_EXISTING:06d}.py"
+
+
+def _server(root: Path, size: CorpusSize, text: str) -> None:
+    command = [sys.executable, "-c", "from vibes_lsp.lsp.main import main; main()"]
+    begun = time.perf_counter()
+    with Client(root, command) as client:
+        started = time.perf_counter() - begun
+        client.open(size.hottest_file)
+        first = time.perf_counter() - begun - started
+        print(f"  start of the server      {started * 1e3:8.0f} ms")
+        print(
+            f"  placements after it      {first * 1e3:8.0f} ms, of the file with most annotations"
+        )
+        if not sys.platform.startswith("linux"):
+            return
+        process = client.process_id
+        total = size.log_bytes + size.manifest_bytes
+        held = private_memory(process)
+        print(
+            f"  private memory           {held / 1e6:8.0f} MB,"
+            f" {held / total:.1%} of log and manifest  (target: at most 12 %)"
+        )
+        writer = TrailWriter(root)
+        middle = held
+        edited = _middle_file()
+        hover = {
+            "textDocument": {"uri": client.open(edited)},
+            "position": {"line": 20, "character": 0},
+        }
+        waits: list[float] = []
+        for number in range(_EDITS):
+            line = 1 + number % 1_900
+            writer.line(edited, line, line + 2, text=text, environment="e" * 64)
+            begun = time.perf_counter()
+            client.request("textDocument/hover", hover)
+            waits.append(time.perf_counter() - begun)
+            if number == _EDITS // 2:
+                middle = private_memory(process)
+        again = private_memory(process)
+        idle = []
+        for _ in range(_HOVERS):
+            begun = time.perf_counter()
+            client.request("textDocument/hover", hover)
+            idle.append(time.perf_counter() - begun)
+        print(
+            f"  after {_EDITS:,} records       {again / 1e6:8.0f} MB,"
+            f" {(again - middle) / 1e6:+.1f} MB in the second half"
+        )
+        ratio = statistics.median(waits) / statistics.median(idle)
+        print(
+            f"  hover after a record     {statistics.median(waits) * 1e3:8.2f} ms,"
+            f" {ratio:.1f} times a warm one (target: at most 10)"
+        )
+
+
+if __name__ == "__main__":
+    main()
