@@ -49,7 +49,7 @@ def look_up(trail: Trail, prefix: str) -> LookupResult:
     found = [
         LookupResult("record", record.id, record=record) for record in trail.log.with_prefix(prefix)
     ]
-    found += [_entry(trail, key) for key in trail.manifest if key.startswith(prefix)]
+    found += [_entry(trail, key) for key in trail.manifest.with_prefix(prefix)]
     found += [
         _session(trail, identifier)
         for identifier in trail.log.columns.sessions

@@ -1,4 +1,4 @@
-"""`python -m vibes_lsp.index.save_index LOG`: read a log and save its index.
+"""`python -m vibes_lsp.index.save_index LOG`: read a log and its manifest, and save their index.
 
 The server runs it, because a thread that reads a large log would delay its answers. It prints how
 many bytes of the log were read, one number a line.
@@ -12,7 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.index import saved_manifest
 from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.manifest import read_manifest
 
 _NICENESS: Final = 5
 _STEP: Final = 1 << 20
@@ -32,6 +35,9 @@ def save_index(log: Path) -> bool:
 
     index = LogIndex(log, uses_saved=True)
     index.refresh(progress=report)
+    directory = AuditDir(log.parent)
+    manifest = read_manifest(directory, open_saved=saved_manifest.open_saved)
+    saved_manifest.save(directory.manifest, manifest)
     return index.save() or index.columns.saved is not None
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
+from vibes_lsp.index import saved_manifest
 from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.index.lineage_cache import LineageCache
 from vibes_lsp.index.log_columns import LogLineKind
@@ -27,7 +28,7 @@ class Trail:
         shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
             share what was read of the manifest.
         now_ns: The clock to compare file times with.
-        uses_saved: Whether to use the saved index of the log; see `LogIndex`.
+        uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
 
     Attributes:
         log: The annotation log.
@@ -46,6 +47,7 @@ class Trail:
     ) -> None:
         self.directory = directory
         self.log = LogIndex(directory.log, now_ns=now_ns, uses_saved=uses_saved)
+        self._uses_saved = uses_saved
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (
             ManifestCache() if shared_with is None else shared_with.manifest_cache
@@ -66,11 +68,20 @@ class Trail:
         """
         changed = self.log.refresh(thorough=thorough, progress=progress, at_most=at_most)
         manifest = read_manifest(
-            self.directory, self.manifest, manifest_cache=self.manifest_cache
+            self.directory,
+            self.manifest,
+            manifest_cache=self.manifest_cache,
+            open_saved=saved_manifest.open_saved if self._uses_saved else None,
         )  # read after the log, because entries are written before the records that name them
         changed = changed or manifest is not self.manifest
         self.manifest = manifest
         return changed
+
+    def save(self) -> None:
+        """Save the index of a large log, and where the entries of a large manifest are."""
+        self.log.save()
+        if self._uses_saved:
+            saved_manifest.save(self.directory.manifest, self.manifest)
 
     def annotated_paths(self) -> list[str]:
         """Return the paths of annotations as recorded, in the order of their first record."""

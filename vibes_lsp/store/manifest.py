@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -66,6 +68,22 @@ class _Frame(msgspec.Struct):
 _DECODER: Final = FastDecoder(_Frame)
 
 
+class EntriesOnDisk(Mapping[str, msgspec.Raw], ABC):
+    """The entries of a manifest that is not in memory: each is read when it is asked for."""
+
+    @abstractmethod
+    def line_of(self, key: str) -> int | None:
+        """Return the 1-based line of an entry; None if there is none."""
+
+    @abstractmethod
+    def with_prefix(self, prefix: str) -> list[str]:
+        """Return the keys that start with a prefix, in file order."""
+
+
+OpenSaved = Callable[[Path], "Manifest | None"]
+"""Returns the manifest at a path without reading it, if it is known where its entries are."""
+
+
 @dataclass(frozen=True)
 class Manifest:
     """The context entries of a trail as of the last read.
@@ -76,7 +94,7 @@ class Manifest:
         version: Its `version` member as stored.
         problem: Why the file is not a valid manifest; entries are those that could still be read.
         journal: Entries that are not folded yet.
-        data: The file's bytes, to find lines in.
+        data: The file's bytes, to find lines in; empty if the entries are on disk.
         stored: The entries of the file as stored, by key.
         signatures: The files that were read, the manifest first; None if one is unreadable.
         file_state: The last check of the manifest for changes.
@@ -88,7 +106,7 @@ class Manifest:
     problem: VibesError | None = None
     journal: Journal = field(default_factory=Journal, repr=False)
     data: bytes = field(default=b"", repr=False)
-    stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
+    stored: Mapping[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     signatures: tuple[tuple[str, FileSignature | None], ...] | None = field(default=(), repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
@@ -137,7 +155,18 @@ class Manifest:
 
     def line_of(self, key: str) -> int | None:
         """Return the 1-based line of an entry in the manifest; None if it is in the journal."""
+        if isinstance(self.stored, EntriesOnDisk):
+            return self.stored.line_of(key)
         return self._lines.get(key)
+
+    def with_prefix(self, prefix: str) -> list[str]:
+        """Return the keys that start with a prefix, in file order, those of the journal last."""
+        if not isinstance(self.stored, EntriesOnDisk):
+            return [key for key in self if key.startswith(prefix)]
+        journal = self.journal.entries
+        return self.stored.with_prefix(prefix) + [
+            key for key in journal if key.startswith(prefix) and key not in self.stored
+        ]
 
     @cached_property
     def _lines(self) -> dict[str, int]:
@@ -173,6 +202,7 @@ def read_manifest(
     previous: Manifest | None = None,
     *,
     manifest_cache: ManifestCache | None = None,
+    open_saved: OpenSaved | None = None,
     now_ns: Clock = time.time_ns,
 ) -> Manifest:
     """Return the manifest with its journal, or the previous one if nothing changed. Never raises.
@@ -184,6 +214,7 @@ def read_manifest(
         directory: The trail.
         previous: The last result.
         manifest_cache: The manifest shared in this process; updated.
+        open_saved: Asked before the manifest is read.
         now_ns: The clock that file times are compared with.
     """
     try:
@@ -196,7 +227,12 @@ def read_manifest(
             return previous
         journal = read_journal(directory, None if previous is None else previous.journal)
         read = _read_file(
-            directory, previous, signatures[0], manifest_cache or ManifestCache(), now_ns
+            directory,
+            previous,
+            signatures[0],
+            manifest_cache=manifest_cache or ManifestCache(),
+            open_saved=open_saved,
+            now_ns=now_ns,
         )
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):
@@ -211,7 +247,9 @@ def _read_file(
     directory: AuditDir,
     previous: Manifest | None,
     named_signature: tuple[str, FileSignature | None],
+    *,
     manifest_cache: ManifestCache,
+    open_saved: OpenSaved | None,
     now_ns: Clock,
 ) -> Manifest:
     """Return the manifest without its journal; the previous or cached one if it is unchanged."""
@@ -229,6 +267,9 @@ def _read_file(
         or (len(same.data) > _TRUSTED_WHILE_RACY and not is_settled(times, now_ns))
     ):
         return same
+    saved = None if open_saved is None else open_saved(directory.manifest)
+    if saved is not None:
+        return replace(saved, signatures=(named_signature,))
     data = read_file(directory.manifest)
     if same is not None and same.file_state.recheck(data, times, now_ns):
         return same
