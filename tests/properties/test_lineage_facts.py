@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 from tests.properties.logs import logs
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.lineages import all_facts
-from vibes_lsp.checks.lines_by_key import LinesByKey
 from vibes_lsp.index.lineage_commits import recorded_commit
+from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import read_edge
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import IMPORTED_FROM, Action, EdgeType
+from vibes_lsp.reports.statistics import CurrentEdits
 from vibes_lsp.store.audit_dir import AuditDir
 
 NOW = datetime(2026, 2, 4, tzinfo=UTC)
@@ -45,6 +48,22 @@ def test_facts_of_lineages_are_those_of_the_whole_lineages(log: bytes) -> None:
     assert facts.imported == sum(IMPORTED_FROM in each.first.members for each in lineages)
     assert len(facts.uncommitted) + len(facts.joined_uncommitted) == len(uncommitted)
     assert facts.first_uncommitted == (uncommitted[0].rank if uncommitted else None)
+
+
+@given(logs())
+def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        audit = Path(folder) / ".ai-audit"
+        audit.mkdir()
+        (audit / "annotations.jsonl").write_bytes(log)
+        trail = Trail(AuditDir(audit))
+        trail.refresh()
+        lineages = trail.lineages()
+        edits = CurrentEdits(trail)
+    current = [each for each in lineages if not each.superseded_by]
+    assert (edits.lineages, edits.current) == (len(lineages), len(current))
+    assert edits.files == {each.current.text("file_path") or "" for each in current}
+    assert edits.actions == Counter(each.action or "unknown" for each in current)
 
 
 @given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1), max_size=30))

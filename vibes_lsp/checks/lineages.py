@@ -8,10 +8,10 @@ columns of the log, and decoded some groups at a time.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, compress, groupby, islice
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -20,119 +20,24 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.forked_work import map_in_order
-from vibes_lsp.checks.lines_by_key import LinesByKey
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.index.lineage import Lineage, build_lineages
+from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, REASONS, LogColumns
-from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.index.lineage_groups import LineageGroups, build_group
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS
+from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.vocabulary import (
     IMPORTED_FROM,
     REMAP_ACTIONS,
     Action,
-    EdgeType,
-    SupersedesReason,
 )
 
 Rank = tuple[datetime, int]
 
-_BATCH: Final = 4_096
-"""Lines of joined annotations that are decoded at once."""
 _RESOLVED_AT_ONCE: Final = 100_000
 """Lineages whose commits are searched at once: some 70 MB."""
 _RESOLVING_MEMBERS: Final = ("type", "action", "file_path", "timestamp", "commit_hash")
 """What the search for the commit of an annotation reads of its record."""
-
-
-class Relations:
-    """What edges say about the annotations of a log, by line.
-
-    Attributes:
-        keys: The key of each line.
-        kinds: The `LogLineKind` of each line.
-        by_key: The lines of each key.
-        caused: Whether the annotation on a line has a caused_by edge.
-        superseding: Whether the annotation on a line has a supersedes edge.
-        joined: Whether its lineage may have other records.
-    """
-
-    def __init__(self, columns: LogColumns) -> None:
-        self.keys = array("Q", chain.from_iterable(columns.keys.parts()))
-        self.kinds = b"".join(map(bytes, columns.kinds.parts()))
-        self.by_key = LinesByKey(self.keys)
-        self._columns = columns
-        edge_types = b"".join(map(bytes, columns.edge_types.parts()))
-        self.caused = self._sources(EdgeType.CAUSED_BY, edge_types)
-        self.superseding = self._sources(EdgeType.SUPERSEDES, edge_types)
-        self.joined = bytearray(len(columns) + 1)
-        self._parents = array("I", range(len(columns) + 1))
-        self._edges = array("I")
-        supersedes = EDGE_TYPES.index(EdgeType.SUPERSEDES)
-        covers = REASONS.index(SupersedesReason.COVERS)
-        at = edge_types.find(supersedes)
-        while at >= 0:
-            if columns.edge_reasons[at] != covers:
-                self._join(at)
-            at = edge_types.find(supersedes, at + 1)
-        for lines in self.by_key.repeated():
-            self._unite(self._annotations(lines))
-
-    def _sources(self, kind: EdgeType, edge_types: bytes) -> bytearray:
-        """Return for each line whether its key is the source of an edge of a type."""
-        code = EDGE_TYPES.index(kind)
-        keys = set(compress(self._columns.edge_sources, map(code.__eq__, edge_types)))
-        return bytearray(chain((False,), map(keys.__contains__, self.keys)))
-
-    def _join(self, number: int) -> None:
-        newer = self._annotations(self.by_key.lines(self._columns.edge_sources[number]))
-        older = self._annotations(self.by_key.lines(self._columns.edge_targets[number]))
-        if newer and older:
-            self._unite([*newer, *older])
-            self._edges.append(number)
-
-    def _annotations(self, lines: Iterable[int]) -> list[int]:
-        return [line for line in lines if self.kinds[line - 1] in ANNOTATION_KINDS]
-
-    def _unite(self, lines: Sequence[int]) -> None:
-        if len(lines) < 2:
-            return
-        for line in lines:
-            self.joined[line] = 1
-            one, other = self._root(line), self._root(lines[0])
-            self._parents[max(one, other)] = min(one, other)
-
-    def _root(self, line: int) -> int:
-        parents = self._parents
-        while parents[line] != line:
-            parents[line] = parents[parents[line]]
-            line = parents[line]
-        return line
-
-    def is_first(self, line: int) -> bool:
-        """Whether no annotation before this line has the same key."""
-        return (
-            not self.joined[line]
-            or self._annotations(self.by_key.lines(self.keys[line - 1]))[0] == line
-        )
-
-    def joined_batches(self) -> Iterator[tuple[list[int], list[int]]]:
-        """Yield lines of annotations in whole groups, with the lines of the edges among them."""
-        sources, edge_lines = self._columns.edge_sources, self._columns.edge_lines
-        edges: dict[int, list[int]] = {}
-        for number in self._edges:
-            root = self._root(self._annotations(self.by_key.lines(sources[number]))[0])
-            edges.setdefault(root, []).append(edge_lines[number])
-        joined = (line for line, is_joined in enumerate(self.joined) if is_joined)
-        lines: list[int] = []
-        own: list[int] = []
-        for root, group in groupby(sorted(joined, key=self._root), key=self._root):
-            lines += group
-            own += edges.pop(root, ())
-            if len(lines) >= _BATCH:
-                yield sorted(lines), sorted(own)
-                lines, own = [], []
-        if lines:
-            yield sorted(lines), sorted(own)
 
 
 @dataclass
@@ -157,11 +62,11 @@ class LineageFacts:
     joined_uncommitted: list[Lineage] = field(default_factory=list)
     first_uncommitted: Rank | None = None
 
-    def add_record(self, record: LogRecord, relations: Relations) -> None:
+    def add_record(self, record: LogRecord, groups: LineageGroups) -> None:
         """Add the lineage of an annotation that is the only one of its lineage."""
         self.count += 1
         members, line = record.members, record.line
-        if not relations.caused[line] and members.get("action") != Action.REVIEW:
+        if not groups.caused[line] and members.get("action") != Action.REVIEW:
             self.uncaused += 1
             self.first_uncaused = _least(self.first_uncaused, record.rank)
         self.imported += IMPORTED_FROM in members
@@ -170,11 +75,11 @@ class LineageFacts:
             self.uncommitted.append(line)
             self.first_uncommitted = _least(self.first_uncommitted, record.rank)
 
-    def add_lineage(self, lineage: Lineage, relations: Relations) -> None:
+    def add_lineage(self, lineage: Lineage, groups: LineageGroups) -> None:
         """Add a lineage of any records."""
         self.count += 1
         if lineage.action != Action.REVIEW and not any(
-            relations.caused[member.line] for member in lineage.members
+            groups.caused[member.line] for member in lineage.members
         ):
             self.uncaused += 1
             self.first_uncaused = _least(self.first_uncaused, lineage.first.rank)
@@ -209,23 +114,19 @@ def _slim(record: LogRecord) -> LogRecord:
     )
 
 
-def joined_facts(context: CheckContext, relations: Relations) -> LineageFacts:
+def joined_facts(context: CheckContext, groups: LineageGroups) -> LineageFacts:
     """Return the facts of all lineages that may have several records."""
     log = context.trail.log
     nearest = None if context.repository is None else context.repository.nearest_ancestor
 
     def of_batch(batch: tuple[list[int], list[int]]) -> LineageFacts:
         facts = LineageFacts()
-        records, edges = (
-            (record for _, record in log.decode(lines) if isinstance(record, LogRecord))
-            for lines in batch
-        )
-        for lineage in build_lineages(records, list(map(read_edge, edges)), nearest):
-            facts.add_lineage(lineage, relations)
+        for lineage in build_group(log, batch, nearest):
+            facts.add_lineage(lineage, groups)
         return facts
 
     total = LineageFacts()
-    batches = list(relations.joined_batches())
+    batches = list(groups.joined_batches())
     for number, facts in enumerate(map_in_order(of_batch, batches)):
         context.progress("lineages", number, len(batches))
         total.add(facts)
@@ -234,15 +135,15 @@ def joined_facts(context: CheckContext, relations: Relations) -> LineageFacts:
 
 def all_facts(context: CheckContext) -> LineageFacts:
     """Return the facts of all lineages; decodes every annotation."""
-    relations = Relations(context.trail.log.columns)
-    facts = joined_facts(context, relations)
+    groups = LineageGroups(context.trail.log.columns)
+    facts = joined_facts(context, groups)
     for line, record in context.trail.log.decode(
         line
-        for line, kind in enumerate(relations.kinds, 1)
-        if kind in ANNOTATION_KINDS and not relations.joined[line]
+        for line, kind in enumerate(groups.kinds, 1)
+        if kind in ANNOTATION_KINDS and not groups.joined[line]
     ):
         if isinstance(record, LogRecord):
-            facts.add_record(record, relations)
+            facts.add_record(record, groups)
         else:
             context.trail.log.undecodable[line] = record.reason
     return facts
@@ -256,14 +157,14 @@ def check_causes(context: CheckContext, facts: LineageFacts) -> Iterator[Finding
 
 
 def check_remap(
-    context: CheckContext, record: LogRecord, relations: Relations
+    context: CheckContext, record: LogRecord, groups: LineageGroups
 ) -> Iterator[Finding]:
     """Yield a remapped record without a supersedes edge; for an orphan it is only recommended."""
     action = record.text("action")
     if (
         action in REMAP_ACTIONS
-        and not relations.superseding[record.line]
-        and relations.is_first(record.line)
+        and not groups.superseding[record.line]
+        and groups.is_first(record.line)
     ):
         message = f"the {action} record has no supersedes edge"
         weight = None if action == Action.REBASE_REMAP else Severity.WARNING

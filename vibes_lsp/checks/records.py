@@ -12,9 +12,9 @@ from typing import Final
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, pluralize
-from vibes_lsp.checks.lineages import Relations
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.id_keys import id_key
+from vibes_lsp.index.lineage_groups import LineageGroups
 from vibes_lsp.index.log_columns import EDGE_TYPES
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
@@ -86,7 +86,7 @@ class RecordChecks:
 
     Args:
         context: The trail.
-        relations: What edges say about them.
+        groups: What edges say about them.
         repeated_keys: The keys of ids that several records have, which count once.
 
     Attributes:
@@ -96,14 +96,14 @@ class RecordChecks:
     def __init__(
         self,
         context: CheckContext,
-        relations: Relations,
+        groups: LineageGroups,
         repeated_keys: Collection[int] = (),
     ) -> None:
         self.tally = RecordTally()
         self._subject = context
-        self._keys = relations.keys
+        self._keys = groups.keys
         self._repeated_keys = repeated_keys
-        self._records = relations.by_key
+        self._records = groups.by_key
         self._latest = context.now + _AHEAD
         levels = list(AssuranceLevel)
         own = levels.index(context.config.config.assurance_level)

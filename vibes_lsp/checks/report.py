@@ -23,7 +23,6 @@ from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.forked_work import map_in_order
 from vibes_lsp.checks.lineages import (
     LineageFacts,
-    Relations,
     all_facts,
     check_causes,
     check_commits,
@@ -49,6 +48,7 @@ from vibes_lsp.checks.records import (
 )
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.lineage_groups import LineageGroups
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.project_files import foreign_paths
 from vibes_lsp.index.trail import Trail
@@ -197,9 +197,9 @@ class _CheckedTrail:
 
     def __init__(self, context: CheckContext) -> None:
         self._context = context
-        self._relations = Relations(context.trail.log.columns)
+        self._groups = LineageGroups(context.trail.log.columns)
         self._repeated = frozenset(
-            self._relations.keys[lines[0] - 1] for lines in self._relations.by_key.repeated()
+            self._groups.keys[lines[0] - 1] for lines in self._groups.by_key.repeated()
         )
         self.entries = EntryTally()
         self.records = RecordTally()
@@ -217,7 +217,7 @@ class _CheckedTrail:
         yield from check_entry_tally(context, self.entries)
         yield from check_blobs(context, self.entries.packed)
         yield from self._record_findings()
-        self.facts.add(joined_facts(context, self._relations))
+        self.facts.add(joined_facts(context, self._groups))
         yield from check_level(context, lambda: self.facts.imported == self.facts.count)
         yield from check_paths(
             context, foreign_paths(context.trail.annotated_paths(), context.directory.project)
@@ -229,12 +229,12 @@ class _CheckedTrail:
 
     def record_counts(self) -> Counter[LogLineKind]:
         """Return the number of records of each kind; those with one id are one (R3)."""
-        kinds, rejected = self._relations.kinds, self.records.rejected_lines
+        kinds, rejected = self._groups.kinds, self.records.rejected_lines
         counts = Counter({kind: kinds.count(kind) for kind in LogLineKind})
         for line in rejected:
             counts[LogLineKind(kinds[line - 1])] -= 1
             counts[LogLineKind.BROKEN] += 1
-        for lines in self._relations.by_key.repeated():
+        for lines in self._groups.by_key.repeated():
             same = Counter(kinds[line - 1] for line in lines if line not in rejected)
             for kind, count in same.items():
                 if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN):
@@ -258,18 +258,18 @@ class _CheckedTrail:
 
     def _check_part(self, lines: range) -> tuple[list[Finding], RecordTally, LineageFacts]:
         """Check the records of consecutive lines."""
-        context, relations = self._context, self._relations
-        log, kinds = context.trail.log, relations.kinds
-        records, facts = RecordChecks(context, relations, self._repeated), LineageFacts()
+        context, groups = self._context, self._groups
+        log, kinds = context.trail.log, groups.kinds
+        records, facts = RecordChecks(context, groups, self._repeated), LineageFacts()
         findings: list[Finding] = []
         for line, record in log.decode(line for line in lines if kinds[line - 1] not in _NO_RECORD):
             if isinstance(record, MalformedJson):
                 findings.append(records.reject_line(line, record))
                 continue
             if record.is_annotation:
-                findings += check_remap(context, record, relations)
-                if not relations.joined[line]:
-                    facts.add_record(record, relations)
+                findings += check_remap(context, record, groups)
+                if not groups.joined[line]:
+                    facts.add_record(record, groups)
             # record types of later versions follow their own rules (RFC 12.2, R12)
             if record.type in _KNOWN or not record.type:
                 findings += records.check(record)
@@ -382,15 +382,15 @@ def _are_all_imported(context: CheckContext) -> bool:
 
 def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Finding]:
     """Yield findings about some records; few of them are repeated, so they count as they are."""
-    log, relations = context.trail.log, Relations(context.trail.log.columns)
-    records = RecordChecks(context, relations)
+    log, groups = context.trail.log, LineageGroups(context.trail.log.columns)
+    records = RecordChecks(context, groups)
     for line, record in log.decode(lines):
         if isinstance(record, MalformedJson):
             log.undecodable[line] = record.reason
             continue
         yield from records.check(record)
         if record.is_annotation:
-            yield from check_remap(context, record, relations)
+            yield from check_remap(context, record, groups)
 
 
 def _is_new(key: str, now: Manifest, before: Manifest) -> bool:

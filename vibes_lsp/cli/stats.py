@@ -19,11 +19,11 @@ from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_ta
 from vibes_lsp.cli.project import now, open_project, open_trail
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.reports.statistics import (
+    CurrentEdits,
     SessionSummary,
     SurvivalReport,
     count_trail,
     measure_survival,
-    model_shares,
     session_summaries,
 )
 
@@ -106,7 +106,7 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
     Counts current annotations.
     """
     trail = open_trail(audit_dir)
-    shares = model_shares(trail, trail.lineages())
+    shares = CurrentEdits(trail).model_shares()
     if as_json:
         print_json({"models": [share.as_json() for share in shares]})
         return

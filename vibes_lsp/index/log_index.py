@@ -183,6 +183,10 @@ class LogIndex:
         """Return the bytes of a line without its newline."""
         return self._read([line])[0].rstrip(b"\r\n")
 
+    def raw_lines(self, lines: Iterable[int]) -> list[bytes]:
+        """Return the bytes of some lines without their newlines."""
+        return self._read(lines)
+
     def _read(self, lines: Iterable[int]) -> list[bytes]:
         return self._follower.read(list(map(self.columns.byte_range, lines)))
 

@@ -32,6 +32,7 @@ class Trail:
 
     Attributes:
         log: The annotation log.
+        nearest_commit: As given.
         manifest: The context entries as of the last refresh.
         manifest_cache: What was read of the manifest, shared by all `Trail`s of the directory.
     """
@@ -52,7 +53,7 @@ class Trail:
         self.manifest_cache: ManifestCache = (
             ManifestCache() if shared_with is None else shared_with.manifest_cache
         )
-        self._nearest_commit = nearest_commit
+        self.nearest_commit = nearest_commit
         self._lineage_cache = LineageCache(self.log, nearest_commit)
 
     def refresh(
@@ -146,7 +147,7 @@ class Trail:
         lines = self.log.lines_of_edges(EdgeType.SUPERSEDES)
         edges = [read_edge(record) for record in self.log.records(lines)]
         return build_lineages(
-            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self._nearest_commit
+            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self.nearest_commit
         )
 
     def lineages_naming(self, entry: str, limit: int) -> list[Lineage]:

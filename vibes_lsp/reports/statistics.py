@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import msgspec
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.lineage_groups import LineageGroups, build_group
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import foreign_paths, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import LoggedSession, recorded_lines
+from vibes_lsp.index.records import LoggedSession, LogRecord, recorded_lines
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.canonical_json import FastDecoder
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
 from vibes_lsp.reports.authors import Author, Authors
 
 
@@ -50,25 +55,92 @@ class ModelShare:
         }
 
 
-def model_shares(trail: Trail, lineages: Sequence[Lineage]) -> list[ModelShare]:
-    """Return the shares of all tools and models, largest first, without history and reviews."""
-    authors = Authors(trail)
-    counts: Counter[Author] = Counter()
-    files: dict[Author, set[str]] = {}
-    for lineage in lineages:
-        author = authors.of(lineage.current.text("environment_hash"))
-        if lineage.superseded_by or author.is_human or lineage.is_review:
-            continue
-        counts[author] += 1
-        files.setdefault(author, set()).add(lineage.current.text("file_path") or "")
-    total = counts.total()
-    ordered = sorted(
-        counts.items(),
-        key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version),
-    )
-    return [
-        ModelShare(author, count, len(files[author]), count / total) for author, count in ordered
-    ]
+class _CurrentEdit(msgspec.Struct, gc=False):
+    """What statistics read of the current record of a lineage."""
+
+    action: str | None = None
+    assurance_level: str | None = None
+    environment_hash: str | None = None
+    file_path: str | None = None
+
+
+_DECODER: Final[FastDecoder[_CurrentEdit]] = FastDecoder(_CurrentEdit)
+_LINES_AT_ONCE: Final = 4_096
+
+
+class CurrentEdits:
+    """Counts of all lineages, in one pass over the log that keeps none of them.
+
+    Args:
+        trail: A refreshed trail.
+
+    Attributes:
+        lineages: Number of lineages.
+        current: Number of those that are not superseded.
+        files: Files of these, as recorded.
+        actions: These by action.
+        levels: These by assurance level.
+    """
+
+    def __init__(self, trail: Trail) -> None:
+        self.lineages = self.current = 0
+        self.files: set[str] = set()
+        self.actions: Counter[str] = Counter()
+        self.levels: Counter[str] = Counter()
+        self._authors = Authors(trail)
+        self._shares: Counter[Author] = Counter()
+        self._files_of: dict[Author, set[str]] = defaultdict(set)
+        groups = LineageGroups(trail.log.columns, with_history=True)
+        for batch in groups.joined_batches():
+            for lineage in build_group(trail.log, batch, trail.nearest_commit):
+                self.lineages += 1
+                if not lineage.superseded_by:
+                    self._add(_current_edit(lineage.current), lineage.action)
+        alone = (
+            line
+            for line, kind in enumerate(groups.kinds, 1)
+            if kind in ANNOTATION_KINDS and not groups.joined[line]
+        )
+        while lines := list(islice(alone, _LINES_AT_ONCE)):
+            for line, data in zip(lines, trail.log.raw_lines(lines), strict=True):
+                self._add_alone(trail, line, data)
+
+    def _add_alone(self, trail: Trail, line: int, data: bytes) -> None:
+        edit = _DECODER.decode(data)
+        if edit is None:
+            record = trail.log.record(line)
+            if record is None:
+                return
+            edit = _current_edit(record)
+        self.lineages += 1
+        self._add(edit, "" if edit.action in REMAP_ACTIONS else edit.action or "")
+
+    def _add(self, edit: _CurrentEdit, action: str) -> None:
+        path = edit.file_path or ""
+        self.current += 1
+        self.files.add(path)
+        self.actions[action or "unknown"] += 1
+        self.levels[edit.assurance_level or "unknown"] += 1
+        author = self._authors.of(edit.environment_hash)
+        if not author.is_human and action != Action.REVIEW:
+            self._shares[author] += 1
+            self._files_of[author].add(path)
+
+    def model_shares(self) -> list[ModelShare]:
+        """Return the shares of all tools and models, largest first, without reviews."""
+        total = self._shares.total()
+        ordered = sorted(
+            self._shares.items(),
+            key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version),
+        )
+        return [
+            ModelShare(author, count, len(self._files_of[author]), count / total)
+            for author, count in ordered
+        ]
+
+
+def _current_edit(record: LogRecord) -> _CurrentEdit:
+    return _CurrentEdit(*map(record.text, _CurrentEdit.__struct_fields__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,32 +248,23 @@ class Stats:
 
 def count_trail(trail: Trail, tracking: Tracking) -> Stats:
     """Count what is in a refreshed trail."""
-    lineages = trail.lineages()
-    current = [lineage for lineage in lineages if not lineage.superseded_by]
-    files = {lineage.current.text("file_path") or "" for lineage in current}
+    edits = CurrentEdits(trail)
     sessions = trail.log.sessions()
     kinds = trail.log.columns.kinds
     return Stats(
         records=len(kinds) - kinds.count(LogLineKind.BLANK) - kinds.count(LogLineKind.BROKEN),
-        annotations=len(lineages),
-        current=len(current),
-        files=len(files),
-        foreign=len(foreign_paths(files, trail.directory.project)),
-        untracked=sum(not tracking.tracks(path) for path in files),
+        annotations=edits.lineages,
+        current=edits.current,
+        files=len(edits.files),
+        foreign=len(foreign_paths(edits.files, trail.directory.project)),
+        untracked=sum(not tracking.tracks(path) for path in edits.files),
         sessions=len(sessions),
         open_sessions=sum(session.is_open for session in sessions),
         entries=len(trail.manifest),
-        actions=_count_by(current, "action"),
-        levels=_count_by(current, "assurance_level"),
-        models=model_shares(trail, lineages),
+        actions=dict(edits.actions.most_common()),
+        levels=dict(edits.levels.most_common()),
+        models=edits.model_shares(),
     )
-
-
-def _count_by(lineages: list[Lineage], name: str) -> dict[str, int]:
-    values = (
-        lineage.action if name == "action" else lineage.current.text(name) for lineage in lineages
-    )
-    return dict(Counter(value or "unknown" for value in values).most_common())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from tests.trails import TrailWriter
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.authors import Author, Authors
-from vibes_lsp.reports.statistics import count_trail, model_shares, session_summaries
+from vibes_lsp.reports.statistics import CurrentEdits, count_trail, session_summaries
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def shares_of(writer: TrailWriter) -> list[tuple[str, int, int, float]]:
     trail = trail_of(writer)
     return [
         (share.author.model, share.annotations, share.files, share.share)
-        for share in model_shares(trail, trail.lineages())
+        for share in CurrentEdits(trail).model_shares()
     ]
 
 

@@ -1,0 +1,128 @@
+"""Group the lines of annotations into lineages by the columns of the log, without decoding them.
+
+Most annotations are a lineage by themselves. The others are those that a supersedes edge may join,
+and those whose id occurs twice. With them decoded some groups at a time, memory is bounded.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, compress, groupby
+from typing import Final
+
+from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
+from vibes_lsp.index.lines_by_key import LinesByKey
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, REASONS, LogColumns
+from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
+
+_BATCH: Final = 4_096
+"""Lines of joined annotations that are decoded at once."""
+
+
+class LineageGroups:
+    """Which annotations of a log supersedes edges may put into one lineage, by line.
+
+    Args:
+        columns: The log.
+        with_history: Whether also those that only make another lineage history are grouped.
+
+    Attributes:
+        keys: The key of each line.
+        kinds: The `LogLineKind` of each line.
+        by_key: The lines of each key.
+        caused: Whether the annotation on a line has a caused_by edge.
+        superseding: Whether the annotation on a line has a supersedes edge.
+        joined: Whether its lineage may have other records.
+    """
+
+    def __init__(self, columns: LogColumns, *, with_history: bool = False) -> None:
+        self.keys = array("Q", chain.from_iterable(columns.keys.parts()))
+        self.kinds = b"".join(map(bytes, columns.kinds.parts()))
+        self.by_key = LinesByKey(self.keys)
+        self._columns = columns
+        edge_types = b"".join(map(bytes, columns.edge_types.parts()))
+        self.caused = self._sources(EdgeType.CAUSED_BY, edge_types)
+        self.superseding = self._sources(EdgeType.SUPERSEDES, edge_types)
+        self.joined = bytearray(len(columns) + 1)
+        self._parents = array("I", range(len(columns) + 1))
+        self._edges = array("I")
+        supersedes = EDGE_TYPES.index(EdgeType.SUPERSEDES)
+        covers = REASONS.index(SupersedesReason.COVERS)
+        at = edge_types.find(supersedes)
+        while at >= 0:
+            if with_history or columns.edge_reasons[at] != covers:
+                self._join(at)
+            at = edge_types.find(supersedes, at + 1)
+        for lines in self.by_key.repeated():
+            self._unite(self._annotations(lines))
+
+    def _sources(self, kind: EdgeType, edge_types: bytes) -> bytearray:
+        """Return for each line whether its key is the source of an edge of a type."""
+        code = EDGE_TYPES.index(kind)
+        keys = set(compress(self._columns.edge_sources, map(code.__eq__, edge_types)))
+        return bytearray(chain((False,), map(keys.__contains__, self.keys)))
+
+    def _join(self, number: int) -> None:
+        newer = self._annotations(self.by_key.lines(self._columns.edge_sources[number]))
+        older = self._annotations(self.by_key.lines(self._columns.edge_targets[number]))
+        if newer and older:
+            self._unite([*newer, *older])
+            self._edges.append(number)
+
+    def _annotations(self, lines: Iterable[int]) -> list[int]:
+        return [line for line in lines if self.kinds[line - 1] in ANNOTATION_KINDS]
+
+    def _unite(self, lines: Sequence[int]) -> None:
+        if len(lines) < 2:
+            return
+        for line in lines:
+            self.joined[line] = 1
+            one, other = self._root(line), self._root(lines[0])
+            self._parents[max(one, other)] = min(one, other)
+
+    def _root(self, line: int) -> int:
+        parents = self._parents
+        while parents[line] != line:
+            parents[line] = parents[parents[line]]
+            line = parents[line]
+        return line
+
+    def is_first(self, line: int) -> bool:
+        """Whether no annotation before this line has the same key."""
+        return (
+            not self.joined[line]
+            or self._annotations(self.by_key.lines(self.keys[line - 1]))[0] == line
+        )
+
+    def joined_batches(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield lines of annotations in whole groups, with the lines of the edges among them."""
+        sources, edge_lines = self._columns.edge_sources, self._columns.edge_lines
+        edges: dict[int, list[int]] = {}
+        for number in self._edges:
+            root = self._root(self._annotations(self.by_key.lines(sources[number]))[0])
+            edges.setdefault(root, []).append(edge_lines[number])
+        joined = (line for line, is_joined in enumerate(self.joined) if is_joined)
+        lines: list[int] = []
+        own: list[int] = []
+        for root, group in groupby(sorted(joined, key=self._root), key=self._root):
+            lines += group
+            own += edges.pop(root, ())
+            if len(lines) >= _BATCH:
+                yield sorted(lines), sorted(own)
+                lines, own = [], []
+        if lines:
+            yield sorted(lines), sorted(own)
+
+
+def build_group(
+    log: LogIndex, batch: tuple[list[int], list[int]], nearest_commit: NearestCommit | None
+) -> list[Lineage]:
+    """Return the lineages of a batch of `joined_batches`, oldest first."""
+    records, edges = (
+        (record for _, record in log.decode(lines) if isinstance(record, LogRecord))
+        for lines in batch
+    )
+    return build_lineages(records, list(map(read_edge, edges)), nearest_commit)
