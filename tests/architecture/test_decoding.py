@@ -12,6 +12,7 @@ OWN_CACHES = {
     "vibes_lsp/index/log_columns.py",
     "vibes_lsp/index/saved_columns.py",
     "vibes_lsp/index/saved_log.py",
+    "vibes_lsp/index/saved_manifest.py",
     "vibes_lsp/ingest/work_tree.py",
 }
 """They read msgpack that they wrote to the user's cache folder, with a checksum."""
