@@ -1,39 +1,67 @@
-"""How long an editor waits for a hover, code lenses and the start of the server.
+"""How long an editor waits for a hover, lenses, hints and the start of the server.
 
-A hover is compared with an echo in the same server and in a bare pygls server. Clients send one
-request at a time over standard input and output.
+Clients send one request at a time over standard input and output. The same requests go to a bare
+pygls server, whose answers are objects of lsprotocol of the same size. The echo is a request with
+typed parameters, as editors send them: a method of its own costs the library nearly twice as much.
 """
 
 from __future__ import annotations
 
+import json
+import random
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from tests.demo.client import Client
 from tests.trails.writer import TrailWriter
 
-ROUNDS = 300
-LENSES = 1000
-_VIBES_SERVER = """
-from vibes_lsp.lsp.main import new_server
+ROUNDS: Final = 300
+LONG_ROUNDS: Final = 20
+LENSES: Final = 1_000
+HINTS: Final = 10_000
+_ECHO: Final = """
+from lsprotocol import types
+nowhere = types.Range(types.Position(0, 0), types.Position(0, 0))
+@server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
+def echo(ls, params):
+    return [types.Location("file:///" + "x" * 300, nowhere)]
+server.start_io() if start is None else start(server)
+"""
+_VIBES_SERVER: Final = (
+    """
+import sys
+from vibes_lsp.lsp.main import new_server, standard_output
+from vibes_lsp.lsp.transport import serve_stdio
 server = new_server()
-@server.feature("bench/echo")
-def echo(ls, params):
-    return {"contents": {"kind": "plaintext", "value": "x" * 300}}
-server.start_io()
+start = lambda server: serve_stdio(server, sys.stdin.buffer, standard_output())
 """
-_PYGLS_SERVER = """
+    + _ECHO
+)
+_PYGLS_SERVER: Final = (
+    f"""
+from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-server = LanguageServer("stock", "1")
-@server.feature("bench/echo")
-def echo(ls, params):
-    return {"contents": {"kind": "plaintext", "value": "x" * 300}}
-server.start_io()
+server, start = LanguageServer("stock", "1"), None
+URI = "file:///tmp/a/folder/of/a/project/many.py"
+def place(line):
+    return types.Range(types.Position(line, 0), types.Position(line, 0))
+@server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+def lenses(ls, params):
+    return [types.CodeLens(place(line), data={{"uri": URI, "ids": ["0" * 64]}}) for line in range({LENSES})]
+@server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+def hints(ls, params):
+    return [
+        types.InlayHint(types.Position(line, 30), "AI: claude-opus-4-5", padding_left=True, data={{"uri": URI, "id": "0" * 64}})
+        for line in range({HINTS})
+    ]
 """
+    + _ECHO
+)
 
 
 def main() -> None:
@@ -43,40 +71,87 @@ def main() -> None:
         _project(folder)
         with _client(folder, _VIBES_SERVER) as ours, _client(folder, _PYGLS_SERVER) as stock:
             uri = ours.open("many.py")
-            hover = {"textDocument": {"uri": uri}, "position": {"line": 20, "character": 0}}
-            times = _median_seconds(
-                {
-                    "hover": lambda: ours.request("textDocument/hover", hover),
-                    "echo, same server": lambda: ours.request("bench/echo", hover),
-                    "echo, bare pygls": lambda: stock.request("bench/echo", hover),
-                }
-            )
-            print("server: one request and its answer")
-            for what, seconds in times.items():
-                print(f"  {what:<24}{seconds * 1e6:8.0f} µs")
-            ratio = times["hover"] / times["echo, same server"]
-            print(f"  hover / echo             {ratio:8.2f}  (target: at most 2)")
-            begun = time.perf_counter()
-            lenses = ours.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
-            seconds = time.perf_counter() - begun
-            print(f"  {len(lenses):,} lenses             {seconds * 1e3:8.1f} ms")
+            _short_answers(ours, stock, uri)
+            _long_answers(ours, stock, uri, ours.open("hints.py"))
         starts = {"start, vibes-lsp": _VIBES_SERVER, "start, bare pygls": _PYGLS_SERVER}
         for what, code in starts.items():
             seconds = statistics.median(_start(folder, code) for _ in range(5))
-            print(f"  {what:<24}{seconds * 1e3:8.0f} ms")
+            print(f"  {what:<28}{seconds * 1e3:8.0f} ms")
+
+
+def _short_answers(ours: Client, stock: Client, uri: str) -> None:
+    lines = random.Random(1)
+    times = _median_seconds(
+        {
+            "hover, same line": lambda: ours.request("textDocument/hover", _at(uri, 20)),
+            "hover, any line": lambda: ours.request(
+                "textDocument/hover", _at(uri, lines.randrange(2 * LENSES))
+            ),
+            "echo, same server": lambda: ours.request("textDocument/implementation", _at(uri, 20)),
+            "echo, bare pygls": lambda: stock.request("textDocument/implementation", _at(uri, 20)),
+        },
+        ROUNDS,
+    )
+    print("server: one request and its answer, median")
+    for what, seconds in times.items():
+        print(f"  {what:<28}{seconds * 1e6:8.0f} µs")
+    own = times["echo, same server"]
+    print(f"  hover, same line / own echo {times['hover, same line'] / own:8.2f}  (aim: 1.2)")
+    print(f"  hover, any line / own echo  {times['hover, any line'] / own:8.2f}  (aim: 1.5)")
+    print(f"  own echo / bare pygls       {own / times['echo, bare pygls']:8.2f}  (aim: 0.35)")
+
+
+def _long_answers(ours: Client, stock: Client, lenses: str, hints: str) -> None:
+    whole = {
+        "start": {"line": 0, "character": 0},
+        "end": {"line": 4 * HINTS, "character": 0},
+    }
+    requests: dict[str, tuple[str, dict[str, object]]] = {
+        f"{LENSES:,} lenses": ("textDocument/codeLens", {"textDocument": {"uri": lenses}}),
+        f"{HINTS:,} hints": (
+            "textDocument/inlayHint",
+            {"textDocument": {"uri": hints}, "range": whole},
+        ),
+    }
+    for (what, (method, params)), aim in zip(requests.items(), (8, 10), strict=True):
+        begun = time.perf_counter()
+        first = ours.exchange(method, params)
+        built = time.perf_counter() - begun
+        counts = [
+            len(json.loads(each)["result"]) for each in (first, stock.exchange(method, params))
+        ]
+        if counts[0] != counts[1]:
+            raise RuntimeError(f"{counts[0]} {what} of ours, {counts[1]} of the bare server")
+        times = _median_seconds(
+            {
+                "ours": lambda method=method, params=params: ours.exchange(method, params),  # type: ignore[misc]
+                "stock": lambda method=method, params=params: stock.exchange(method, params),  # type: ignore[misc]
+            },
+            LONG_ROUNDS,
+        )
+        print(f"  {what + ', first':<28}{built * 1e3:8.1f} ms")
+        print(f"  {what + ', again':<28}{times['ours'] * 1e3:8.2f} ms")
+        print(f"  {what + ', bare pygls':<28}{times['stock'] * 1e3:8.1f} ms")
+        print(f"  {'bare pygls / again':<28}{times['stock'] / times['ours']:8.1f}  (target: {aim})")
 
 
 def _project(folder: Path) -> None:
-    text = "".join(
-        f"def function_{number}(value):\n    return value * {number}\n" for number in range(LENSES)
-    )
-    (folder / "many.py").write_text(text, encoding="utf-8")
     trail = TrailWriter(folder)
     trail.config()
     trail.environment()
     prompt = trail.prompt("Write a thousand functions.")
-    for number in range(LENSES):
-        trail.line("many.py", 2 * number + 1, 2 * number + 2, prompt=prompt, text=text)
+    for path, count in (("many.py", LENSES), ("hints.py", HINTS)):
+        text = "".join(
+            f"def function_{number}(value):\n    return value * {number}\n"
+            for number in range(count)
+        )
+        (folder / path).write_text(text, encoding="utf-8")
+        for number in range(count):
+            trail.line(path, 2 * number + 1, 2 * number + 2, prompt=prompt, text=text)
+
+
+def _at(uri: str, line: int) -> dict[str, object]:
+    return {"textDocument": {"uri": uri}, "position": {"line": line, "character": 0}}
 
 
 def _client(folder: Path, code: str) -> Client:
@@ -89,9 +164,9 @@ def _start(folder: Path, code: str) -> float:
         return time.perf_counter() - begun
 
 
-def _median_seconds(requests: dict[str, Callable[[], object]]) -> dict[str, float]:
+def _median_seconds(requests: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in requests}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, request in requests.items():
             begun = time.perf_counter()
             request()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sysconfig
 from collections.abc import Sequence
@@ -63,14 +64,25 @@ class Client:
         Raises:
             RuntimeError: The server answered with an error, or exited.
         """
+        message = json.loads(self.exchange(method, params))
+        if "error" in message:
+            raise RuntimeError(message["error"]["message"])
+        return message.get("result")
+
+    def exchange(self, method: str, params: object) -> bytes:
+        """Send a request and return its answer as it was sent.
+
+        Raises:
+            RuntimeError: The server exited.
+        """
         self._number += 1
         self._send({"id": self._number, "method": method, "params": params})
+        answer = re.compile(rb'\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?%d\D' % self._number)
         while True:
-            message = self._receive()
-            if message.get("id") == self._number and "method" not in message:
-                if "error" in message:
-                    raise RuntimeError(message["error"]["message"])
-                return message.get("result")
+            body = self._read()
+            if answer.match(body):
+                return body
+            self._keep(json.loads(body))
 
     def wait_for(self, method: str) -> None:
         """Wait until the server sends a notification."""
@@ -88,6 +100,11 @@ class Client:
         self._server.stdin.flush()
 
     def _receive(self) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(self._read())
+        self._keep(message)
+        return message
+
+    def _read(self) -> bytes:
         assert self._server.stdout is not None
         length = 0
         while (line := self._server.stdout.readline()) not in (b"\r\n", b""):
@@ -95,7 +112,8 @@ class Client:
             length = int(value) if name.lower() == b"content-length" else length
         if not length:
             raise RuntimeError("the server exited")
-        message: dict[str, Any] = json.loads(self._server.stdout.read(length))
+        return self._server.stdout.read(length)
+
+    def _keep(self, message: dict[str, Any]) -> None:
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
-        return message
