@@ -22,10 +22,15 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
         yield wire
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> Iterator[Wire]:
-    """One server that survives all of it."""
-    with Wire(tmp_path_factory.mktemp("log") / "server.log") as wire:
+@pytest.fixture(scope="module", params=["", "threads"], ids=["pipe", "threads"])
+def shared(
+    tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail, request: pytest.FixtureRequest
+) -> Iterator[Wire]:
+    """One server that survives all of it, with each way of reading its input."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIBES_LSP_READER", request.param)
+        server = Wire(tmp_path_factory.mktemp("log") / "server.log")
+    with server as wire:
         wire.initialize(trail.root)
         yield wire
         assert wire.request("shutdown", None)["result"] is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -14,6 +15,7 @@ _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 """The bytes of a character in UTF-8 that follow its first."""
 
 
+@lru_cache(maxsize=4096)
 def path_of(uri: str) -> Path | None:
     """Return the absolute, normalized path of a URI.
 

@@ -298,14 +298,15 @@ def find_knowledge_folder(file: Path) -> Path | None:
 
     A link is none: a project could lead into another one.
     """
-    try:
-        for folder in file.parents:
-            candidate = folder / KNOWLEDGE_DIR
-            if candidate.is_dir() and not candidate.is_symlink():
-                return candidate
-    except (OSError, ValueError):  # a folder that may not be entered, a name that is too long
-        return None
-    return None
+    folder = os.path.dirname(file)  # noqa: PTH120  # strings: every answer asks
+    while True:
+        candidate = os.path.join(folder, KNOWLEDGE_DIR)  # noqa: PTH118
+        if os.path.isdir(candidate) and not os.path.islink(candidate):  # noqa: PTH112, PTH114
+            return Path(candidate)
+        parent = os.path.dirname(folder)  # noqa: PTH120
+        if parent == folder:
+            return None
+        folder = parent
 
 
 def is_knowledge_file(uri: str) -> bool:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Generator
+from contextvars import copy_context
 from typing import Any, Final
 
 from lsprotocol import types
@@ -138,10 +139,16 @@ class Protocol(LanguageServerProtocol):
 
     @override
     def handle_message(self, message: Any) -> None:
-        """Answer with LSP's errors what comes before `initialize` or after `shutdown`."""
+        """Answer with LSP's errors what comes before `initialize` or after `shutdown`.
+
+        Requests are known by their members: the library compares each message with classes of
+        `typing.Protocol`, which takes longer than most handlers.
+        """
         method, number = getattr(message, "method", None), getattr(message, "id", None)
         refused = None if method in (None, types.EXIT) else self._lifecycle_error(str(method))
-        if refused is None:
+        if refused is None and number is not None and method is not None:
+            copy_context().run(self._handle_request, number, method, message.params)
+        elif refused is None:
             super().handle_message(message)
         elif number is not None:
             self._send_response(number, error=refused.to_response_error())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
+import stat
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -24,6 +26,9 @@ _logger = logging.getLogger(__name__)
 
 MAX_BODY: Final = 128 << 20
 """Longest message in bytes: room for the text of the largest source file, escaped."""
+READER: Final = "VIBES_LSP_READER"
+"""The environment variable that chooses how standard input is read: `THREADS`, else what fits."""
+THREADS: Final = "threads"
 MAX_LINE: Final = 8 << 10
 """Longest header line in bytes; a longer one is read in parts."""
 _LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
@@ -56,14 +61,17 @@ def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
     server.protocol.set_writer(StdoutWriter(stdout))
 
     async def run() -> None:
-        loop = asyncio.get_running_loop()
-        await serve_stream(
-            server,
-            Stream(
-                lambda: loop.run_in_executor(server.thread_pool, stdin.readline, MAX_LINE),
-                lambda length: loop.run_in_executor(server.thread_pool, stdin.read, length),
-            ),
+        if not _can_be_awaited(stdin, stdout):
+            await serve_stream(server, _threaded_stream(server, stdin))
+            return
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), stdin
         )
+        try:
+            await serve_stream(server, buffered_stream(reader))
+        finally:
+            transport.close()
 
     try:
         asyncio.run(run())
@@ -75,8 +83,34 @@ def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
         server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
 
 
-def tcp_stream(reader: asyncio.StreamReader) -> Stream:
-    """Return the stream of a TCP connection."""
+def _can_be_awaited(stdin: BinaryIO, stdout: BinaryIO) -> bool:
+    """Whether the event loop itself can wait for the client's messages.
+
+    A thread that waits hands over three times for each message, which takes longer than most
+    answers. A loop can wait for pipes and sockets, but not on Windows, nor for files. It makes them
+    non-blocking, so the output must be another one.
+    """
+    if sys.platform == "win32" or os.environ.get(READER) == THREADS:
+        return False
+    try:
+        found, other = (os.fstat(each.fileno()) for each in (stdin, stdout))
+    except (OSError, ValueError):
+        return False
+    is_pipe = stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)
+    return is_pipe and not os.path.samestat(found, other)
+
+
+def _threaded_stream(server: Server, stdin: BinaryIO) -> Stream:
+    """Return the stream of anything that can be read, as the library reads it."""
+    loop = asyncio.get_running_loop()
+    return Stream(
+        lambda: loop.run_in_executor(server.thread_pool, stdin.readline, MAX_LINE),
+        lambda length: loop.run_in_executor(server.thread_pool, stdin.read, length),
+    )
+
+
+def buffered_stream(reader: asyncio.StreamReader) -> Stream:
+    """Return the stream of a TCP connection or a pipe."""
 
     async def line() -> bytes:
         try:
@@ -208,7 +242,7 @@ async def _serve(server: Server, host: str, port: int) -> None:
     listening.close()
     server.protocol.set_writer(writer)
     try:
-        await serve_stream(server, tcp_stream(reader))
+        await serve_stream(server, buffered_stream(reader))
     except ConnectionError as error:
         _logger.warning("the client disconnected: %s", error)
     finally:
