@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from lsprotocol import types
 
-from tests.server.editor import Editor
+from tests.server.editor import KNOWLEDGE_CHANGED, Editor
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
 from tests.server.sessions import session
@@ -212,6 +212,23 @@ async def test_lost_evidence_is_reanchored_to_the_selection(
     title = "Re-anchor lost evidence of “Claim c.” (lines 3-4)"
     await run(editor, (await actions(editor, uri, 3, 4))[title])
     assert "lines as quoted" in await editor.hover(uri, 4)
+
+
+async def test_pasted_lines_are_found_again_and_the_client_is_told(
+    editor: Editor, kb: KnowledgeFiles
+) -> None:
+    kb.cited("a.py", STORY, "L4-L7")
+    uri = editor.open(kb.project / "a.py")
+    assert await editor.lenses(uri) == [(4, "1 claim")]
+    lines = "".join(STORY.splitlines(keepends=True)[3:7])
+    editor.replace(uri, (3, 0), (7, 0), "")
+    assert await editor.lenses(uri) == []
+    after = len(editor.client.sent)
+    editor.insert(uri, 0, lines)
+    told = (KNOWLEDGE_CHANGED, {"uri": kb.project.as_uri()})
+    while await editor.lenses(uri) != [(1, "1 claim")]:  # in the pause after typing
+        await editor.client.until(lambda sent: sent == told, after=after)
+        after = len(editor.client.sent)
 
 
 @pytest.mark.slow

@@ -175,7 +175,7 @@ class KnowledgeBases:
         self._run = run
         self._states: dict[Path, KnowledgeBaseState] = {}
         self._on_change: Callable[[KnowledgeBaseState], None] = lambda _state: None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[bool]] = set()
 
     def call_on_change(self, callback: Callable[[KnowledgeBaseState], None]) -> None:
         """Call a function when a knowledge base was read, and is another one than before."""
@@ -229,8 +229,12 @@ class KnowledgeBases:
         """Place the evidence of a document again, in the pause after typing."""
         document = self._documents.get(uri)
         found = None if document is None else self.owner(uri)
-        if document is not None and found is not None:
-            await self._update(found[0], found[1], document)
+        if document is None or found is None:
+            return
+        state, path = found
+        is_known = state.follower(document) is not None
+        if await self._update(state, path, document) and is_known:
+            self._on_change(state)  # what was lost is found again
 
     async def refresh(self, *, is_forced: bool = False) -> None:
         """Read the knowledge bases that changed on disk.
@@ -266,21 +270,24 @@ class KnowledgeBases:
         found = next((each for each in followers if each is not None), None)
         return None if found is None else found.knowledge()
 
-    def _end(self, task: asyncio.Task[None]) -> None:
+    def _end(self, task: asyncio.Task[bool]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:  # answers go without claims
             _logger.error("knowledge base: %s", report(error).message)
 
-    async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> None:
+    async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> bool:
+        """Read what changed, and place the evidence; return whether that moved any."""
         is_first = state.snapshot is None
         is_changed = False
         if is_first or not state.is_current:
             is_changed = await state.refresh()
+        is_moved = False
         if self._documents.get(document.uri) is document:
-            await state.follow(path, document)
+            is_moved = await state.follow(path, document)
         if is_changed:
             self._on_change(state)
+        return is_moved
 
     async def _of_closed(
         self, state: KnowledgeBaseState, path: str, uri: str

@@ -128,10 +128,10 @@ class EvidenceFollower:
         """Use what was located; return whether answers change. Later edits are followed."""
         if self.document.edits_for(EVIDENCE) is not edits:
             return False
-        before = self._located
+        before = list(map(_shown, self._located))
         self._base = self._located = found
         self._edits, self._revision = edits, revision
-        return self._now() != before
+        return list(map(_shown, self._now())) != before
 
     def knowledge(self) -> DocumentKnowledge:
         """Return the evidence in the current text, from memory."""
@@ -173,6 +173,11 @@ class EvidenceFollower:
         span = span.within(self.document.length)
         now = self.document.lines(span.start, span.end) if span.touched else ()
         return apply_edits(base, lines.recorded, span, now)
+
+
+def _shown(where: LocatedRange) -> tuple[object, ...]:
+    """Return what answers have of a location."""
+    return where.start, where.end, where.state, where.ambiguous
 
 
 def in_order(placed: Sequence[PlacedCitation]) -> tuple[PlacedCitation, ...]:

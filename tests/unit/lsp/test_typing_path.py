@@ -17,6 +17,7 @@ from lsprotocol import types
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import drained, started, tell
+from vibes_lsp.lsp import text_sync
 from vibes_lsp.lsp.extensions import ProvenanceParams
 
 _OF_THE_SYSTEM: Final = frozenset(
@@ -99,7 +100,11 @@ def test_the_watch_sees_what_is_asked_of_the_system(tmp_path: Path) -> None:
 
 
 @pytest.fixture(params=["trail", "trail and knowledge base"])
-async def typist(tmp_path: Path, request: pytest.FixtureRequest) -> Any:
+async def typist(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    if "pause" not in request.node.name:  # a busy machine takes longer between two keys
+        monkeypatch.setattr(text_sync, "TYPING_PAUSE", 60)
     project = Project(tmp_path)
     if "knowledge" in request.param:
         KnowledgeFiles(tmp_path).cited("a.py", STORY, "L4-L7")
