@@ -22,6 +22,12 @@ class Workspace:
         """Its audit directory."""
         return self.root / ".ai-audit"
 
+    @property
+    def sign_up(self) -> str:
+        """The commit that brought the risky function, as people see it."""
+        git = Repository(self.root).git
+        return git("log", "--format=%H", "--grep=Let people sign up")[:8]
+
     def tamper(self) -> None:
         """Change a recorded prompt and delete a review from the log."""
         manifest, log = self.audit / "manifest.json", self.audit / "annotations.jsonl"

@@ -116,7 +116,7 @@ def test_changes_and_commits_are_diffs_in_which_one_can_go_on(
     code.open_file("src/auth.py")
     code.go_to(24)
     code.command("VIBES: Show AI Lines of the Commit")
-    code.wait_for(".tab.active", "AI lines of commit 91db02a0: 19 of 33 changed lines")
+    code.wait_for(".tab.active", f"AI lines of commit {workspace.sign_up}: 19 of 33 changed lines")
     code.until(lambda: diff.count() == 2, "both files of the commit")
 
     limits = workspace.root / "src/limits.py"

@@ -92,7 +92,7 @@ def test_the_record_under_the_cursor_leads_to_its_prompt(open_window: Open, tmp_
     assert "Read: src/auth.py" in rows
     assert any(re.fullmatch(r"When: \d+ \w+ ago", row) for row in rows)
     assert any(row.startswith("Session: Accounts, ") for row in rows)
-    assert any(row.startswith("Commit: 91db02a0") for row in rows)
+    assert any(row.startswith(f"Commit: {workspace.sign_up}") for row in rows)
     assert not [row for row in rows if "unknown" in row or re.search(r"[0-9a-f]{12}", row)], (
         "nothing unknown, and no hash where there is a name"
     )

@@ -359,9 +359,10 @@ class Window:
         )
 
         def pressed() -> bool:
-            row.hover()
-            row.locator(f".action-label[aria-label^={_quoted(action)}]").first.click()
-            question.first.wait_for()
+            if not question.first.is_visible():  # a second press would ask again
+                row.hover()
+                row.locator(f".action-label[aria-label^={_quoted(action)}]").first.click()
+                question.first.wait_for(timeout=4 * _ATTEMPT_TIMEOUT)
             return True
 
         self.until(pressed, f"the button {action!r} of {label!r}")
