@@ -23,7 +23,6 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.reports.placement_texts import age_and_reasons
 from vibes_lsp.reports.review_queue import ReviewProgress, review_progress
 from vibes_lsp.risk.policy import Policy
-from vibes_lsp.store.audit_dir import AuditDir
 
 _MAX_QUEUE: Final = 1000
 _PART_INTERVAL: Final = 0.25
@@ -106,7 +105,7 @@ def register(server: Server) -> None:
         parts = _Parts(root, send)
         work = partial(
             _search,
-            project.directory,
+            project.snapshot.trail,
             project.snapshot.policy,
             parts,
             use_git=ls.settings.use_git,
@@ -138,9 +137,9 @@ def _with_uris(root: Path, placements: list[Members] | tuple[Members, ...]) -> l
     ]
 
 
-def _search(directory: AuditDir, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:
+def _search(beside: Trail, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:
     """Search all files, in a thread with a trail of its own; git is asked."""
-    trail = Trail(directory, uses_saved=True)
+    trail = Trail(beside.directory, shared_with=beside, uses_saved=True)
     with ProjectLocator(trail, use_git=use_git) as locator:
         locator.refresh({})
         found = review_progress(locator, Scorer(trail, policy), parts.add)
