@@ -282,7 +282,11 @@ class TestTelling:
     async def _refreshed(self, editor: Editor, after: int) -> None:
         """Check that the client was asked to refresh what it can refresh, and nothing else."""
         wanted = (
-            {types.WORKSPACE_CODE_LENS_REFRESH, types.WORKSPACE_DIAGNOSTIC_REFRESH}
+            {
+                types.WORKSPACE_CODE_LENS_REFRESH,
+                types.WORKSPACE_DIAGNOSTIC_REFRESH,
+                types.WORKSPACE_INLAY_HINT_REFRESH,
+            }
             if editor.profile == "vscode_current"
             else set()
         )
