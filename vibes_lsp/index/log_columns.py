@@ -316,6 +316,14 @@ class LogColumns:
         """Return the lines whose record has this key."""
         return [index + 1 for index in self.ids.items(key)]
 
+    def lines_of_session(self, session: str, limit: int) -> list[int]:
+        """Return the lines of the last annotations of a session, in log order."""
+        number = self.annotating_sessions.find(session) if session else None
+        if number is None:
+            return []
+        last = islice(self.by_session.newest_first(number), limit)
+        return [self.annotation_lines[index] for index in last][::-1]
+
     def files_of_session(self, session: str) -> AbstractSet[int]:
         """Return the numbers of the paths that a session's annotations name."""
         number = self.annotating_sessions.find(session) if session else None

@@ -200,20 +200,14 @@ class Trail:
             normal_path(columns.paths[number]) for number in columns.files_of_session(session)
         )
 
-    def lineages_of_session(self, session: str, limit: int) -> tuple[list[Lineage], int]:
-        """Return the lineages of a session's annotations, and how many files were not read.
+    def lineages_of_session(self, session: str, limit: int) -> list[Lineage]:
+        """Return the lineages with an annotation of a session, oldest first.
 
         Args:
             session: The session's id.
-            limit: Files are read until they have this many annotations of all sessions.
+            limit: How many annotations are read at most; the last ones are.
         """
-        found: list[Lineage] = []
-        files = sorted(self.files_of_session(session))
-        read = 0
-        for number, path in enumerate(files):
-            if read >= limit:
-                return found, len(files) - number
-            lineages = self.lineages_in(path)
-            read += len(lineages)
-            found += [each for each in lineages if each.current.text("session_id") == session]
-        return found, 0
+        found = list(self.log.records(self.log.columns.lines_of_session(session, limit)))
+        named = {each.id for each in found}
+        connected = self._lineage_cache.lineages_of(found)
+        return [each for each in connected if not named.isdisjoint(each.ids)]

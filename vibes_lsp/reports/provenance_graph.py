@@ -201,8 +201,6 @@ class GraphReader:
         self._authors = Authors(trail)
         self._nodes: dict[tuple[str, str], GraphNode] = {}
         self._lineages: dict[str, Lineage] = {}
-        self._relations: dict[str, list[_Relation]] = {}
-        self._files_left_out: dict[str, int] = {}
 
     def root(self, found: LookupResult) -> GraphNode:
         """Return the node of something that was looked up; of an edge or session record its own.
@@ -234,13 +232,11 @@ class GraphReader:
 
     def neighbours(self, node: GraphNode, direction: Direction) -> Neighbours:
         """Return what caused a node, or what came of it; each neighbour once."""
-        if node.id not in self._relations:
-            relations = list(islice(self._related(node), _MAX_RELATIONS))
-            self._relations[node.id] = relations
+        relations = islice(self._related(node, direction), _MAX_RELATIONS)
         links: dict[str, GraphLink] = {}
         nodes: list[GraphNode] = []
         left_out = set[str]()
-        for each in self._relations[node.id]:
+        for each in relations:
             mine, other = (each.effect, each.cause)[:: 1 if direction == "causes" else -1]
             if mine.id != node.id or other.id in {node.id, *links}:
                 continue
@@ -249,10 +245,7 @@ class GraphReader:
                 continue
             links[other.id] = each.link
             nodes.append(other)
-        more = len(left_out) + (
-            self._files_left_out.get(node.id, 0) if direction == "effects" else 0
-        )
-        return Neighbours(tuple(links.values()), tuple(nodes), more)
+        return Neighbours(tuple(links.values()), tuple(nodes), len(left_out))
 
     def edits_of(self, node: GraphNode) -> list[GraphNode]:
         """Return the edits that came of a prompt, a decision, a session or an edit."""
@@ -322,17 +315,22 @@ class GraphReader:
         author = self._authors.of(environment).short_label
         return None if author == UNKNOWN else author
 
-    def _related(self, node: GraphNode) -> Iterator[_Relation]:
-        """Yield the relations of a node: edges, then what its record names."""
+    def _related(self, node: GraphNode, direction: Direction) -> Iterator[_Relation]:
+        """Yield the relations of a node: edges, then what its record names, or what names it.
+
+        Edits that name it are read only where effects are wanted, which takes longest.
+        """
         if node.kind == "annotation":
             lineage = self._lineages[node.id]
             yield from self._by_edges(lineage.ids)
             yield from self._by_members(node, lineage)
         elif node.kind == "session":
             yield from self._by_edges([node.id])
-            yield from self._of_session(node)
+            yield from self._of_session(node, direction)
         else:
             yield from self._by_edges([node.id])
+            if direction == "causes":
+                return
             for lineage in self._trail.lineages_naming(node.id, _MAX_LINKS + 1):
                 yield _Relation(self._edit_node(lineage), node, f"{node.type}_hash")
 
@@ -345,7 +343,7 @@ class GraphReader:
         if session is not None:
             yield _Relation(node, self.node(session, NodeType.SESSION), IN_SESSION)
 
-    def _of_session(self, node: GraphNode) -> Iterator[_Relation]:
+    def _of_session(self, node: GraphNode, direction: Direction) -> Iterator[_Relation]:
         log = self._trail.log
         session = log.session(node.id)
         parent = None if session is None else session.text("parent_session_id")
@@ -355,10 +353,9 @@ class GraphReader:
             ends = record.text("parent_session_id") or "", record.text("child_session_id") or ""
             if all(ends) and node.id in ends:
                 yield self._delegation(*ends)
-        edits, self._files_left_out[node.id] = self._trail.lineages_of_session(
-            node.id, _MAX_RELATIONS
-        )
-        for lineage in edits:
+        if direction == "causes":
+            return
+        for lineage in self._trail.lineages_of_session(node.id, _MAX_LINKS + 1):
             yield _Relation(self._edit_node(lineage), node, IN_SESSION)
 
     def _delegation(self, parent: str, child: str) -> _Relation:
