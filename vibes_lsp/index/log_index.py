@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import MalformedJson, MuchToRead, UnreadableFile
+from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex, UnreadableFile
 from vibes_lsp.index import saved_log
 from vibes_lsp.index.id_keys import KEY_DIGITS, KEY_HASH_BITS, id_key
 from vibes_lsp.index.log_columns import (
@@ -118,11 +118,15 @@ class LogIndex:
             if update.reset:
                 changed = True
                 self._reset()
-            for batch in update.batches:  # none while a record is being written
-                changed = True
-                self.columns.append(batch)
-                if progress is not None:
-                    progress(self._follower.size)
+            try:
+                for batch in update.batches:  # none while a record is being written
+                    changed = True
+                    self.columns.append(batch)
+                    if progress is not None:
+                        progress(self._follower.size)
+            except OutdatedIndex:  # it is damaged: begin without it
+                self.refresh(thorough=thorough, progress=progress, at_most=at_most)
+                return True
         self.generation += changed
         return changed or was_opened
 
