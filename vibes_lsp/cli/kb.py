@@ -107,10 +107,11 @@ def discover(path: Path) -> None:
 )
 @click.option(
     "--compat",
+    envvar="VOUCH_COMPAT",
     type=click.Choice([each.value for each in Dialect]),
     default=Dialect.SPEC.value,
     show_default=True,
-    help="Whose types results have where versions differ.",
+    help="Whose types results have where versions differ (or VOUCH_COMPAT).",
 )
 def serve(transport: str, tools: str, compat: str) -> None:
     """Answer kb methods over MCP or JSON lines.

@@ -16,10 +16,11 @@ from vibes_lsp.cli.knowledge import (
     print_issues,
     title_of,
 )
-from vibes_lsp.cli.options import examples
+from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import (
     escape,
     print_error,
+    print_json,
     print_line,
 )
 from vibes_lsp.errors import VibesError
@@ -275,7 +276,8 @@ def crystallize(context: click.Context, session_id: str, no_page: bool) -> None:
 @click.option(
     "--days", type=click.IntRange(1, MAX_DAYS), help="Days they waited (default: settings)."
 )
-def expire(is_applied: bool, days: int | None) -> None:
+@json_option
+def expire(is_applied: bool, days: int | None, as_json: bool) -> None:
     """Reject proposals that waited for too long."""
     knowledge = open_knowledge_base()
     gate = ReviewGate(knowledge)
@@ -285,6 +287,9 @@ def expire(is_applied: bool, days: int | None) -> None:
         ]
     else:
         found = gate.overdue(days)
+    if as_json:
+        print_json({"expired": [each.id for each in found], "applied": is_applied})
+        return
     for proposal in found:
         print_line(f"{escape(proposal.id)}  {escape(title_of(proposal.payload), _MAX_TEXT)}")
     state = "expired" if is_applied else "would expire; --apply rejects them"

@@ -74,15 +74,13 @@ class Change:
     actor: str
     moment: datetime
     _files: dict[Path, StagedFile] = field(default_factory=dict)
+    _written: set[tuple[Kind, str]] = field(default_factory=set)
     _removed: list[str] = field(default_factory=list)
     _events: list[AuditEvent] = field(default_factory=list)
 
     def exists(self, kind: Kind, identifier: str) -> bool:
         """Return whether an object is there, or will be."""
-        return self.knowledge.exists(kind, identifier) or any(
-            (each.kind, each.id, each.is_content) == (kind, identifier, False)
-            for each in self._files.values()
-        )
+        return (kind, identifier) in self._written or self.knowledge.exists(kind, identifier)
 
     def create(self, kind: Kind, found: KnowledgeObject) -> bool:
         """Write a new object unless its id is taken; return whether it is new.
@@ -113,6 +111,7 @@ class Change:
             RefusedWrite: The folder is not writable, or the disk is full.
         """
         self._stage(kind, identifier, data, is_content=False)
+        self._written.add((kind, identifier))
 
     def write_content(self, source_id: str, content: bytes) -> None:
         """Write the captured bytes of a source unless they are there.

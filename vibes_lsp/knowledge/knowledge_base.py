@@ -19,7 +19,14 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile
-from vibes_lsp.knowledge.object_format import MAX_OBJECT, dump_page, dump_yaml, load_page, load_yaml
+from vibes_lsp.knowledge.object_format import (
+    MAX_OBJECT,
+    dump_page,
+    dump_yaml,
+    load_page,
+    load_settings,
+    load_yaml,
+)
 from vibes_lsp.knowledge.objects import Kind, KnowledgeObject, is_id, is_source_id, parse_object
 from vibes_lsp.store.files import (
     create_file,
@@ -130,7 +137,7 @@ class KnowledgeBase:
             UnreadableFile: It cannot be read.
         """
         data = self._read(self.path / "config.yaml")
-        members = {} if data is None else load_yaml(data, "config.yaml")
+        members = {} if data is None else load_settings(data, "config.yaml")
         return members if isinstance(members, dict) else {}
 
     def file_of(self, kind: Kind, identifier: str) -> Path:
@@ -338,6 +345,10 @@ def create_knowledge_base(project: Path, *, agent: str | None = None) -> Knowled
         RefusedWrite: The folder is not writable.
     """
     knowledge = KnowledgeBase(project.absolute() / KNOWLEDGE_DIR)
+    try:
+        knowledge.project.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(knowledge.project, error) from error
     make_folder(knowledge.path)
     for kind in Kind:
         make_folder(knowledge.path / kind)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge import method_parameters as parameters
 from vibes_lsp.knowledge import provenance_methods as provenance
 from vibes_lsp.knowledge import reading_methods as reading
@@ -76,7 +76,7 @@ class KnowledgeMethods:
         if found is None:
             raise UnknownMethod(f"no method {method!r}")
         model, function = found
-        with suppress(RefusedWrite):  # a folder that is read-only can still be read
+        with suppress(VibesError):  # a folder that is read-only can still be read
             complete_changes(self._context.knowledge)
         return function(self._context, _parse(model, params))
 

@@ -57,12 +57,14 @@ class _Refused(yaml.YAMLError):
 class _StrictLoader(_LOADER):  # type: ignore[misc,valid-type]  # C or Python, as installed
     """Constructs the values that JSON has, and times."""
 
+    allows_twice = False
+
     def construct_mapping(self, node: yaml.MappingNode, *options: Any, **named: Any) -> Any:
         """Return a mapping whose scalar keys differ."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
+                if key.value in seen and not self.allows_twice:
                     raise _Refused(f"the member {key.value[:40]!r} is there twice", key)
                 seen.add(key.value)
         return super().construct_mapping(node, *options, **named)
@@ -91,6 +93,17 @@ _StrictLoader.yaml_constructors = {
 }
 
 
+class _SettingsLoader(_StrictLoader):
+    """Accepts a member twice: people append settings, and the last one counts."""
+
+    allows_twice = True
+
+
+def load_settings(data: bytes, name: str) -> Any:
+    """Return the value of a settings file; as `load_yaml`, but the last of equal members counts."""
+    return _load(data, name, _SettingsLoader)
+
+
 def load_yaml(data: bytes, name: str) -> Any:
     """Return the value of a YAML file.
 
@@ -101,13 +114,17 @@ def load_yaml(data: bytes, name: str) -> Any:
     Raises:
         InvalidObject: It is too large or too deep, no UTF-8 or no YAML, or ambiguous.
     """
+    return _load(data, name, _StrictLoader)
+
+
+def _load(data: bytes, name: str, loader: type[_StrictLoader]) -> Any:
     if len(data) > MAX_OBJECT:
         raise InvalidObject(f"{name}: {len(data):,} bytes, expected at most {MAX_OBJECT:,}")
     try:
         text = data.decode("utf-8")
         if "*" in text or "&" in text or _may_be_deep(text) or _may_be_long(text):
             _check_events(text, name)
-        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506  # safer than the safe loader
+        return yaml.load(text, Loader=loader)  # noqa: S506  # safer than the safe loader
     except UnicodeDecodeError:
         raise InvalidObject(f"{name}: no UTF-8") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -323,12 +323,22 @@ class ReviewGate:
 
     def _free_id(self, kind: Kind, wished: str) -> str:
         """Return an id that neither an object nor a waiting proposal has."""
-        waiting = {str(each.payload.get("id")) for each in self.pending()}
+        waiting = set(self._waiting_ids(wished))
         number, found = 1, wished
         while found in waiting or self._knowledge.exists(kind, found):
             number += 1
             found = f"{wished}-{number}"
         return found
+
+    def _waiting_ids(self, start: str) -> Iterator[str]:
+        """Yield the ids with some start that proposals wish for; parses only files that have it."""
+        for file in self._knowledge.files(Kind.PENDING):
+            with suppress(VibesError):
+                data = self._knowledge.read_bytes(Kind.PENDING, file.id) or b""
+                if start.encode() in data:
+                    proposal = self._knowledge.parse(Kind.PENDING, file.id, data)
+                    if isinstance(proposal, Proposal):
+                        yield str(proposal.payload.get("id"))
 
     def _pending(self, proposal_id: str, verdict: Verdict) -> Proposal | ProposalDecision:
         """Return a proposal that waits, or the decision that it has; the caller holds the lock."""
