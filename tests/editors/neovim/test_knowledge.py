@@ -178,6 +178,9 @@ def test_claims_are_confirmed_superseded_archived_and_lost_ones_found_again(
 
     editor.lua("vim.api.nvim_buf_set_lines(0, 3, 7, false, {})")
     waits_for_counts(editor, 1, 1, 0)
+    editor.command("checkhealth vibes")
+    editor.terminal.shows("attached, knowledge base in", "1 of 1 claims about it rest on lines")
+    editor.command("quit")
     editor.go_to(4)
     editor.command("Vibes claims")
     editor.terminal.shows("no claim is about this line; :Vibes claims all lists those of the file")
@@ -245,7 +248,8 @@ def test_the_lua_api_asks_proposes_and_reports_errors(
         "propose_claim(0, 'x', keep)": 'claim must be a table, not "x"',
         f"propose_claim(0, {{ range = {lines}, text = ' ' }}, keep)": "text: is empty",
         "knowledge(0, { method = 'kb.nothing' }, keep)": "no method 'kb.nothing'",
-        "knowledge(0, { method = 'kb.reject' }, keep)": "proposal_id is required",
+        "knowledge(0, { method = 'kb.read_claim' }, keep)": "is required",
+        "knowledge(0, { method = 'kb.approve' }, keep)": "kb.approve is for a person",
     }.items():
         error, _ = call(wrong)
         assert message in str(error)

@@ -15,6 +15,9 @@ local calls = {
   knowledge = { 'vibes.kb', 'request' },
 }
 
+-- Methods that decide: a person does, in a window, not a plugin that an agent may use.
+local deciding = { 'kb.approve', 'kb.reject', 'kb.crystallize', 'kb.import_apply' }
+
 -- Returns what is wrong with the arguments of an API function; nil if nothing is.
 local function problem(bufnr, argument, name, expected, callback)
   if type(bufnr) ~= 'number' or not vim.api.nvim_buf_is_valid(bufnr) then
@@ -43,6 +46,9 @@ function M.send(api, bufnr, argument, callback)
     end
   end
   local wrong = problem(bufnr, argument, name, calls[api][3] or 'table', callback)
+  if not wrong and api == 'knowledge' and vim.tbl_contains(deciding, argument.method) then
+    wrong = ('%s is for a person: use :Vibes review'):format(argument.method)
+  end
   if wrong then
     report(('%s (:help vibes.%s())'):format(wrong, api))
     return

@@ -65,6 +65,19 @@ local function check_lost(bufnr)
   end
 end
 
+-- Warns of claims whose evidence is not as it was quoted.
+local function check_claims(bufnr)
+  local counts = require('vibes.knowledge').counts(bufnr)
+  if counts and counts.stale > 0 then
+    vim.health.warn(
+      ('%d of %d claims about it rest on lines that have changed'):format(counts.stale, counts.claims),
+      ':Vibes claims all shows them; n makes new evidence'
+    )
+  elseif counts then
+    vim.health.ok(('%d claims are about it, %d wait for a decision'):format(counts.claims, counts.pending))
+  end
+end
+
 local function check_buffer()
   local server = require('vibes.server')
   local before = vim.fn.bufnr('#') -- the current buffer is the report
@@ -81,6 +94,7 @@ local function check_buffer()
   elseif server.client(bufnr) then
     vim.health.ok(('%s: attached, %s in %s'):format(name, what, root))
     check_lost(bufnr)
+    check_claims(bufnr)
   else
     vim.health.warn(
       ('%s: not attached, though there is a %s in %s'):format(name, what, root),

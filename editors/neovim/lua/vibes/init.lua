@@ -89,7 +89,7 @@ function M.propose_claim(bufnr, claim, callback)
   require('vibes.api_calls').send('propose_claim', bufnr, claim, callback)
 end
 
---- Runs a method of the knowledge base as the person at the editor.
+--- Runs a method of the knowledge base that decides nothing, as the person at the editor.
 ---@param bufnr integer 0 for the current one
 ---@param request table `method`, such as `kb.search`, and its `params`
 ---@param callback? fun(err?: string, result?: any)
