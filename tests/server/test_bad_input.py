@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.editors.waiting import until
 from tests.server.damaged_trails import DAMAGES, Damage, replace_bytes
 from tests.server.project import STORY, Project
 from tests.server.wire import Wire, hover_at
@@ -41,8 +42,13 @@ def case(request: pytest.FixtureRequest) -> tuple[Damage, str, str, int]:
 
 
 def ask_everything(wire: Wire, project: Project) -> dict[str, Any]:
-    """Ask all that there is to ask about a project; return the answers."""
+    """Ask all that there is to ask about a project; return the answers once its log was read."""
     uri = (project.root / "a.py").as_uri()
+
+    def is_read() -> bool:
+        return bool(show(wire, uri)["error"]["data"]["code"] != "still-reading")
+
+    until(is_read, "the log to be read", lambda: "still reading")
     document = {"textDocument": {"uri": uri}}
     answers = {
         "hover": wire.request("textDocument/hover", hover_at(uri, 4)),
@@ -55,13 +61,16 @@ def ask_everything(wire: Wire, project: Project) -> dict[str, Any]:
         "check": wire.request(
             "workspace/executeCommand", {"command": "vibes.check", "arguments": [{"uri": uri}]}
         ),
-        "show": wire.request(
-            "workspace/executeCommand",
-            {"command": "vibes.show", "arguments": [{"uri": uri, "id": "abcd"}]},
-        ),
+        "show": show(wire, uri),
     }
     assert answers.pop("show")["error"]["data"]["code"] in ("unknown-id", "unreadable-file")
     return answers
+
+
+def show(wire: Wire, uri: str) -> dict[str, Any]:
+    """Ask for a record that is not there; return the answer."""
+    command = {"command": "vibes.show", "arguments": [{"uri": uri, "id": "abcd"}]}
+    return wire.request("workspace/executeCommand", command)
 
 
 def test_it_answers_says_where_and_changes_nothing(
@@ -262,7 +271,7 @@ def test_a_folder_whose_name_is_too_long_is_no_project(wire: Wire, tmp_path: Pat
             "workspace/executeCommand", {"command": command, "arguments": [{"uri": uri}]}
         )["error"]
         assert error["data"] == {"code": "audit-dir-not-found"}
-        assert "no audit directory owns" in error["message"]
+        assert "no .ai-audit/ in" in error["message"]
 
 
 @pytest.mark.parametrize("spelling", ["inner/../../outside.py", "link.py", "%2e%2e/outside.py"])

@@ -12,6 +12,7 @@ from typing import Any
 from lsprotocol import types
 
 from tests.server.editor import Editor
+from tests.server.profiles import capabilities_of
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import Repository
 
@@ -281,15 +282,17 @@ class TestTelling:
 
     async def _refreshed(self, editor: Editor, after: int) -> None:
         """Check that the client was asked to refresh what it can refresh, and nothing else."""
-        wanted = (
-            {
-                types.WORKSPACE_CODE_LENS_REFRESH,
-                types.WORKSPACE_DIAGNOSTIC_REFRESH,
-                types.WORKSPACE_INLAY_HINT_REFRESH,
-            }
-            if editor.profile == "vscode_current"
-            else set()
+        workspace = capabilities_of(editor.profile).workspace
+        refreshable = (
+            ()
+            if workspace is None
+            else (
+                (types.WORKSPACE_CODE_LENS_REFRESH, workspace.code_lens),
+                (types.WORKSPACE_DIAGNOSTIC_REFRESH, workspace.diagnostics),
+                (types.WORKSPACE_INLAY_HINT_REFRESH, workspace.inlay_hint),
+            )
         )
+        wanted = {method for method, client in refreshable if client and client.refresh_support}
         for method in wanted:
             await editor.client.until(partial(_is, method), after=after)
         refreshed = {
