@@ -20,7 +20,6 @@ from vibes_lsp.model.canonical_json import parse_json
 
 if TYPE_CHECKING:
     from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.server import Server
 
 _logger = logging.getLogger(__name__)
 
