@@ -134,6 +134,7 @@ async def serve_stream(server: Server, stream: Stream) -> None:
             length = await _read_length(server, stream)
             if length is not None:
                 _handle(server, await _read_body(stream, length))
+                await asyncio.sleep(0)  # coroutines that handle messages begin in the same order
     except _StreamEndedError:
         return
     except _StreamInvalidError as error:
