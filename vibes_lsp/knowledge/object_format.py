@@ -26,6 +26,13 @@ _DUMPER: Final = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _MAX_DEPTH: Final = 50
 _MAX_VALUES: Final = 100_000
 _MAX_INTEGER: Final = 1 << 63
+_MAX_NUMBER: Final = 64
+"""Longest number, in characters: PyYAML takes quadratic time, and raises for some long ones."""
+_MAX_SMALL: Final = 2048
+"""Longest text that is parsed once, in characters.
+
+A level of nesting has at least one character, and libyaml composes this many in 750 KB of stack.
+"""
 _FRONT_MATTER: Final = re.compile(rb"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 
@@ -71,6 +78,7 @@ class _StrictLoader(_LOADER):  # type: ignore[misc,valid-type]  # C or Python, a
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> Any:
         """Return a number that JSON readers keep."""
+        _check_length(node)
         number = super().construct_yaml_int(node)
         if abs(number) >= _MAX_INTEGER:
             raise _Refused("a number has more than 64 bits", node)
@@ -78,10 +86,16 @@ class _StrictLoader(_LOADER):  # type: ignore[misc,valid-type]  # C or Python, a
 
     def construct_yaml_float(self, node: yaml.ScalarNode) -> Any:
         """Return a finite number."""
+        _check_length(node)
         number = super().construct_yaml_float(node)
         if not math.isfinite(number):
             raise _Refused("a number is not finite", node)
         return number
+
+
+def _check_length(number: yaml.ScalarNode) -> None:
+    if len(number.value) > _MAX_NUMBER:
+        raise _Refused(f"a number has more than {_MAX_NUMBER} characters", number)
 
 
 _TAGS: Final = ("null", "bool", "int", "float", "timestamp", "seq", "map", "str")
@@ -122,31 +136,45 @@ def _load(data: bytes, name: str, loader: type[_StrictLoader]) -> Any:
         raise InvalidObject(f"{name}: {len(data):,} bytes, expected at most {MAX_OBJECT:,}")
     try:
         text = data.decode("utf-8")
-        if "*" in text or "&" in text or _may_be_deep(text) or _may_be_long(text):
+        is_small = len(text) <= _MAX_SMALL and "*" not in text and "&" not in text
+        if not is_small:
             _check_events(text, name)
-        return yaml.load(text, Loader=loader)  # noqa: S506  # safer than the safe loader
+        value = yaml.load(text, Loader=loader)  # noqa: S506  # safer than the safe loader
+    except InvalidObject:
+        raise
     except UnicodeDecodeError:
         raise InvalidObject(f"{name}: no UTF-8") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except Exception as error:  # noqa: BLE001  # PyYAML's constructors raise many kinds
         mark = getattr(error, "problem_mark", None)
         reason = str(error) if isinstance(error, _Refused) else "no YAML"
         raise InvalidYaml(name, None if mark is None else mark.line + 1, reason) from None
+    if is_small and _is_deep(value):
+        raise _too_deep(name)
+    return value
 
 
-def _may_be_deep(text: str) -> bool:
-    """Return whether a text can nest more deeply than the limit."""
-    brackets = text.count("[") + text.count("{")
-    return brackets > _MAX_DEPTH or any(
-        len(line) - len(line.lstrip(" -?")) > _MAX_DEPTH for line in text.splitlines()
-    )
+def _is_deep(value: object) -> bool:
+    """Return whether a value nests more deeply than the limit."""
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        inner: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner.extend(each.values())
+            elif isinstance(each, list):
+                inner.extend(each)
+        if not inner:
+            return False
+        level = inner
+    return any(isinstance(each, dict | list) for each in level)
 
 
-def _may_be_long(text: str) -> bool:
-    """Return whether a text can have more values than the limit."""
-    return text.count("\n") + text.count(",") > _MAX_VALUES // 2
+def _too_deep(name: str) -> InvalidObject:
+    return InvalidObject(f"{name}: nested more than {_MAX_DEPTH} times")
 
 
 def _check_events(text: str, name: str) -> None:
+    """Raise `InvalidObject` for what must not be composed: libyaml's composer is recursive."""
     depth = 0
     for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         if number > _MAX_VALUES:
@@ -156,7 +184,7 @@ def _check_events(text: str, name: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > _MAX_DEPTH:
-                raise InvalidObject(f"{name}: nested more than {_MAX_DEPTH} times")
+                raise _too_deep(name)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -210,7 +238,7 @@ class MemberSpans:
     """Where the members of an object are in its file.
 
     Args:
-        text: The text of the file, which `load_yaml` or `load_page` has read.
+        text: The text of the file; one that is no object has no places.
     """
 
     def __init__(self, text: str) -> None:
@@ -222,9 +250,12 @@ class MemberSpans:
         source, first = self._text, 0
         if front is not None:
             source, first = front[1].decode("utf-8", "replace"), 1
+        if len(source) > MAX_OBJECT:
+            return {}
         try:
+            _check_events(source, "")
             node = yaml.compose(source, Loader=_LOADER)
-        except yaml.YAMLError:
+        except (InvalidObject, yaml.YAMLError, ValueError, RecursionError):
             return {}
         return {} if node is None else dict(_spans_of(node, (), first))
 

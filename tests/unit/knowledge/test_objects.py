@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -14,7 +15,14 @@ from vibes_lsp.errors import InvalidObject
 from vibes_lsp.knowledge.audit_log import check_chain, last_events, read_events
 from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
-from vibes_lsp.knowledge.object_format import dump_page, dump_yaml, load_page, load_yaml
+from vibes_lsp.knowledge.object_format import (
+    MemberSpans,
+    Span,
+    dump_page,
+    dump_yaml,
+    load_page,
+    load_yaml,
+)
 from vibes_lsp.knowledge.objects import Claim, Kind, is_id, parse_object, slug
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -72,6 +80,27 @@ def test_a_page_that_is_written_is_read(members: dict[str, object], body: str) -
         "a: " + "{b: " * 60 + "1" + "}" * 60,
         "\n".join(" " * number + "a:" for number in range(80)),
         "- " * 200 + "a",
+        "? a\n: " + "- " * 60_000 + "x",
+        "\ufeff" + "- " * 60_000,
+        "a: !t " + "- !t " * 60_000,
+        "- &a " * 60_000,
+        "-\t" * 60_000,
+        "\u2028".join(" " * number + "- -" for number in range(0, 1500, 3)),
+        "[a: " * 60_000,
+        ": " * 60_000,
+        "a:\n" + "".join(" " * number + "?\n" for number in range(1, 1500)),
+        "a: " + "[: " * 60 + "]" * 60,
+        "a: " + "1:" * 300 + "1.5",
+        "a: 1" + "0" * 400 + ".5",
+        "a: " + "1:" * 30_000 + "1",
+        "a: " + "1" * 65,
+        "a: !!bool maybe",
+        "a: !!int ''",
+        "a: !!float ''",
+        "a: !!int _",
+        "a: !!timestamp now",
+        "a: 2026-99-99",
+        "a: 2026-01-01T00:00:00+99:99",
         "a: !!python/object/apply:os.system [ls]",
         "a: [1\n",
         "\x00",
@@ -82,6 +111,29 @@ def test_a_page_that_is_written_is_read(members: dict[str, object], body: str) -
 def test_hostile_yaml_is_refused(text: str) -> None:
     with pytest.raises(InvalidObject, match=r"^name"):
         load_yaml(text.encode(), "name")
+
+
+tags = "bool int float null str binary timestamp seq map set omap merge value"
+
+
+@given(
+    st.sampled_from(["", *(f"!!{tag} " for tag in tags.split(" "))]),
+    st.text("0123456789abexo_:.+-TZ ~<=", max_size=80) | st.text(max_size=20),
+)
+def test_any_scalar_is_read_or_refused(tag: str, scalar: str) -> None:
+    for text in (f"a: {tag}{scalar}", f"{tag}{scalar}: a", f"a: {tag}{scalar!r}"):
+        with suppress(InvalidObject):
+            load_yaml(text.encode("utf-8", "replace"), "x")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 60_000, "a: \ud800", "a: *b", "a: [1"])
+def test_a_text_that_is_no_object_has_no_places(text: str) -> None:
+    assert MemberSpans(text).of(("a",)) == Span(0)
+    assert MemberSpans(f"---\n{text}\n---\n").of(("a",)) == Span(0)
+
+
+def test_a_scalar_is_found_where_it_is() -> None:
+    assert MemberSpans("id: x\ntext: word\n").of(("text",)) == Span(1, 6, 10)
 
 
 def test_a_stored_scope_of_a_newer_version_and_unknown_members_are_kept() -> None:
