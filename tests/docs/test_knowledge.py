@@ -23,8 +23,8 @@ PAGE = (REPOSITORY / "docs" / "knowledge.md").read_text(encoding="utf-8")
 def test_the_snippets_propose_approve_and_ask(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/auth.py").write_text("import bcrypt\n\n")
-    first, second = code_blocks(PAGE, "sh")
-    run = run_shell(f"{first}\n{second}", tmp_path)
+    first, second, shim = code_blocks(PAGE, "sh")
+    run = run_shell(f"{shim}\n{first}\nvouch search salted\n{second}", tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert "approved: claim/passwords-are-stored-as-bcrypt-hashes" in run.stdout
     assert "import bcrypt" in run.stdout

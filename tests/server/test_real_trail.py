@@ -106,5 +106,5 @@ async def test_the_audit_files_themselves(maestro: Path, tmp_path: Path) -> None
         assert len(found) == min(
             200, sum(each["file"] == ".ai-audit/annotations.jsonl" for each in report["findings"])
         )
-        assert await editor.hover_whole(uri, 1) is None
+        assert (await editor.hover(uri, 1)).startswith("**session**")
     assert "ERROR" not in log_of(tmp_path)
