@@ -131,6 +131,34 @@ def test_hostile_arguments_are_refused_and_change_nothing(
     assert not outside.exists()
 
 
+def test_a_bundle_of_an_agent_replaces_nothing(knowledge: KnowledgeBase) -> None:
+    for folder in (".git", ".ai-audit", "sub"):
+        (knowledge.project / folder).mkdir(exist_ok=True)
+    (knowledge.project / "kept.tar.gz").write_bytes(b"kept")
+    (knowledge.project / "link").symlink_to(".vouch")
+    (knowledge.project / "dangling.tar.gz").symlink_to("new.tar.gz")
+    targets = (
+        "auth.py", ".vouch/audit.log.jsonl", ".vouch/x.tar.gz", ".vouch/claims/x.tar.gz",
+        "link/x.tar.gz", "sub/../.vouch/x.tar.gz", ".git/x.tar.gz", ".ai-audit/x.tar.gz",
+        "kept.tar.gz", "dangling.tar.gz",
+    )  # fmt: skip
+
+    async def talk() -> None:
+        async with connected(knowledge, "--tools", "full") as client:
+            for target in targets:
+                for name in ("out", "out_path"):
+                    result = await client.call_tool("kb_export", {name: target})
+                    assert result.is_error, target
+            assert (await ask(client, "kb_export", out="sub/new.tar.gz"))["files"]
+
+    asyncio.run(talk())
+    archives = {each.name for each in knowledge.project.rglob("*.tar.gz") if each.is_file()}
+    assert archives == {"kept.tar.gz", "new.tar.gz"}
+    assert (knowledge.project / "kept.tar.gz").read_bytes() == b"kept"
+    assert (knowledge.project / "auth.py").read_text() == "import jwt\n"
+    assert (knowledge.path / "audit.log.jsonl").read_text().startswith("{")
+
+
 def test_hidden_text_of_a_claim_is_visible_to_an_agent(knowledge: KnowledgeBase) -> None:
     hidden = "safe\u202e\u200b\U000e0041\x9b done"
     members = {"id": "hostile", "text": hidden, "evidence": ["a"]}

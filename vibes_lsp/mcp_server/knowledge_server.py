@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -45,8 +46,14 @@ MINIMAL: Final = (
 )
 """The tools by default: each takes space in every prompt of an agent."""
 _DECIDING: Final = frozenset({"kb.approve", "kb.reject", "kb.crystallize", "kb.import_apply"})
-_WITH_PATHS: Final = {"out", "out_path", "path", "bundle_path"}
+_TARGETS: Final = frozenset({"out", "out_path"})
+_WITH_PATHS: Final = _TARGETS | {"path", "bundle_path"}
+_ARCHIVE: Final = ".tar.gz"
+_RECORDS: Final = frozenset({".vouch", ".ai-audit", ".git"})
+"""Folders in which no bundle is written."""
 _BUNDLES: Final = frozenset({"kb.export", "kb.export_check", "kb.import_check", "kb.import_apply"})
+_IMPORT: Final = "kb.import_apply"
+"""The one method that can replace what is there."""
 _READING: Final = ("capabilities", "status", "search", "context", "read_", "list_", "lint")
 _MAX_ERROR: Final = 1_000
 _INSTRUCTIONS: Final = (
@@ -211,7 +218,7 @@ def _listed(offered: list[str]) -> list[types.Tool]:
             input_schema=schema,
             annotations=types.ToolAnnotations(
                 read_only_hint=name.removeprefix("kb.").startswith(_READING),
-                destructive_hint=False,
+                destructive_hint=name == _IMPORT,
                 open_world_hint=False,
             ),
         )
@@ -237,15 +244,27 @@ def _call(
 
 
 def _check_paths(knowledge: KnowledgeBase, arguments: dict[str, Any]) -> None:
-    """Refuse paths out of the project.
+    """Refuse paths out of the project, and to write to anything but a new archive in it.
 
     Raises:
-        InvalidObject: One leads out.
+        InvalidObject: One leads out, or names a file that an agent must not write.
     """
     for name in _WITH_PATHS & set(arguments):
         path = Path(knowledge.project, str(arguments[name]))
         if not is_inside(path, knowledge.project):
             raise InvalidObject(f"{name}: leads out of the project")
+        if name in _TARGETS:
+            _check_target(knowledge, name, path)
+
+
+def _check_target(knowledge: KnowledgeBase, name: str, path: Path) -> None:
+    if not path.name.endswith(_ARCHIVE):
+        raise InvalidObject(f"{name}: expected the name of a new {_ARCHIVE} file")
+    folder = path.parent.resolve().relative_to(knowledge.project.resolve())
+    if {part.casefold() for part in folder.parts} & _RECORDS:
+        raise InvalidObject(f"{name}: expected a file outside {', '.join(sorted(_RECORDS))}")
+    if os.path.lexists(path):
+        raise InvalidObject(f"{name}: {path.name} exists", hint="name a new file")
 
 
 def _resource(methods: KnowledgeMethods, uri: str) -> tuple[str, str]:
