@@ -115,22 +115,33 @@ def repair_tail(knowledge: KnowledgeBase, size: int, lines: bytes) -> None:
         RefusedWrite: The log cannot be written.
         UnreadableFile: It cannot be read.
     """
-    file = _open(knowledge)
-    tail = b""
-    if file is not None:
-        with file:
-            file.seek(size)
-            tail = file.read()
-    if lines.startswith(tail):
+    staged = [event for event in map(_parse, lines.splitlines()) if event is not None]
+    if not staged:
+        return
+    tail = _bytes_from(knowledge, size)
+    is_continued = _end_of(knowledge, size)[1] == staged[0]["prev_hash"]
+    if tail is not None and is_continued and lines.startswith(tail):
         append_lines(knowledge, lines[len(tail) :])
         return
-    # Another program appended after the crash: what is missing continues the chain from there.
-    present = {event["id"] for event in map(_parse, tail.splitlines()) if event and "id" in event}
-    for line in lines.splitlines():
-        event = _parse(line)
-        if event is not None and event["id"] not in present:
-            _, previous, ends_line = _end_of(knowledge)
-            append_lines(knowledge, b"\n" * (not ends_line) + _chained(event, previous))
+    # Since the crash the log was replaced or continued: chain what is missing from its end.
+    missing = {event["id"]: event for event in staged}
+    for event in read_events(knowledge):
+        missing.pop(event.get("id"), None)
+    for event in missing.values():
+        _, previous, ends_line = _end_of(knowledge)
+        append_lines(knowledge, b"\n" * (not ends_line) + _chained(event, previous))
+
+
+def _bytes_from(knowledge: KnowledgeBase, start: int) -> bytes | None:
+    """Return the log from a byte on; None if it is shorter."""
+    file = _open(knowledge)
+    if file is None:
+        return b"" if start == 0 else None
+    with file:
+        if file.seek(0, os.SEEK_END) < start:
+            return None
+        file.seek(start)
+        return file.read()
 
 
 def _chained(content: dict[str, Any], previous: str) -> bytes:
@@ -224,12 +235,18 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _end_of(knowledge: KnowledgeBase) -> tuple[int, str, bool]:
-    """Return the log's size, the hash that the next event continues, and whether a line ended."""
+def _end_of(knowledge: KnowledgeBase, size: int | None = None) -> tuple[int, str, bool]:
+    """Return the log's size, the hash that the next event continues, and whether a line ended.
+
+    Args:
+        knowledge: The knowledge base.
+        size: Where the log ends; None for all of it.
+    """
     path = knowledge.audit_log
-    size = path.stat().st_size if path.exists() else 0
+    if size is None:
+        size = path.stat().st_size if path.exists() else 0
     ends_line: bool | None = None
-    for line in _lines_backwards(knowledge):
+    for line in _lines_backwards(knowledge, size):
         ends_line = line.endswith(b"\n") if ends_line is None else ends_line
         event = _parse(line)
         if event is not None and isinstance(event.get("hash"), str):
@@ -237,13 +254,19 @@ def _end_of(knowledge: KnowledgeBase) -> tuple[int, str, bool]:
     return size, _FIRST_HASH, ends_line is not False
 
 
-def _lines_backwards(knowledge: KnowledgeBase) -> Iterator[bytes]:
-    """Yield the lines from the last to the first; a line that is too long ends it."""
+def _lines_backwards(knowledge: KnowledgeBase, size: int | None = None) -> Iterator[bytes]:
+    """Yield the lines from the last to the first; a line that is too long ends it.
+
+    Args:
+        knowledge: The knowledge base.
+        size: Where the log ends; None for all of it.
+    """
     file = _open(knowledge)
     if file is None:
         return
     with file:
         at = file.seek(0, os.SEEK_END)
+        at = at if size is None else min(at, size)
         rest = b""
         while at > 0 and len(rest) <= _MAX_LINE:
             start = max(0, at - _BLOCK)

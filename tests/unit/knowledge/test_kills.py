@@ -300,3 +300,39 @@ def test_events_that_another_program_appended_after_the_crash_stay(tmp_path: Pat
     assert check_chain(base.knowledge) == (None, 0)
     names = [each["event"] for each in read_events(base.knowledge)]
     assert names[-3:] == ["claim.confirm", "proposal.approve", "claim.create"]
+
+
+@pytest.mark.parametrize("name", ["approve", "confirm"])
+@pytest.mark.parametrize("kept", [0, 2, -1])
+def test_an_interrupted_change_continues_a_log_that_got_shorter(
+    tmp_path: Path, name: str, kept: int
+) -> None:
+    """As after `git checkout` or `git stash` of the log."""
+    base = Prepared(tmp_path / "base")
+    sealed(base, name)
+    lines = base.knowledge.audit_log.read_bytes().splitlines(keepends=True)
+    base.knowledge.audit_log.write_bytes(b"".join(lines[:kept]))
+    before = [each["id"] for each in read_events(base.knowledge)]
+    complete_changes(base.knowledge)
+    assert check_chain(base.knowledge) == (None, 0)
+    events = list(read_events(base.knowledge))
+    assert [each["id"] for each in events[: len(before)]] == before
+    expected = {"approve": ["proposal.approve", "claim.create"], "confirm": ["claim.confirm"]}
+    assert [each["event"] for each in events[len(before) :]] == expected[name]
+
+
+def test_an_interrupted_change_continues_another_log_of_the_same_size(tmp_path: Path) -> None:
+    base = Prepared(tmp_path / "base")
+    sealed(base, "approve")
+    log, previous = b"", "0" * 64
+    for event in list(read_events(base.knowledge)):
+        event |= {"id": event["id"][::-1], "prev_hash": previous}
+        previous = event["hash"] = event_hash(event)
+        log += json.dumps(event, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+    assert len(log) == base.knowledge.audit_log.stat().st_size
+    base.knowledge.audit_log.write_bytes(log)
+    assert check_chain(base.knowledge) == (None, 0)
+    complete_changes(base.knowledge)
+    assert check_chain(base.knowledge) == (None, 0)
+    names = [each["event"] for each in read_events(base.knowledge)]
+    assert names[-2:] == ["proposal.approve", "claim.create"]
