@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 
-from vibes_lsp.errors import UnknownId, VibesError
-from vibes_lsp.knowledge.changes import changing
+from vibes_lsp.errors import InvalidObject, UnknownId, VibesError
+from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.knowledge.objects import Kind, Page, Proposal, Session
+from vibes_lsp.knowledge.objects import Kind, Page, Proposal, ProposalKind, Session
 from vibes_lsp.knowledge.review_gate import ReviewGate
+
+_LINK: Final = re.compile(r"- \[\[[^\[\]]+\]\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def end_session(
             update={
                 "ended_at": now,
                 "note": "\n".join(notes) or None,
-                "proposal_ids": _proposals(knowledge, session.id),
+                "proposal_ids": [each.id for each in _proposals(knowledge, session)],
             }
         )
         change.replace(Kind.SESSION, ended)
@@ -88,8 +93,9 @@ def crystallize(
 ) -> Crystallized:
     """Approve what a session proposed, and write a page that lists it.
 
-    Each proposal is approved by the rules of the review gate: none by who made it. The page has
-    no text of the agent, which is not reviewed.
+    Each proposal is approved by the rules of the review gate: none by who made it. Those that
+    name the session, but were made by others or not while it was open, are failures. The page
+    has no text of the agent, which is not reviewed.
 
     Raises:
         UnknownId: There is no such session.
@@ -101,6 +107,11 @@ def crystallize(
     failures: list[dict[str, str]] = []
     for pending in [each for each in gate.pending() if each.session_id == session.id]:
         try:
+            if not _is_of(session, pending):
+                raise InvalidObject(
+                    f"proposal {pending.id} was not made by {session.agent} in the open session",
+                    hint="approve it by itself",
+                )
             decision = gate.approve(
                 pending.id, actor=actor, reason=f"crystallized with session {session.id}"
             )
@@ -112,30 +123,87 @@ def crystallize(
         approved.append(decision.object_id or "")
         if decision.kind is Kind.CLAIM:
             claims.append(decision.object_id or "")
-    page_id = None
     with changing(knowledge, actor, now) as change:
-        if with_page and approved:
-            page_id = f"session-{session.id}"
-            listed = "\n".join(f"- [[{each}]]" for each in approved)
-            page = Page(
-                id=page_id,
-                title=f"Session {session.id}",
-                type="session",
-                status="active",
-                claims=claims,
-                created_at=now,
-                updated_at=now,
-                body=f"# Session {session.id}\n\nApproved in this session:\n\n{listed}\n",
-            )
-            is_new = change.create(Kind.PAGE, page)
-            if not is_new:
-                change.replace(Kind.PAGE, page)
-            event = "page.create" if is_new else "page.update"
-            change.record(event, [page_id], {"session_id": session.id})
+        page_id = _summarize(change, session) if with_page else None
         identifiers = [session.id] if page_id is None else [session.id, page_id]
         details = {"approved": len(approved), "failures": len(failures)}
         change.record("session.crystallize", identifiers, details)
     return Crystallized(tuple(approved), tuple(claims), tuple(failures), page_id)
+
+
+def _summarize(change: Change, session: Session) -> str | None:
+    """Write the page of all that a session created; return its id, None if that is nothing.
+
+    A page of that name which a person wrote or changed stays as it is: a free name is used.
+    """
+    created = _created(change.knowledge, session)
+    if not created:
+        return None
+    page_id, found = _summary_page(change.knowledge, session)
+    listed = "\n".join(f"- [[{identifier}]]" for _, identifier in created)
+    content: dict[str, Any] = {
+        "claims": [identifier for kind, identifier in created if kind is Kind.CLAIM],
+        "body": f"{_heading(session)}\n\n{listed}\n",
+    }
+    if found is None:
+        page = Page(
+            id=page_id,
+            title=f"Session {session.id}",
+            type="session",
+            status="active",
+            created_at=change.moment,
+            updated_at=change.moment,
+            **content,
+        )
+        change.create(Kind.PAGE, page)
+        change.record("page.create", [page_id], {"session_id": session.id})
+    elif _lines(found.body) != _lines(content["body"]) or found.claims != content["claims"]:
+        change.replace(Kind.PAGE, found.model_copy(update={**content, "updated_at": change.moment}))
+        change.record("page.update", [page_id], {"session_id": session.id})
+    return page_id
+
+
+def _summary_page(knowledge: KnowledgeBase, session: Session) -> tuple[str, Page | None]:
+    """Return the id of a session's summary, and the page if it is there."""
+    start = page_id = f"session-{session.id}"
+    number = 1
+    while knowledge.exists(Kind.PAGE, page_id):
+        with suppress(VibesError):
+            page = knowledge.read(Kind.PAGE, page_id)
+            if isinstance(page, Page) and _is_summary(page, session):
+                return page_id, page
+        number += 1
+        page_id = f"{start}-{number}"
+    return page_id, None
+
+
+def _is_summary(page: Page, session: Session) -> bool:
+    """Return whether a page says nothing but what a summary of a session does."""
+    heading, lines = _lines(_heading(session)), _lines(page.body)
+    return (
+        page.type == "session"
+        and lines[: len(heading)] == heading
+        and all(_LINK.fullmatch(line) for line in lines[len(heading) :])
+    )
+
+
+def _heading(session: Session) -> str:
+    return f"# Session {session.id}\n\nApproved in this session:"
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def _created(knowledge: KnowledgeBase, session: Session) -> list[tuple[Kind, str]]:
+    """Return the objects that approved proposals of a session created, in their order."""
+    found: list[tuple[Kind, str]] = []
+    for proposal in _proposals(knowledge, session):
+        if proposal.status == "approved" and proposal.kind in set(ProposalKind):
+            kind, identifier = ProposalKind(proposal.kind).kind, str(proposal.payload.get("id"))
+            if knowledge.exists(kind, identifier):
+                found.append((kind, identifier))
+    return found
 
 
 def _session(knowledge: KnowledgeBase, session_id: str) -> Session:
@@ -145,15 +213,26 @@ def _session(knowledge: KnowledgeBase, session_id: str) -> Session:
     return session
 
 
-def _proposals(knowledge: KnowledgeBase, session_id: str) -> list[str]:
-    """Return the ids of all proposals of a session, in their order."""
-    found: set[str] = set()
+def _proposals(knowledge: KnowledgeBase, session: Session) -> list[Proposal]:
+    """Return the proposals of a session with their decisions, in their order."""
+    found: dict[str, Proposal] = {}
     for kind in (Kind.PENDING, Kind.DECISION):
         for file in knowledge.files(kind):
-            try:
+            with suppress(VibesError):
                 proposal = knowledge.read(kind, file.id)
-            except VibesError:
-                continue
-            if isinstance(proposal, Proposal) and proposal.session_id == session_id:
-                found.add(proposal.id)
-    return sorted(found)
+                if isinstance(proposal, Proposal) and _is_of(session, proposal):
+                    found[proposal.id] = proposal
+    return [found[identifier] for identifier in sorted(found)]
+
+
+def _is_of(session: Session, proposal: Proposal) -> bool:
+    """Return whether the agent of a session made a proposal in it while it was open.
+
+    A proposal may name any session, as in the reference implementation.
+    """
+    return (
+        proposal.session_id == session.id
+        and proposal.proposed_by == session.agent
+        and session.started_at <= proposal.proposed_at
+        and (session.ended_at is None or proposal.proposed_at <= session.ended_at)
+    )
