@@ -133,16 +133,17 @@ def evidence_lines(
     if lines is None:
         return None
     start, end = lines
-    quoted = None if quote is None else Text(quote).lines
     is_sound = quote is None or quote_hash is None or quote_hash == _hash(quote)
     if source is not None:
-        named = source.text.lines[start - 1 : end]
-        if is_sound and end <= len(source.text.lines) and _is_quote_of(quoted, named):
+        named = source.text.utf8_lines[start - 1 : end]  # a quote has no invalid UTF-8
+        if is_sound and end <= len(source.text.lines) and _is_quote_of(quote, named):
             recorded = AnchoredRange(start, end, create_anchors(source.text, start, end))
             return EvidenceLines(recorded, OriginalText(source.text, start, end))
-    elif is_sound and quoted is not None and len(quoted) == end - start + 1:
-        anchors = Anchors(make_context(quoted), range_hash(quoted), None)
-        return EvidenceLines(AnchoredRange(start, end, anchors), None)
+    elif is_sound and quote is not None:
+        for quoted in _readings(quote):
+            if len(quoted) == end - start + 1:
+                anchors = Anchors(make_context(quoted), range_hash(quoted), None)
+                return EvidenceLines(AnchoredRange(start, end, anchors), None)
     return EvidenceLines(AnchoredRange(start, end, Anchors()), None)
 
 
@@ -177,12 +178,17 @@ def _unverified(where: LocatedRange) -> LocatedRange:
     return replace(where, state=State.UNVERIFIED, intact=None, kinds=())
 
 
-def _is_quote_of(quoted: list[str] | None, named: list[str]) -> bool:
+def _is_quote_of(quote: str | None, named: list[str]) -> bool:
     """Return whether a quote is the named lines, or a part of them; no quote is."""
-    if quoted is None or quoted == named:
+    if quote is None or named in _readings(quote):
         return True
-    part = "\n".join(quoted)
+    part = "\n".join(Text(quote).lines)
     return part.strip() != "" and part in "\n".join(named)
+
+
+def _readings(quote: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a quote: as written here, and as of a text that ends its last line."""
+    return quote.split("\n"), Text(quote).lines
 
 
 def _hash(quote: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import string
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,6 +22,8 @@ from vibes_lsp.knowledge.evidence_lines import (
     parse_locator,
     place_evidence,
 )
+from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
+from vibes_lsp.knowledge.sources import InlineEvidence, plan_evidence
 
 _LINE = st.text(string.ascii_lowercase + " é\u2028\x0c\t(){}", max_size=12)
 _FILE = st.lists(_LINE, min_size=1, max_size=30)
@@ -107,7 +111,9 @@ def test_a_quote_that_the_lines_do_not_contain_proves_nothing(
     lines, start, end = source
     quoted = Text(quote).lines
     named = lines[start - 1 : end]
-    if quoted == named or (quote.strip() and "\n".join(quoted) in "\n".join(named)):
+    if named in (quoted, quote.split("\n")) or (
+        quote.strip() and "\n".join(quoted) in "\n".join(named)
+    ):
         return
     text = Text.from_bytes(_content(data.draw(edited(lines))))
     (where,) = place_evidence([_evidence(lines, start, end, quote)], text)
@@ -178,3 +184,30 @@ def test_bytes_name_the_lines_that_they_are_on(
     stop = data.draw(st.integers(max(begin, 0 if end == 1 else numbers[end - 2] + 1), last)) + 1
     assert LineLocator(None, begin, stop, counts_bytes=True).lines(content) == (start, end)
     assert LineLocator(None, begin, len(content) + 1, counts_bytes=True).lines(content) is None
+
+
+@pytest.mark.parametrize("locator", ["L1", "L2", "L3", "L3-L4", "L4-L5", "L2-L6", "L6"])
+def test_evidence_of_any_lines_is_exact_right_after_the_proposal(
+    tmp_path: Path, locator: str
+) -> None:
+    """Latin-1, blank and CRLF lines too."""
+    content = b"one\ncaf\xe9 \xe2\x82\n\n\ntwo\r\n\n"
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "old.txt").write_bytes(content)
+    knowledge = create_knowledge_base(project)
+    inline = InlineEvidence(path="old.txt", locator=locator)
+    evidence = plan_evidence(knowledge, inline, datetime(2026, 11, 22, tzinfo=UTC)).evidence
+    named = parse_locator(locator)
+    assert named is not None
+    source = captured_source(evidence.source_id, content)
+    lines = evidence_lines(named, evidence.quote, evidence.hash, source)
+    assert lines is not None
+    (where,) = place_evidence([lines], Text.from_bytes(content))
+    assert where.state is State.EXACT
+    assert (where.start, where.end) == (named.start, named.end)
+
+
+@pytest.mark.parametrize("quote", ["one\ntwo", "one\ntwo\n", "one\r\ntwo\r\n"])
+def test_a_quote_may_end_its_last_line(quote: str) -> None:
+    assert _evidence(["one", "two"], 1, 2, quote).is_proven
