@@ -18,3 +18,8 @@ def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
         "timestamp": "2026-02-03T11:00:00.000Z",
         "metadata": {"reason": reason},
     }
+
+
+def with_equal_key(number: int) -> str:
+    """Return another id that has the key of an annotation's id (`index.id_keys`)."""
+    return IDS[number][:16] + "0" * 40 + IDS[number][-8:]

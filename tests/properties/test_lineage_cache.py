@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties.edges import COMMITS, IDS, edge
+from tests.properties.edges import COMMITS, IDS, edge, with_equal_key
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -72,6 +72,14 @@ TWO_ENDS = [
 """Which of the last two is current depends on HEAD."""
 
 
+ANOTHER = with_equal_key(0)
+
+
+def renamed(record: dict[str, object]) -> dict[str, object]:
+    """Return a record about `ANOTHER` instead of the annotation with an equal key."""
+    return {name: ANOTHER if value == IDS[0] else value for name, value in record.items()}
+
+
 @given(steps)
 @example([(TWO_ENDS, False), ([], True)])
 @example(
@@ -81,6 +89,33 @@ def test_cached_lineages_equal_those_of_a_new_reader(
     written: list[tuple[list[dict[str, object]], bool]],
 ) -> None:
     joined_at_each_step(written)
+
+
+@given(steps, st.lists(st.booleans(), max_size=12))
+@example([([lone(0)], False), ([lone(0)], False)], [False, True])
+@example(
+    [
+        ([lone(1), annotation(0, "b.py", remapped=False, commit=None)], False),
+        ([lone(0), edge(0, 1, None)], False),
+    ],
+    [False, True, False],
+)
+def test_annotations_with_equal_keys_are_not_one(
+    written: list[tuple[list[dict[str, object]], bool]], choices: list[bool]
+) -> None:
+    pending = iter(choices)
+    joined_at_each_step(
+        [
+            (
+                [
+                    renamed(each) if IDS[0] in each.values() and next(pending, False) else each
+                    for each in records
+                ],
+                switched,
+            )
+            for records, switched in written
+        ]
+    )
 
 
 @st.composite

@@ -231,9 +231,12 @@ class LineageCache:
                 return False
             new[record.id] = record, out
         own = {id_key(identifier) for identifier in new}
-        if any(source not in own for source, _ in self._new_edges(file, own)) or any(
-            self._named_before(file)
+        known = {edge.record.line for _, out in new.values() for edge in out}
+        if any(
+            self._columns.edge_lines[number] not in known for number in self._new_edges(file, own)
         ):
+            return False
+        if any(self._named_before(file)):
             return False
         for record, out in new.values():
             file.append(record, out)
@@ -242,13 +245,15 @@ class LineageCache:
     def _add(self, file: _File, path: str, records: Iterable[LogRecord]) -> None:
         """Add the components of records, and remove those that they extend."""
         new = list(self._components(records))
-        members: set[int] = set().union(*(component.members for component, _ in new))
-        connected = members if file.components else ()
+        ids = {
+            identifier for _, lineages in new for lineage in lineages for identifier in lineage.ids
+        }
+        connected = map(id_key, ids) if file.components else ()
         outdated = {
             id(component): component
             for key in connected
             for component in file.components.get(key, ())
-            if not component.members.isdisjoint(members)
+            if any(not ids.isdisjoint(lineage.ids) for lineage in file.lineages_of(component))
         }
         removed = {
             id(lineage)
@@ -270,7 +275,8 @@ class LineageCache:
     def _affected(self, file: _File) -> Iterator[int]:
         """Yield the lines of annotations that new lines of the log may connect with others."""
         yield from self._named_before(file)
-        for ends in self._new_edges(file, ()):
+        for number in self._new_edges(file, ()):
+            ends = self._columns.edge_sources[number], self._columns.edge_targets[number]
             components = (component for end in ends for component in file.components.get(end, ()))
             yield from (
                 member.line
@@ -288,14 +294,14 @@ class LineageCache:
             ):
                 yield line
 
-    def _new_edges(self, file: _File, own: Collection[int]) -> Iterator[tuple[int, int]]:
-        """Yield the end keys of new supersedes edges that name a component, or one of `own`."""
+    def _new_edges(self, file: _File, own: Collection[int]) -> Iterator[int]:
+        """Yield the numbers of new supersedes edges that may name a component, or one of `own`."""
         columns = self._columns
         for number in range(bisect_right(columns.edge_lines, file.until), len(columns.edge_lines)):
             if columns.edge_types[number] == _SUPERSEDES:
                 ends = columns.edge_sources[number], columns.edge_targets[number]
                 if any(file.components.get(end) or end in own for end in ends):
-                    yield ends
+                    yield number
 
     def _lines_after(self, number: int, until: int) -> Iterator[int]:
         """Yield the lines after one that annotate a path, given by its number, newest first."""
