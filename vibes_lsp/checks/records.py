@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
@@ -15,7 +15,7 @@ from vibes_lsp.checks.finding import Finding, pluralize
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage_groups import LineageGroups
-from vibes_lsp.index.log_columns import EDGE_TYPES
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogLineKind
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
@@ -44,7 +44,8 @@ class RecordTally:
 
     Attributes:
         ids: The number of ids that match in each variant (R3), without repeated ones.
-        repeated: The variant of each record whose id several records have, with the id's key.
+        repeated: The number of records with one id, kind and variant, of those whose key several
+            records have; no variant for types of records that are not checked.
         first_ids: The first line of each variant.
         rejected_lines: Lines that the fast scan took for records and the strict parser rejects.
         below: The number of annotations below the project's assurance level.
@@ -55,7 +56,7 @@ class RecordTally:
     """
 
     ids: Counter[IdVariant] = field(default_factory=Counter)
-    repeated: set[tuple[int, IdVariant]] = field(default_factory=set)
+    repeated: Counter[tuple[str, LogLineKind, IdVariant | None]] = field(default_factory=Counter)
     first_ids: dict[IdVariant, int] = field(default_factory=dict)
     rejected_lines: set[int] = field(default_factory=set)
     below: int = 0
@@ -67,7 +68,7 @@ class RecordTally:
     def add(self, later: RecordTally) -> None:
         """Add the tally of a later part."""
         self.ids += later.ids
-        self.repeated |= later.repeated
+        self.repeated += later.repeated
         self.first_ids = {**later.first_ids, **self.first_ids}
         self.rejected_lines |= later.rejected_lines
         self.below += later.below
@@ -78,7 +79,26 @@ class RecordTally:
 
     def id_counts(self) -> Counter[IdVariant]:
         """Return the number of ids that match in each variant; records with one id are one (R3)."""
-        return self.ids + Counter(variant for _, variant in self.repeated)
+        different = {(identifier, variant) for identifier, _, variant in self.repeated if variant}
+        return self.ids + Counter(variant for _, variant in different)
+
+    def repeated_records(self) -> Counter[LogLineKind]:
+        """Return how many records of each kind repeat the id of another."""
+        same: Counter[tuple[str, LogLineKind]] = Counter()
+        for (identifier, kind, _), count in self.repeated.items():
+            same[identifier, kind] += count
+        surplus: Counter[LogLineKind] = Counter()
+        for (_, kind), count in same.items():
+            surplus[kind] += count - 1
+        return surplus
+
+
+class _End(NamedTuple):
+    """An end of an edge: the edge's line, the name of the member and the id it has."""
+
+    line: int
+    name: str
+    reference: str
 
 
 class RecordChecks:
@@ -87,7 +107,7 @@ class RecordChecks:
     Args:
         context: The trail.
         groups: What edges say about them.
-        repeated_keys: The keys of ids that several records have, which count once.
+        repeated_keys: The keys that several records have; of these, those with one id count once.
 
     Attributes:
         tally: What the checks add up.
@@ -101,9 +121,9 @@ class RecordChecks:
     ) -> None:
         self.tally = RecordTally()
         self._subject = context
-        self._keys = groups.keys
+        self._groups = groups
         self._repeated_keys = repeated_keys
-        self._records = groups.by_key
+        self._annotation_ends: list[_End] = []
         self._latest = context.now + _AHEAD
         levels = list(AssuranceLevel)
         own = levels.index(context.config.config.assurance_level)
@@ -112,7 +132,7 @@ class RecordChecks:
         self._sessions = context.session_ids
 
     def check(self, record: LogRecord) -> list[Finding]:
-        """Return the findings about one record."""
+        """Return the findings about one record, without those of `check_annotation_ends`."""
         found: list[Finding] = []
         context, tally, members, line = self._subject, self.tally, record.members, record.line
         kind = members.get("type")
@@ -127,9 +147,7 @@ class RecordChecks:
             message = f"timestamp {timestamp} is in the future"
             found.append(context.in_log(catalogue.TIMESTAMP_FUTURE, message, line, "timestamp"))
         variant = explain_annotation_id(members)[-1]
-        if self._repeated_keys and (key := self._keys[line - 1]) in self._repeated_keys:
-            tally.repeated.add((key, variant))
-        else:
+        if not self.count_repeated(record, variant):
             tally.ids[variant] += 1
         tally.first_ids.setdefault(variant, line)
         if variant == IdVariant.MISMATCH:
@@ -145,6 +163,14 @@ class RecordChecks:
         if session and session not in self._sessions and kind != RecordType.SESSION:
             tally.unknown_sessions.setdefault(session, line)
         return found
+
+    def count_repeated(self, record: LogRecord, variant: IdVariant | None = None) -> bool:
+        """Count a record, if several have its key; return whether they do."""
+        groups, line = self._groups, record.line
+        if groups.keys[line - 1] not in self._repeated_keys:
+            return False
+        self.tally.repeated[record.id, LogLineKind(groups.kinds[line - 1]), variant] += 1
+        return True
 
     def reject_line(self, line: int, problem: MalformedJson) -> Finding:
         """Return a finding about a line that the strict parser rejects (R1, R12)."""
@@ -182,19 +208,37 @@ class RecordChecks:
             ("source", edge.source, edge.source_type),
             ("target", edge.target, edge.target_type),
         ):
-            if reference and not self._leads(reference, kind):
-                name = f"{end}_ref" if f"{end}_ref" in members else f"{end}_id"
-                yield self._subject.in_log(
-                    catalogue.EDGE_END,
-                    f"{name} {reference[:36]} refers to no {kind}",
-                    record.line,
-                    name,
-                )
+            name = f"{end}_ref" if f"{end}_ref" in members else f"{end}_id"
+            if reference and kind == NodeType.ANNOTATION:
+                self._annotation_ends.append(_End(record.line, name, reference))
+            elif reference and not self._leads(reference, kind):
+                yield self._broken_end(_End(record.line, name, reference), kind)
+
+    def check_annotation_ends(self) -> Iterator[Finding]:
+        """Yield findings about the annotations that the edges checked so far refer to.
+
+        Different ids may have one key, so the ids are read, of all edges at once.
+        """
+        groups = self._groups
+        wanted = {end.reference for end in self._annotation_ends}
+        lines = {
+            line
+            for reference in wanted
+            for line in groups.by_key.lines(id_key(reference))
+            if groups.kinds[line - 1] in ANNOTATION_KINDS
+        }
+        wanted.difference_update(self._subject.trail.log.ids(sorted(lines)))
+        for end in self._annotation_ends:
+            if end.reference in wanted:
+                yield self._broken_end(end, NodeType.ANNOTATION)
+        self._annotation_ends.clear()
+
+    def _broken_end(self, end: _End, kind: str) -> Finding:
+        message = f"{end.name} {end.reference[:36]} refers to no {kind}"
+        return self._subject.in_log(catalogue.EDGE_END, message, end.line, end.name)
 
     def _leads(self, reference: str, kind: str) -> bool:
         match kind:
-            case NodeType.ANNOTATION:
-                return id_key(reference) in self._records
             case NodeType.CONTEXT:
                 return reference in self._types or not self._subject.can_resolve_entries
             case NodeType.SESSION:

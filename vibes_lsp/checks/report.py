@@ -234,11 +234,7 @@ class _CheckedTrail:
         for line in rejected:
             counts[LogLineKind(kinds[line - 1])] -= 1
             counts[LogLineKind.BROKEN] += 1
-        for lines in self._groups.by_key.repeated():
-            same = Counter(kinds[line - 1] for line in lines if line not in rejected)
-            for kind, count in same.items():
-                if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN):
-                    counts[LogLineKind(kind)] -= count - 1
+        counts.subtract(self.records.repeated_records())
         return counts
 
     def _record_findings(self) -> Iterator[Finding]:
@@ -274,6 +270,9 @@ class _CheckedTrail:
             if record.type in _KNOWN or not record.type:
                 findings += records.check(record)
                 findings += check_risk(context, record)
+            else:
+                records.count_repeated(record)
+        findings += records.check_annotation_ends()
         return findings, records.tally, facts
 
 
@@ -384,13 +383,15 @@ def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Find
     """Yield findings about some records; few of them are repeated, so they count as they are."""
     log, groups = context.trail.log, LineageGroups(context.trail.log.columns)
     records = RecordChecks(context, groups)
-    for line, record in log.decode(lines):
-        if isinstance(record, MalformedJson):
-            log.undecodable[line] = record.reason
-            continue
-        yield from records.check(record)
-        if record.is_annotation:
-            yield from check_remap(context, record, groups)
+    for start in range(0, len(lines), _LINES_AT_ONCE):
+        for line, record in log.decode(lines[start : start + _LINES_AT_ONCE]):
+            if isinstance(record, MalformedJson):
+                log.undecodable[line] = record.reason
+                continue
+            yield from records.check(record)
+            if record.is_annotation:
+                yield from check_remap(context, record, groups)
+        yield from records.check_annotation_ends()
 
 
 def _is_new(key: str, now: Manifest, before: Manifest) -> bool:

@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex, UnreadableFile
 from vibes_lsp.index import saved_log
 from vibes_lsp.index.id_keys import KEY_DIGITS, KEY_HASH_BITS, id_key
@@ -24,7 +26,7 @@ from vibes_lsp.index.log_columns import (
     LogLineKind,
 )
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 from vibes_lsp.model.paths import normal_path
@@ -41,6 +43,15 @@ Progress = Callable[[int], None]
 
 _MAX_CACHED: Final = 8_192
 """Decoded records that are cached: enough for some open files with their edges."""
+
+
+class _Identified(msgspec.Struct, gc=False):
+    """The id of a record."""
+
+    annotation_id: str | None = None
+
+
+_IDENTIFIED: Final[FastDecoder[_Identified]] = FastDecoder(_Identified)
 
 
 class LogIndex:
@@ -229,6 +240,17 @@ class LogIndex:
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
             yield from zip(batch, map(_decode, batch, self._read(batch)), strict=True)
+
+    def ids(self, lines: Iterable[int]) -> Iterator[str]:
+        """Yield the ids of the records on some lines, without those that the decoder rejects."""
+        pending = iter(lines)
+        while batch := list(islice(pending, _BATCH)):
+            for line, data in zip(batch, self._read(batch), strict=True):
+                known = _IDENTIFIED.decode(data)
+                if known is not None and known.annotation_id:
+                    yield known.annotation_id
+                elif isinstance(record := _decode(line, data), LogRecord):
+                    yield record.id
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""

@@ -73,3 +73,13 @@ def test_a_tampered_copy_of_a_record_is_counted_beside_the_sound_one(project: Pr
     project.writer.record({**record, "line_end": 99})
     report = project.report()
     assert (report.annotation_ids["spec"], report.annotation_ids["mismatch"]) == (25, 1)
+
+
+def test_almost_equal_ids_are_different_records(project: Project) -> None:
+    before = project.report()
+    record = project.writer.files.record(project.trail.created)
+    for digits in ("0", "1", "1"):
+        project.writer.record({**record, "annotation_id": "a" * 20 + digits + "b" * 43})
+    report = project.report()
+    assert report.records["line"] == before.records["line"] + 2
+    assert report.annotation_ids["mismatch"] == 2

@@ -31,6 +31,26 @@ def test_edge_end(project: Project, kind: str) -> None:
     assert project.seen() == [Seen("edge-end", "error", LOG, 26, "target_ref", message)]
 
 
+def test_an_edge_to_an_almost_equal_id_leads_nowhere(project: Project) -> None:
+    real = project.trail.created
+    wrong = real[:20] + ("0" if real[20] != "0" else "1") + real[21:]
+    project.writer.edge("informed_by", wrong, real, target_type="annotation")
+    message = f"source_ref {wrong[:36]} refers to no annotation"
+    assert project.seen() == [Seen("edge-end", "error", LOG, 26, "source_ref", message)]
+
+
+@pytest.mark.parametrize("kind", ["session", "edge"])
+def test_an_edge_to_an_annotation_leads_to_no_other_record(project: Project, kind: str) -> None:
+    other = next(
+        str(record["annotation_id"])
+        for record in project.writer.files.records()
+        if record["type"] == kind
+    )
+    project.writer.edge("informed_by", project.trail.created, other, target_type="annotation")
+    message = f"target_ref {other[:36]} refers to no annotation"
+    assert project.seen() == [Seen("edge-end", "error", LOG, 26, "target_ref", message)]
+
+
 def test_an_edge_may_come_before_the_record_that_it_names(project: Project) -> None:
     before = project.writer.files.log.read_bytes()
     project.line()
