@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.server.editor import Editor
@@ -59,6 +60,40 @@ async def test_yaml_that_is_an_attack_is_a_diagnostic(
     assert await claims(editor, editor.open(kb.project / "a.py")) == [("sound", "exact")]
     found = await editor.diagnostics(editor.open(file))
     assert {each.code for each in found} == {"broken-object"}
+
+
+@pytest.mark.parametrize("bomb", ["[" * 100_000, "? a\n: " + "- " * 60_000, "a: \ud800"])
+@pytest.mark.parametrize("name", ["sound", "sound.yaml"])
+async def test_an_open_text_that_is_an_attack_has_no_places(
+    editor: Editor, kb: KnowledgeFiles, name: str, bomb: str
+) -> None:
+    source = editor.open(kb.project / "a.py", STORY.replace("digest", "other"))
+    assert [state for _, state in await claims(editor, source)] != ["exact"]
+    found = await editor.diagnostics(editor.open(kb.path / "claims" / name, bomb))
+    assert {str(each.code).partition("-")[0] for each in found} <= {"broken", "evidence"}
+    assert await claims(editor, source)
+
+
+async def test_evidence_in_a_file_of_a_knowledge_base_within_is_that_ones(
+    editor: Editor, kb: KnowledgeFiles
+) -> None:
+    inner = KnowledgeFiles(kb.project / "inner")
+    (inner.project / "b.py").write_text("changed\n")
+    inner.cited("b.py", STORY, "L4-L7", claim="twin")
+    kb.cited("inner/b.py", STORY, "L4-L7", claim="twin")
+    uri = editor.open(kb.path / "claims/twin.yaml")
+    assert await claims(editor, uri) == []
+    faults = await editor.diagnostics(uri)
+    assert {each.code for each in faults} == {"stale-claim"}
+    uri = editor.open(kb.path / "evidence/ev-twin.yaml")
+    found = await editor.client.text_document_references_async(
+        types.ReferenceParams(
+            types.ReferenceContext(include_declaration=False),
+            types.TextDocumentIdentifier(uri),
+            types.Position(0, 5),
+        )
+    )
+    assert not [each for each in found or [] if each.uri.endswith("b.py")]
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,21 @@ async def test_only_the_captured_bytes_prove_lines(editor: Editor, kb: Knowledge
     assert await at(editor, uri) == [("gone", 4, 7, "unverified"), ("none", 4, 7, "unverified")]
 
 
+async def test_bytes_that_change_prove_nothing_in_an_open_file(
+    editor: Editor, kb: KnowledgeFiles
+) -> None:
+    kb.cited("a.py", STORY, "L4-L7")
+    uri = editor.open(kb.project / "a.py")
+    assert await at(editor, uri) == [("c", 4, 7, "exact")]
+    content = kb.path / "sources" / kb.source("a.py", STORY) / "content"
+    content.write_text("other\n")
+    editor.watched(content)
+    assert await at(editor, uri) == [("c", 4, 7, "unverified")]
+    content.write_text(STORY)
+    editor.watched(content)
+    assert await at(editor, uri) == [("c", 4, 7, "exact")]
+
+
 async def test_bytes_or_quotes_that_contradict_prove_nothing(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:

@@ -38,6 +38,7 @@ _T = TypeVar("_T")
 _RACY_NS: Final = 100_000_000
 """A folder that was written to this recently may change again without a new time.
 
+One whose time is in the future gets an earlier one.
 File systems with coarser times exist; there the growing audit log shows every change.
 """
 _PATIENCE: Final = 0.5
@@ -83,18 +84,21 @@ class KnowledgeBaseState:
         self._signature: _Signature | None = None
         self._read_at = 0
         self._followers: dict[str, EvidenceFollower] = {}
+        self._unproven: set[str] = set()
         self._reading = asyncio.Lock()
 
     @property
     def is_current(self) -> bool:
         """Whether nothing was written since it was read, as far as times of files show."""
         signature = _signature(self.path)
-        newest = max((each[0] for each in signature if each is not None), default=0)
-        return signature == self._signature and self._read_at - newest > _RACY_NS
+        return signature == self._signature and all(
+            each is None or abs(self._read_at - each[0]) > _RACY_NS for each in signature
+        )
 
     def invalidate(self) -> None:
-        """Read all that changed before the next answer."""
+        """Read all that changed, and what proves the lines, before the next answer."""
         self._signature = None
+        self._unproven.update(self._followers)
 
     async def refresh(self) -> bool:
         """Read what changed, in a thread; return whether anything did."""
@@ -122,6 +126,9 @@ class KnowledgeBaseState:
         """Place the evidence of a document, in a thread; return whether answers change."""
         async with self._reading:
             follower, snapshot = self.follower(document), self.snapshot
+            if document.uri in self._unproven:
+                self._unproven.discard(document.uri)
+                follower = None
             if snapshot is None or (
                 follower is not None
                 and follower.snapshot is snapshot
@@ -153,12 +160,14 @@ class KnowledgeBaseState:
             follower is not None
             and follower.is_located
             and follower.snapshot is self.snapshot
+            and document.uri not in self._unproven
             and self.is_current
         )
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
         self._followers.pop(uri, None)
+        self._unproven.discard(uri)
 
 
 class KnowledgeBases:

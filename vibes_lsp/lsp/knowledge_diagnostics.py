@@ -75,23 +75,26 @@ def _first_word(ls: Server, uri: str, line: int | None) -> types.Range:
 async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagnostic]:
     """Return the faults of an open file of the knowledge base, and what its evidence has become."""
     # Imported late: a server without a knowledge base does not load pydantic's models.
-    from vibes_lsp.knowledge.file_checks import check_file  # noqa: PLC0415
+    from vibes_lsp.knowledge.file_checks import check_file, kind_and_id  # noqa: PLC0415
     from vibes_lsp.knowledge.object_format import MemberSpans  # noqa: PLC0415
+    from vibes_lsp.knowledge.objects import Kind  # noqa: PLC0415
 
     document = ls.documents.get(knowledge.uri)
     if document is None:
         return []
     text, path = document.content, knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/")
     work = partial(check_file, knowledge.snapshot, path, text, datetime.now(UTC))
-    found = [_fault(ls, text, each) for each in await ls.run_in_thread(work)]
-    folder, _, name = path.partition("/")
-    claim = knowledge.snapshot.claim(name.removesuffix(".yaml")) if folder == "claims" else None
+    lines = text.split("\n")
+    found = [_fault(ls, lines, each) for each in await ls.run_in_thread(work)]
+    kind, identifier = kind_and_id(path) or (None, "")
+    claim = knowledge.snapshot.claim(identifier) if kind is Kind.CLAIM else None
     if claim is None:
         return found
-    spans, lines = MemberSpans(text), text.split("\n")
+    spans = MemberSpans(text)
+    await ls.run_in_thread(partial(spans.of, ("evidence",)))  # parses the text
     places = await _evidence_of(ls, knowledge, claim["id"])
-    for number, identifier in enumerate(claim["evidence"]):
-        placed = places.get(identifier)
+    for number, evidence in enumerate(claim["evidence"]):
+        placed = places.get(evidence)
         if placed is not None and not placed[1].is_as_quoted:
             severity = types.DiagnosticSeverity.Information
             state = placed[1].located.state.value
@@ -116,15 +119,17 @@ async def _evidence_of(
     for path in sorted(citing)[:_MAX_FILES]:
         uri = uri_in(knowledge.project, path)
         found = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
-        for placed in () if found is None else found.placed:
+        if found is None or found.project != knowledge.project:  # it is another knowledge base's
+            continue
+        for placed in found.placed:
             if claim in placed.citation.claims:
                 places[str(placed.citation.evidence["id"])] = path, placed
     return places
 
 
-def _fault(ls: Server, text: str, fault: FileFault) -> types.Diagnostic:
+def _fault(ls: Server, lines: list[str], fault: FileFault) -> types.Diagnostic:
     return types.Diagnostic(
-        _span_range(ls, text.split("\n"), fault.span),
+        _span_range(ls, lines, fault.span),
         single_line(fault.message, _MESSAGE),
         _SEVERITIES[fault.severity],
         fault.code.replace("_", "-"),

@@ -176,7 +176,9 @@ async def _lines(
     for path in sorted(paths)[:_MAX_FILES]:
         uri = uri_in(knowledge.project, path)
         about = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
-        for placed in () if about is None else about.placed:
+        if about is None or about.project != knowledge.project:  # it is another knowledge base's
+            continue
+        for placed in about.placed:
             place = _place(placed)
             if place is not None and uri is not None and placed.citation.evidence["id"] in wanted:
                 found.append(types.Location(uri, place))
