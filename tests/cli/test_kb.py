@@ -57,6 +57,11 @@ def test_from_nothing_to_a_reviewed_claim(kb: Shell) -> None:
     assert json.loads(kb("list-claims", "--json"))["claims"][0]["approved_by"] == "person"
 
 
+def test_a_folder_that_is_named_must_be_there(kb: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOUCH_KB_PATH", "nowhere/.vouch")
+    assert "VOUCH_KB_PATH: no folder nowhere/.vouch" in kb("status", code=2)
+
+
 def test_a_rejection_and_lifecycle(kb: Shell) -> None:
     source = kb("source", "add", "auth.py")
     texts = ("It is black", "It is white", "It is wrong")

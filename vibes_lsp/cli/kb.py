@@ -37,10 +37,7 @@ from vibes_lsp.knowledge.knowledge_base import (
 from vibes_lsp.knowledge.method_context import Dialect
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 
-_KB_PATH: Final = "VOUCH_KB_PATH"
-_AGENT: Final = "VOUCH_AGENT"
 _MAX_TEXT: Final = 100
-_SEVERITIES: Final = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
 @click.group(

@@ -27,10 +27,7 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.knowledge_base import MAX_DAYS
 from vibes_lsp.knowledge.review_gate import ReviewGate
 
-_KB_PATH: Final = "VOUCH_KB_PATH"
-_AGENT: Final = "VOUCH_AGENT"
 _MAX_TEXT: Final = 100
-_SEVERITIES: Final = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
 def _proposed(method: str, **params: Any) -> None:

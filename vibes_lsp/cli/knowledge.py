@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +15,8 @@ from vibes_lsp.cli.output import (
     print_line,
     print_styled,
 )
+from vibes_lsp.errors import KnowledgeBaseNotFound
+from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.knowledge.knowledge_base import (
     KnowledgeBase,
     find_knowledge_base,
@@ -25,7 +26,6 @@ from vibes_lsp.knowledge.object_format import dump_yaml
 
 _KB_PATH: Final = "VOUCH_KB_PATH"
 _AGENT: Final = "VOUCH_AGENT"
-_MAX_TEXT: Final = 100
 _SEVERITIES: Final = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
@@ -36,7 +36,13 @@ def open_knowledge_base() -> KnowledgeBase:
         KnowledgeBaseNotFound: There is none.
     """
     named = os.environ.get(_KB_PATH)
-    return KnowledgeBase(Path(named)) if named else find_knowledge_base(Path.cwd())
+    if not named:
+        return find_knowledge_base(Path.cwd())
+    if not Path(named).is_dir():
+        raise KnowledgeBaseNotFound(
+            f"{_KB_PATH}: no folder {named}", hint="name a folder .vouch/, or unset the variable"
+        )
+    return KnowledgeBase(Path(named))
 
 
 def acting_user(knowledge: KnowledgeBase, *, is_server: bool = False) -> str:
@@ -46,7 +52,7 @@ def acting_user(knowledge: KnowledgeBase, *, is_server: bool = False) -> str:
         return named
     if is_server:
         return knowledge.config().agent or "unknown-agent"
-    return getpass.getuser()
+    return system_user()
 
 
 @contextmanager

@@ -6,6 +6,8 @@ for another one.
 
 from __future__ import annotations
 
+import getpass
+import os
 import unicodedata
 from typing import Final
 
@@ -18,6 +20,14 @@ _ALIKE: Final = str.maketrans(
     "abekmhopctyxijshdqw" + "abeikvoptux",
 )
 """Small letters that look like Latin ones."""
+
+
+def system_user() -> str:
+    """Return the name of the user of the system, else the number: containers have users unnamed."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid-{os.getuid()}"
 
 
 def checked_actor(name: str) -> str:

@@ -174,7 +174,7 @@ class Change:
         replace_file(write_temporary(folder, _fingerprint(journal)), folder / _SEAL)
         _apply(self.knowledge, list(self._files.values()), self._removed)
         append_lines(self.knowledge, lines)
-        _clean(folder)
+        _clean(self.knowledge)
 
     def _stage(self, kind: Kind, identifier: str, data: bytes, *, is_content: bool) -> None:
         path = _target(self.knowledge, kind, identifier, is_content=is_content)
@@ -198,7 +198,7 @@ def changing(knowledge: KnowledgeBase, actor: str, moment: datetime) -> Iterator
         try:
             yield change
         except BaseException:
-            _clean(knowledge.path / Kind.PENDING / _FOLDER)
+            _clean(knowledge)
             raise
         change.carry_out()
 
@@ -216,12 +216,11 @@ def complete_changes(knowledge: KnowledgeBase) -> None:
 
 def _complete(knowledge: KnowledgeBase) -> None:
     """Carry out the change of a program that was killed; the caller holds the lock."""
-    folder = knowledge.path / Kind.PENDING / _FOLDER
+    folder = _left_folder(knowledge)
     try:
-        is_clean = folder.is_symlink() or not any(folder.iterdir())
+        if folder is None or not any(folder.iterdir()):
+            return
     except OSError:
-        return
-    if is_clean:
         return
     found = _sealed_journal(folder)
     if found is not None:
@@ -229,7 +228,7 @@ def _complete(knowledge: KnowledgeBase) -> None:
         _apply(knowledge, files, [str(each) for each in members["removed"]])
         lines, size = str(members["log_lines"]).encode(), int(members["log_size"])
         repair_tail(knowledge, size, lines)
-    _clean(folder)
+    _clean(knowledge)
 
 
 def _sealed_journal(folder: Path) -> tuple[list[StagedFile], Mapping[str, Any]] | None:
@@ -302,8 +301,18 @@ def _staging_folder(knowledge: KnowledgeBase) -> Path:
     return proposed / _FOLDER
 
 
-def _clean(folder: Path) -> None:
+def _left_folder(knowledge: KnowledgeBase) -> Path | None:
+    """Return where changes are staged; None if a link leads there, and maybe elsewhere."""
+    proposed = knowledge.path / Kind.PENDING
+    folder = proposed / _FOLDER
+    return None if proposed.is_symlink() or folder.is_symlink() else folder
+
+
+def _clean(knowledge: KnowledgeBase) -> None:
     """Remove the seal first, so that what is left is no change, then the rest."""
+    folder = _left_folder(knowledge)
+    if folder is None:
+        return
     with suppress(OSError):
         (folder / _SEAL).unlink(missing_ok=True)
         for path in list(folder.iterdir()):

@@ -23,7 +23,7 @@ from vibes_lsp.errors import (
     UnreadableFile,
     VibesError,
 )
-from vibes_lsp.knowledge.actors import checked_actor, is_same_actor
+from vibes_lsp.knowledge.actors import checked_actor, is_same_actor, system_user
 from vibes_lsp.knowledge.audit_log import check_chain, event_hash
 from vibes_lsp.knowledge.json_lines import answer_lines
 from vibes_lsp.knowledge.knowledge_base import (
@@ -34,6 +34,7 @@ from vibes_lsp.knowledge.knowledge_base import (
 from vibes_lsp.knowledge.method_context import InvalidParameter
 from vibes_lsp.knowledge.methods import METHODS, KnowledgeMethods
 from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.store.files import TEMPORARY_SUFFIX
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 ESCAPES = [
@@ -153,6 +154,33 @@ def test_no_write_follows_a_folder_that_is_a_link(
         except VibesError:
             continue
     assert list(outside.iterdir()) == []
+
+
+def test_no_rest_of_a_change_is_removed_behind_a_link(
+    knowledge: KnowledgeBase, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside" / ".change"
+    outside.mkdir(parents=True)
+    names = {"journal", "seal", f"{'0' * 16}{TEMPORARY_SUFFIX}"}
+    for name in names:
+        (outside / name).write_text("x")
+    (knowledge.path / "proposed").rmdir()
+    (knowledge.path / "proposed").symlink_to(outside.parent)
+    with pytest.raises(RefusedWrite):
+        call(knowledge, "agent", "register_source", content="other", locator="n")
+    assert {path.name for path in outside.iterdir()} == names
+
+
+def test_a_user_without_a_name_has_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    pwd = pytest.importorskip("pwd")
+
+    def no_entry(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", no_entry)
+    assert system_user() == f"uid-{os.getuid()}"
 
 
 @pytest.mark.parametrize("name", ["audit.log.jsonl", "audit.log.jsonl.lock", "config.yaml"])

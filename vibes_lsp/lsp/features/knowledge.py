@@ -6,7 +6,6 @@ They act as the person at the editor, who may approve. No surface that an agent 
 from __future__ import annotations
 
 import asyncio
-import getpass
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile, VibesError
 from vibes_lsp.history.git import user_name
 from vibes_lsp.index.project_files import read_content
+from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.lsp.conversion import path_of, uri_in
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
@@ -365,7 +365,7 @@ def _actor(project: Path, reviewer: str | None) -> str:
 
     Never `VOUCH_AGENT`: an editor that an agent's shell has started is still a person's.
     """
-    return reviewer or user_name(project) or getpass.getuser()
+    return reviewer or user_name(project) or system_user()
 
 
 def _call(folder: Path, reviewer: str | None, method: str, params: dict[str, Any]) -> Any:
