@@ -251,9 +251,10 @@ class KnowledgeBases:
         Args:
             is_forced: Whether files may have changed in place, which folders do not show.
         """
-        for state in self.all():
-            if is_forced:
-                state.invalidate()
+        states = self.all()
+        for state in states if is_forced else ():  # before the first wait: no answer is in between
+            state.invalidate()
+        for state in states:
             if await state.refresh():
                 self._on_change(state)
 
