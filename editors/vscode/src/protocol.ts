@@ -208,6 +208,8 @@ export interface PendingAt {
 
 /** Result of `vibes.kbAt`. */
 export interface KnowledgeAt {
+  /** The version of the document that the ranges are in. */
+  version?: number | null;
   claims: CitedClaim[];
   pending: PendingAt[];
 }

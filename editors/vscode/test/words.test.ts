@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { commandLink, isAnnotationRef, isObjectId, isPlainId, trusted } from '../src/commandLinks.ts';
 import { footerOf } from '../src/hoverFooter.ts';
 import { knowledgeFooterOf } from '../src/knowledge/footer.ts';
+import { iconOf, isStale } from '../src/knowledge/words.ts';
 import type { CitedClaim, PendingAt, PlacementWithRuns } from '../src/protocol.ts';
 import { codeSpan, wrapped } from '../src/text.ts';
 import { ago, fullTime } from '../src/time.ts';
@@ -71,6 +72,18 @@ test('the actions below claims have no text of theirs, and no link for an id tha
   deepStrictEqual(labels([claim, { ...claim, evidenceId: 'ev-2' }], [proposal]), ['Act on 1 claim, 1 proposal']);
   deepStrictEqual(labels([{ ...claim, claimId: HOSTILE }], [{ ...proposal, proposalId: '../x' }]), []);
   for (const id of ['', '.a', '-a', 'a b', 'a/b', HOSTILE, 'a'.repeat(201), 7, null]) ok(!isObjectId(id));
+});
+
+test('evidence is stale where its lines were edited or are gone, and verified only where they are proven', () => {
+  const found = ['exact', 'moved', 'edited', 'lost', 'unverified', ''].map((state) => [isStale({ state }), iconOf({ state })]);
+  deepStrictEqual(found, [
+    [false, 'verified'],
+    [false, 'verified'],
+    [true, 'warning'],
+    [true, 'warning'],
+    [false, 'unverified'],
+    [false, 'unverified'],
+  ]);
 });
 
 test('a code span holds any text, and a link to a line stays one link', () => {

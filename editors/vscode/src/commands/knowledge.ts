@@ -4,7 +4,7 @@
 import * as vscode from 'vscode';
 import { isObjectId } from '../commandLinks';
 import { isProposed, type Proposals, type Proposed } from '../knowledge/proposals';
-import { CLAIM_TYPES, CONFIDENCES, claimDetails, isStale, pendingDetails } from '../knowledge/words';
+import { CLAIM_TYPES, CONFIDENCES, claimDetails, iconOf, isStale, pendingDetails } from '../knowledge/words';
 import type { CitedClaim, ClaimObject, KnowledgeAt, PendingAt } from '../protocol';
 import type { Server } from '../server/server';
 import { plain } from '../text';
@@ -19,6 +19,8 @@ const CLOSED = ['superseded', 'archived', 'redacted'];
 interface Subject {
   uri?: string;
   range?: unknown;
+  /** The version of the document that the range is in. */
+  version?: unknown;
   claimId?: string;
   evidenceId?: string;
   proposalId?: string;
@@ -64,7 +66,7 @@ export class KnowledgeCommands implements vscode.Disposable {
     this.registered.dispose();
   }
 
-  private async propose({ uri, range }: Subject): Promise<void> {
+  private async propose({ uri, range, version }: Subject): Promise<void> {
     const here = uri === undefined || range === undefined ? selected(this.server) : undefined;
     const title = here === undefined ? 'Propose a claim about these lines' : `Propose a claim about ${here.description}`;
     const text = await ask(title);
@@ -76,7 +78,7 @@ export class KnowledgeCommands implements vscode.Disposable {
       'Confidence in the claim',
       CONFIDENCES.map(([label, value]) => ({ label, description: `${Math.round(100 * value)}%`, value })),
     );
-    const place = here === undefined ? { uri, range } : { uri: here.location.uri, range: here.location.range };
+    const place = here === undefined ? { uri, range, version } : here.location; // the lines may change while the person answers
     await this.server.run('vibes.kbPropose', { ...place, text, type, confidence });
     showDone('claim proposed; it waits for a decision');
   }
@@ -130,10 +132,10 @@ export class KnowledgeCommands implements vscode.Disposable {
     );
     const editor = vscode.window.activeTextEditor;
     const isSelected = subject.claimId === undefined && editor !== undefined && !editor.selection.isEmpty;
-    const range = isSelected ? selected(this.server).location.range : claim.range;
+    const { range, version } = isSelected ? selected(this.server).location : { range: claim.range, version: inFile.version };
     if (range === null) throw new Error('its lines are gone: select the lines that show it now, then run Re-anchor Evidence again');
     const { claimId, evidenceId } = claim;
-    await this.server.run('vibes.kbReanchor', { uri: this.server.toProtocolUri(file), claimId, evidenceId, range });
+    await this.server.run('vibes.kbReanchor', { uri: this.server.toProtocolUri(file), claimId, evidenceId, range, version });
     showDone(`evidence re-anchored: ${plain(claim.text, 60)}`);
   }
 
@@ -148,7 +150,7 @@ export class KnowledgeCommands implements vscode.Disposable {
     const pending = found.pending.filter(({ proposalId, range }) => isListed(proposalIds, proposalId, range));
     if (claims.length + pending.length === 0) throw new Error('no claim and no proposal is about these lines');
     const chosen = await pickItem<CitedClaim | PendingAt>('Claims about these lines', [
-      ...claims.map((claim) => ({ label: plain(claim.text, 200), detail: claimDetails(claim), icon: 'verified', value: claim })),
+      ...claims.map((claim) => ({ label: plain(claim.text, 200), detail: claimDetails(claim), icon: iconOf(claim), value: claim })),
       ...pending.map((each) => ({ label: plain(each.text, 200), detail: pendingDetails(each), icon: 'question', value: each })),
     ]);
     if ('proposalId' in chosen) await this.decide({ file, value: chosen });

@@ -34,7 +34,13 @@ export function pendingDetails({ kind, proposedBy }: Pick<PendingAt, 'kind' | 'p
   return `proposed ${plain(kind, 20)} · by ${plain(proposedBy, 40)} · waits for a decision`;
 }
 
-/** Whether evidence is not where its locator says, or not what it quotes. */
-export function isStale({ state }: CitedClaim): boolean {
-  return state !== 'exact';
+/** Whether the lines of evidence were edited or are gone; lines that only moved still show the claim. */
+export function isStale({ state }: Pick<CitedClaim, 'state'>): boolean {
+  return state === 'edited' || state === 'lost';
+}
+
+/** Returns the icon of a claim: verified only where the captured source proves the lines. */
+export function iconOf({ state }: Pick<CitedClaim, 'state'>): string {
+  if (state === 'exact' || state === 'moved') return 'verified';
+  return isStale({ state }) ? 'warning' : 'unverified';
 }
