@@ -36,7 +36,7 @@ _READ: Final = (
     Kind.SESSION,
 )
 _MAX_CONTENT: Final = 64 << 20
-"""Largest captured source that lines are compared with, in bytes."""
+"""Most bytes of captured sources that the lines of one file are compared with."""
 
 Members = Mapping[str, Any]
 
@@ -90,17 +90,21 @@ class KnowledgeSnapshot:
     def lines_in(self, path: str) -> list[tuple[Citation, EvidenceLines]]:
         """Return the evidence of a file with the lines that it names; reads captured sources.
 
+        Sources beyond a number of bytes are not read: they prove nothing.
+
         Args:
             path: Relative to the project.
         """
         knowledge, found = KnowledgeBase(self.path), []
         sources: dict[str, CapturedSource | None] = {}
+        left = _MAX_CONTENT
         for citation in self.citations.get(path, ()):
             evidence = citation.evidence
             locator = parse_locator(evidence["locator"])
             source_id = str(evidence["source_id"])
             if source_id not in sources:
-                sources[source_id] = _captured(knowledge, source_id)
+                source = sources[source_id] = _captured(knowledge, source_id, left)
+                left -= 0 if source is None else len(source.content)
             lines = None
             if locator is not None:
                 source = sources[source_id]
@@ -207,9 +211,9 @@ def _texts(value: object) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def _captured(knowledge: KnowledgeBase, source_id: str) -> CapturedSource | None:
+def _captured(knowledge: KnowledgeBase, source_id: str, limit: int) -> CapturedSource | None:
     """Return the captured bytes of a source; None if they are gone, changed or too many."""
     try:
-        return captured_source(source_id, knowledge.content_of(source_id, limit=_MAX_CONTENT))
+        return captured_source(source_id, knowledge.content_of(source_id, limit=limit))
     except VibesError:
         return None

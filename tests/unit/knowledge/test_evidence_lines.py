@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.knowledge import citations
+from vibes_lsp.knowledge.citations import read_snapshot
+from vibes_lsp.knowledge.drafts import ClaimDraft
 from vibes_lsp.knowledge.evidence_lines import (
     EvidenceLines,
     LineLocator,
@@ -23,6 +26,7 @@ from vibes_lsp.knowledge.evidence_lines import (
     place_evidence,
 )
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
+from vibes_lsp.knowledge.review_gate import ReviewGate
 from vibes_lsp.knowledge.sources import InlineEvidence, plan_evidence
 
 _LINE = st.text(string.ascii_lowercase + " é\u2028\x0c\t(){}", max_size=12)
@@ -211,3 +215,21 @@ def test_evidence_of_any_lines_is_exact_right_after_the_proposal(
 @pytest.mark.parametrize("quote", ["one\ntwo", "one\ntwo\n", "one\r\ntwo\r\n"])
 def test_a_quote_may_end_its_last_line(quote: str) -> None:
     assert _evidence(["one", "two"], 1, 2, quote).is_proven
+
+
+def test_sources_beyond_the_budget_of_a_file_are_not_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(citations, "_MAX_CONTENT", 250)
+    (tmp_path / "project").mkdir()
+    knowledge = create_knowledge_base(tmp_path / "project")
+    for number in range(4):
+        content = f"line {number}\n".encode().ljust(100, b"x")
+        (knowledge.project / "a.py").write_bytes(content)
+        evidence = [InlineEvidence(path="a.py", locator="L1")]
+        draft = ClaimDraft(text=f"Claim {number}", evidence=evidence)
+        assert not ReviewGate(knowledge).propose(draft, actor="agent").errors
+    found = read_snapshot(knowledge.path).lines_in("a.py")
+    assert [lines.is_proven for _, lines in found].count(True) == 2
+    assert len(found) == 4
