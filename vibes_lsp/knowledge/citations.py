@@ -20,11 +20,9 @@ from vibes_lsp.knowledge.evidence_lines import (
 )
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.object_index import open_index
-from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.objects import CLOSED, Kind
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
-CLOSED: Final = frozenset({"superseded", "archived", "redacted"})
-"""The states of claims that count no longer."""
 _READ: Final = (
     Kind.CLAIM,
     Kind.EVIDENCE,

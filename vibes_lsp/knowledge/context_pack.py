@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from vibes_lsp.knowledge.object_index import Hit, ObjectIndex
-from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.objects import CLOSED, Kind
 
 CLOCK_SKEW: Final = timedelta(days=1)
 """How far ahead of ours the clock of another computer may be."""
@@ -16,7 +16,6 @@ _FRESH: Final = timedelta(days=30)
 _STALE: Final = timedelta(days=180)
 _MAX_WORDS: Final = 32
 _CANDIDATES: Final = 50
-_OUTDATED: Final = frozenset({"superseded", "archived", "redacted"})
 _STOP_WORDS: Final = frozenset(
     [
         "a",
@@ -102,7 +101,7 @@ def build_context(index: ObjectIndex, request: ContextRequest, now: datetime) ->
     used = clipped = omitted = 0
     for hit in index.search_any(words, max(_CANDIDATES, request.limit)):
         members = index.get(hit.kind, hit.id)
-        if members is None or members.get("status") in _OUTDATED or len(items) == request.limit:
+        if members is None or members.get("status") in CLOSED or len(items) == request.limit:
             continue
         citations = _citations(hit.kind, members)
         if hit.kind is Kind.CLAIM and not citations:

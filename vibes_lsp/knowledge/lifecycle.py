@@ -10,7 +10,7 @@ from typing import Any
 from vibes_lsp.errors import InvalidObject, UnknownId, VibesError
 from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.knowledge.objects import Claim, Evidence, Kind, Page, Relation, Source, is_id
+from vibes_lsp.knowledge.objects import CLOSED, Claim, Evidence, Kind, Page, Relation, Source, is_id
 from vibes_lsp.knowledge.sources import (
     InlineEvidence,
     create_evidence,
@@ -183,7 +183,7 @@ class Lifecycle:
             successor = found.superseded_by if isinstance(found, Claim) else None
 
     def _contested(self, claim: Claim, other: str) -> Claim:
-        is_outdated = claim.status in ("superseded", "archived", "redacted")
+        is_outdated = claim.status in CLOSED
         status = claim.status if is_outdated else "contested"
         return self._changed(claim, contradicts=_with(claim.contradicts, other), status=status)
 

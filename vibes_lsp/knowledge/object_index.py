@@ -23,7 +23,7 @@ import msgspec
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.index_database import connect, open_database, remove_database
 from vibes_lsp.knowledge.knowledge_base import FileStamp, KnowledgeBase
-from vibes_lsp.knowledge.objects import Claim, Entity, Kind, KnowledgeObject, Page, Source
+from vibes_lsp.knowledge.objects import CLOSED, Claim, Entity, Kind, KnowledgeObject, Page, Source
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.store.files import RACY_NS
 
@@ -46,7 +46,6 @@ _KIND_BITS: Final = 40
 """The rows of a kind have numbers of their own, so that a search of one kind reads no others."""
 _SNIPPET_TOKENS: Final = 24
 _SNIPPET: Final = 240
-_OUTDATED: Final = frozenset({"superseded", "archived", "redacted"})
 _DECODER: Final = FastDecoder(dict[str, Any])
 
 
@@ -339,7 +338,7 @@ class ObjectIndex:
         row = self._new_row(kind) if known is None else known.row
         if known is not None:
             self._drop(row)
-        is_outdated = getattr(found, "status", None) in _OUTDATED
+        is_outdated = getattr(found, "status", None) in CLOSED
         self._connection.execute(
             "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (row, kind.value, name, identifier, *stamp, is_settled, digest, is_outdated, fault),

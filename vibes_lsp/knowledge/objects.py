@@ -92,6 +92,8 @@ ClaimType: TypeAlias = Literal[
 ClaimStatus: TypeAlias = Literal[
     "working", "actionable", "stable", "contested", "superseded", "archived", "redacted"
 ]
+CLOSED: Final = frozenset({"superseded", "archived", "redacted"})
+"""The states of claims that count no longer."""
 EntityType: TypeAlias = Literal[
     "person", "project", "repo", "company", "concept", "decision", "workflow", "file",
     "api", "incident", "source", "agent", "tool", "team", "system",

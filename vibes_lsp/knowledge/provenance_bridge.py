@@ -23,14 +23,13 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, count_ai_lines, no_ai_lines
 from vibes_lsp.knowledge.citations import (
-    CLOSED,
     Citation,
     KnowledgeSnapshot,
     current_evidence,
     file_of_source,
 )
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
-from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.objects import CLOSED, Kind
 from vibes_lsp.knowledge.provenance_sources import PROVENANCE_MEMBER
 from vibes_lsp.reports.blame import blame_file
 from vibes_lsp.reports.placements import is_settled
