@@ -102,7 +102,7 @@ def command(  # noqa: PLR0917
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
     text = (
-        Text.from_bytes(sys.stdin.buffer.read())
+        Text.from_bytes(_read_input())
         if contents
         else read_source(project.trail.directory.project, path)
     )
@@ -132,6 +132,14 @@ def command(  # noqa: PLR0917
                 )
             for trailer in trailers:
                 _print_trailer(trailer)
+
+
+def _read_input() -> bytes:
+    """Return standard input; what was read of it if the command runs a second time."""
+    kept: dict[str, bytes] = click.get_current_context().ensure_object(dict)
+    if "input" not in kept:
+        kept["input"] = sys.stdin.buffer.read()
+    return kept["input"]
 
 
 def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:

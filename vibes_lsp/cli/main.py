@@ -19,7 +19,13 @@ from click import Command, Context
 from typing_extensions import override
 
 from vibes_lsp import __version__
-from vibes_lsp.cli.output import OutputClosed, print_error, print_usage_error
+from vibes_lsp.cli.output import (
+    OutputClosed,
+    forget_output,
+    has_printed,
+    print_error,
+    print_usage_error,
+)
 from vibes_lsp.errors import OutdatedIndex, VibesError, report
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -208,12 +214,21 @@ def _usage_hint(error: click.ClickException) -> str:
     return f"see `{error.ctx.command_path} --help`"
 
 
+def _invoke(arguments: list[str]) -> object:
+    """Run a command; again, if its index was outdated and a second run cannot be noticed."""
+    kept_input: dict[str, bytes] = {}
+    forget_output()
+    try:
+        return vibes.main(arguments, "vibes", standalone_mode=False, obj=kept_input)
+    except OutdatedIndex:  # it is dropped; the next attempt reads the log itself
+        if arguments[0] not in SECTIONS["See"] or has_printed():
+            raise
+        return vibes.main(arguments, "vibes", standalone_mode=False, obj=kept_input)
+
+
 def _run(arguments: list[str] | None) -> int:
     try:
-        try:
-            code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
-        except OutdatedIndex:  # it is dropped; the next attempt reads the log itself
-            code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
+        code = _invoke(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except VibesError as error:
         print_error(error)

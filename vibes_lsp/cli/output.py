@@ -62,6 +62,7 @@ BAND_STYLES: Final[Mapping[str, str]] = {
 
 COLOR_MODES: Final = ("auto", "always", "never")
 _color_mode = "auto"
+_has_printed = False
 
 
 class OutputClosed(Exception):
@@ -93,13 +94,34 @@ def _escape_of(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
+def has_printed() -> bool:
+    """Whether anything was printed to standard output since `forget_output`."""
+    return _has_printed
+
+
+def forget_output() -> None:
+    """Begin the output of a command."""
+    _set_printed(printed=False)
+
+
+def _note_output() -> None:
+    _set_printed(printed=True)
+
+
+def _set_printed(*, printed: bool) -> None:
+    global _has_printed  # noqa: PLW0603  # one process prints for one command line
+    _has_printed = printed
+
+
 def print_line(text: str = "") -> None:
     """Print one line; parts from an audit trail must be escaped already."""
+    _note_output()
     print(text)
 
 
 def print_question(text: str) -> None:
     """Print a question without a line end; the answer is typed after it."""
+    _note_output()
     print(text, end="", flush=True)
 
 
@@ -110,6 +132,7 @@ def print_json(value: Mapping[str, Any]) -> None:
         value: The result. A member that is an iterator is printed as a list, one element at a
             time, so that it need not fit in memory.
     """
+    _note_output()
     sys.stdout.flush()
     for chunk in _json_chunks(value):
         sys.stdout.buffer.write(chunk)
@@ -118,6 +141,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_json_lines(lines: Iterable[bytes]) -> None:
     """Print JSON values that are encoded already, one a line, with invisible characters escaped."""
+    _note_output()
     sys.stdout.flush()
     for line in lines:
         sys.stdout.buffer.write(_escape_json(line) + b"\n")
@@ -126,6 +150,7 @@ def print_json_lines(lines: Iterable[bytes]) -> None:
 
 def print_responses(responses: Iterable[bytes]) -> None:
     """Write the responses of a protocol, each as soon as it is there, and nothing else."""
+    _note_output()
     for response in responses:
         sys.stdout.buffer.write(response)
         sys.stdout.buffer.flush()
@@ -228,6 +253,7 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(escape(cell)) for cell in row))
     if is_terminal():
+        _note_output()
         console().print(table)
         return
     with (wide := console(_UNBOUNDED)).capture() as capture:
@@ -254,6 +280,7 @@ def print_styled(parts: Sequence[tuple[str, str]], *, indent: int | None = None)
         plain = line.plain
         default = len(plain) - len(plain.lstrip()) + 2
         line = _wrap(line, width, default if indent is None else indent)
+    _note_output()
     console().print(line, soft_wrap=True)
 
 
@@ -286,6 +313,7 @@ def print_text(text: Text, *, width: int | None = None) -> None:
     text.rstrip()
     if width is not None:
         text.truncate(width, overflow="ellipsis")
+    _note_output()
     console().print(text, soft_wrap=True)
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
@@ -84,7 +85,7 @@ class Execution:
         """
         with self._threads:
             if request_id is None:
-                draft, result = decide(self._context())
+                draft, result = self._decide(decide)
                 self._writer.append(draft.records)
                 return result
             name, requests = request_name(kind, request_id), self._spool.requests(kind)
@@ -93,7 +94,7 @@ class Execution:
                 if done is not None:
                     self._append_missing(done.records)
                     return done.result
-                draft, result = decide(self._context())
+                draft, result = self._decide(decide)
                 requests.write(name, CompletedRequest(tuple(draft.records), result))
                 self._writer.append(draft.records)
             return result
@@ -219,6 +220,12 @@ class Execution:
         if problem is None:
             return None
         return f"recorded with the default policy: {CONFIG_NAME} cannot be read: {problem.message}"
+
+    def _decide(self, decide: Callable[[RecordingContext], tuple[Draft, R]]) -> tuple[Draft, R]:
+        try:
+            return decide(self._context())
+        except OutdatedIndex:  # nothing was recorded yet, and the log itself is read now
+            return decide(self._context())
 
     def _context(self) -> RecordingContext:
         self._trail.refresh()
