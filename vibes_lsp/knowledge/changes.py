@@ -114,14 +114,14 @@ class Change:
         self._written.add((kind, identifier))
 
     def write_content(self, source_id: str, content: bytes) -> None:
-        """Write the captured bytes of a source unless they are there.
+        """Write the captured bytes of a source unless they are there; others are replaced.
 
         Raises:
             InvalidObject: The folder is a link.
             RefusedWrite: The folder is not writable, or the disk is full.
         """
         path = self.knowledge.content_file(source_id)
-        if path not in self._files and not path.exists():
+        if path not in self._files and _hash_of(path) != source_id:
             self._stage(Kind.SOURCE, source_id, content, is_content=True)
 
     def remove_pending(self, identifier: str) -> None:

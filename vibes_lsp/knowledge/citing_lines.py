@@ -18,7 +18,7 @@ from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.lifecycle import Lifecycle
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.objects import Source
-from vibes_lsp.knowledge.sources import register_source
+from vibes_lsp.knowledge.sources import locator_in, register_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def propose_claim_at(
         now=now,
         title=PurePosixPath(lines.path).name,
     ).source
-    cited = {"source_id": source.id, "locator": _locator(source, lines)}
+    cited = {"source_id": source.id, "locator": _locator(knowledge, source, lines)}
     methods = KnowledgeMethods(knowledge, actor)
     try:
         result: dict[str, Any] = methods.call("kb.propose_claim", {**members, "evidence": [cited]})
@@ -117,11 +117,9 @@ def reanchor_at(  # noqa: PLR0917  # what to change, and for whom
         created_at=now,
     )
     lifecycle = Lifecycle(knowledge, actor, now)
-    place = _locator(source, lines)
+    place = _locator(knowledge, source, lines)
     return lifecycle.reanchor(claim_id, evidence_id, source, lines.content, place).id
 
 
-def _locator(source: Source, lines: CitedLines) -> str:
-    """Return the locator of lines, with the path if the same bytes are known by another one."""
-    named = format_lines(lines.start, lines.end)
-    return named if source.locator == lines.path else f"{lines.path}#{named}"
+def _locator(knowledge: KnowledgeBase, source: Source, lines: CitedLines) -> str:
+    return locator_in(knowledge, source, lines.path, format_lines(lines.start, lines.end))

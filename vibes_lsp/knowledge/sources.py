@@ -10,18 +10,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import InvalidObject, UnreadableFile, VibesError
 from vibes_lsp.knowledge.changes import Change, changing
+from vibes_lsp.knowledge.citations import file_of_source
 from vibes_lsp.knowledge.evidence_lines import parse_locator
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
 from vibes_lsp.knowledge.objects import Evidence, Kind, Source, SourceType
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.files import is_inside, read_file
+
+_MEANING: Final = ("source_id", "locator", "quote", "hash", "replaces")
+"""What evidence says; evidence with the same id says the same."""
 
 
 class InlineEvidence(BaseModel):
@@ -183,6 +187,7 @@ def plan_evidence(
         VibesError: The knowledge base or the file cannot be read.
     """
     content: bytes | None = None
+    locator = inline.locator
     if inline.path is not None:
         relative, content = _read_project_file(knowledge, inline.path)
         identifier = hashlib.sha256(content).hexdigest()
@@ -194,19 +199,25 @@ def plan_evidence(
             byte_size=len(content),
             created_at=now,
         )
+        locator = locator_in(knowledge, source, relative, locator)
     else:
         found = knowledge.read(Kind.SOURCE, inline.source_id or "")
         if not isinstance(found, Source):
             raise InvalidObject("evidence: source_id: no such source; name one, or a path")
         source = found
     captured = knowledge.content_of(source.id) if content is None else content
+    if captured is not None and hashlib.sha256(captured).hexdigest() != source.id:
+        raise InvalidObject(
+            f"source {source.id[:12]}: its captured bytes have changed",
+            hint="register the file again",
+        )
     quote = _quote(captured, inline)
-    name = hashlib.sha256(f"{source.id}:{inline.locator}:{quote or ''}".encode()).hexdigest()
+    name = hashlib.sha256(f"{source.id}:{locator}:{quote or ''}".encode()).hexdigest()
     evidence = Evidence(
         id=f"ev-{name[:16]}",
         source_id=source.id,
         source_type=source.type,
-        locator=inline.locator,
+        locator=locator,
         quote=quote,
         hash=None if quote is None else hashlib.sha256(quote.encode()).hexdigest(),
         created_at=now,
@@ -214,14 +225,51 @@ def plan_evidence(
     return PlannedEvidence(evidence, source, content)
 
 
+def locator_in(knowledge: KnowledgeBase, source: Source, path: str, locator: str) -> str:
+    """Return a locator of lines, with the path if the source is known by another one.
+
+    Files with the same bytes are one source, which has the path of the first.
+
+    Args:
+        knowledge: The knowledge base.
+        source: The source, registered or not.
+        path: The file that is cited, relative to the project.
+        locator: The span of it.
+
+    Raises:
+        InvalidObject: The locator names another file.
+    """
+    lines = parse_locator(locator)
+    if lines is None or lines.path == path:
+        return locator
+    if lines.path is not None:
+        raise InvalidObject("evidence: locator: names another file than path")
+    known = knowledge.read(Kind.SOURCE, source.id)
+    found = known if isinstance(known, Source) else source
+    is_known_so = file_of_source(knowledge.project, found.members()) == path
+    return locator if is_known_so else f"{path}#{locator}"
+
+
 def create_evidence(change: Change, planned: PlannedEvidence) -> None:
     """Write evidence, and its source if that is new, as part of a change.
 
     Raises:
+        InvalidObject: A file with the id of the evidence says something else.
         VibesError: The knowledge base cannot be written.
     """
-    if planned.content is not None and not change.exists(Kind.SOURCE, planned.source.id):
-        store_source(change, planned.source, planned.content)
+    evidence = planned.evidence
+    if planned.content is not None:
+        if not change.exists(Kind.SOURCE, planned.source.id):
+            store_source(change, planned.source, planned.content)
+        change.write_content(planned.source.id, planned.content)
+    known = change.knowledge.read(Kind.EVIDENCE, evidence.id)
+    if known is not None:
+        found, wanted = known.members(), evidence.members()
+        if any(found.get(name) != wanted.get(name) for name in _MEANING):
+            raise InvalidObject(
+                f"evidence {evidence.id}: its file says something else than these lines",
+                hint="find out who wrote the file, and remove it",
+            )
     if change.create(Kind.EVIDENCE, planned.evidence):
         details = {"source": planned.source.id}
         change.record("evidence.create", [planned.evidence.id], details)
