@@ -16,10 +16,15 @@ from vibes_lsp.model.escaping import INVISIBLE
 
 _MAX_NAME: Final = 100
 _ALIKE: Final = str.maketrans(
-    "авекмнорстухіјѕһԁԛԝ" + "αβεικνορτυχ",  # Cyrillic, then Greek
-    "abekmhopctyxijshdqw" + "abeikvoptux",
+    "авекмнорстухіјѕһԁԛԝ" + "αβεικνορτυχ" + "\u0261\u0251\u0131",  # Cyrillic, Greek, Latin itself
+    "abekmhopctyxijshdqw" + "abeikvoptux" + "gai",
 )
 """Small letters that look like Latin ones."""
+_CAPITALS_ALIKE: Final = str.maketrans(
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
+    "ABEZHIKMNOPTYX",
+)
+"""Greek capitals that look like Latin ones, whose small letters look like others or none."""
 
 
 def system_user() -> str:
@@ -52,7 +57,8 @@ def is_same_actor(one: str, other: str) -> bool:
 
 def _skeleton(name: str) -> str:
     """Return what is left of a name without case, width, accents, spaces and other scripts."""
-    plain = unicodedata.normalize("NFKD", INVISIBLE.sub("", name)).casefold().translate(_ALIKE)
+    plain = unicodedata.normalize("NFKD", INVISIBLE.sub("", name)).translate(_CAPITALS_ALIKE)
+    plain = plain.casefold().translate(_ALIKE)
     return "".join(
         letter for letter in plain if not letter.isspace() and not unicodedata.combining(letter)
     )

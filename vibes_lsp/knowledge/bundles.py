@@ -191,7 +191,7 @@ def import_bundle(
         actor: Who does it.
         now: When.
         on_conflict: What becomes of a file that is there with another content. Captured bytes of
-            sources and decisions are never overwritten: they are final.
+            sources, evidence and decisions are never overwritten: they are final.
 
     Raises:
         InvalidObject: The bundle has issues, or files conflict and `on_conflict` is `fail`.
@@ -207,7 +207,7 @@ def import_bundle(
             )
         if checked.conflicting and on_conflict == "fail":
             raise InvalidObject(f"{path.name} is not imported: {checked.conflicting[0]} differs")
-        final = (Kind.DECISION.value, Kind.SOURCE.value)
+        final = (Kind.DECISION.value, Kind.SOURCE.value, Kind.EVIDENCE.value)
         overwritten = tuple(
             name
             for name in checked.conflicting

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.knowledge.actors import checked_actor
 from vibes_lsp.knowledge.audit_log import AuditEvent, append_lines, event_lines, repair_tail
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase, link_file
 from vibes_lsp.knowledge.objects import Kind, KnowledgeObject
@@ -190,11 +191,12 @@ def changing(knowledge: KnowledgeBase, actor: str, moment: datetime) -> Iterator
     Nothing happens if the block raises. A change that another program left halfway is done first.
 
     Raises:
+        InvalidObject: The actor's name is empty, too long or invisible.
         VibesError: The knowledge base cannot be locked or written.
     """
     with knowledge.lock().acquire():
         _complete(knowledge)
-        change = Change(knowledge, actor, moment)
+        change = Change(knowledge, checked_actor(actor), moment)
         try:
             yield change
         except BaseException:

@@ -200,8 +200,21 @@ def _citing(cited: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
 
 
 def current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> list[str]:
-    """Return the evidence of a claim without that for which it cites newer evidence."""
-    replaced = {evidence[each].get("replaces") for each in cited if each in evidence}
+    """Return the evidence of a claim without that for which it cites newer evidence.
+
+    Evidence that replaces itself, directly or not, replaces nothing.
+    """
+    older = {each: evidence[each].get("replaces") for each in cited if each in evidence}
+
+    def is_in_cycle(identifier: str) -> bool:
+        seen: set[object] = set()
+        following = older.get(identifier)
+        while following in older and following not in seen:
+            seen.add(following)
+            following = older[following]
+        return identifier in seen
+
+    replaced = {found for each, found in older.items() if found in older and not is_in_cycle(each)}
     return [each for each in cited if each not in replaced]
 
 

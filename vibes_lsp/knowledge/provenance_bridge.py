@@ -152,7 +152,7 @@ def authorship_of_claims(
         ClaimAuthorship(
             claim,
             tuple(
-                found.get(identifier) or EvidenceAuthorship(identifier)
+                found.get(identifier) or _elsewhere(snapshot, identifier)
                 for identifier in current_evidence(
                     claim["evidence"], snapshot.objects[Kind.EVIDENCE]
                 )
@@ -160,6 +160,14 @@ def authorship_of_claims(
         )
         for claim in chosen
     ]
+
+
+def _elsewhere(snapshot: KnowledgeSnapshot, identifier: str) -> EvidenceAuthorship:
+    """Return evidence in no file of the project, which is lost if it or its source is missing."""
+    evidence = snapshot.get(Kind.EVIDENCE, identifier)
+    source_id = identifier if evidence is None else str(evidence["source_id"])
+    is_there = snapshot.get(Kind.SOURCE, source_id) is not None
+    return EvidenceAuthorship(identifier, state=None if is_there else State.LOST)
 
 
 def _authorship(

@@ -38,6 +38,17 @@ from vibes_lsp.knowledge.sources import PlannedEvidence, create_evidence, plan_e
 
 TRUSTED_AGENT: Final = "trusted-agent"
 _SUMMARY: Final = 120
+_DECIDED: Final = frozenset(
+    {
+        "approved_by",
+        "contradicts",
+        "last_confirmed_at",
+        "status",
+        "superseded_by",
+        "supersedes",
+    }
+)
+"""Members that a proposal never sets: decisions do."""
 _EXPIRED: Final = "expired"
 
 Verdict = Literal["approved", "rejected"]
@@ -171,7 +182,7 @@ class ReviewGate:
                     hint="let another actor decide, or set review.approver_role: trusted-agent",
                 )
             kind = _kind_of(pending)
-            errors = self.find_errors(kind, pending.payload, now)
+            errors = self.find_errors(kind, _proposable(pending.payload), now)
             is_taken = self._knowledge.exists(kind.kind, str(pending.payload.get("id")))
             if is_taken and not self._is_begun(pending):
                 errors.append(f"id: {kind} {pending.payload.get('id')} exists")
@@ -366,8 +377,9 @@ class ReviewGate:
         if found is None:
             return False
         members = found.members()
-        wanted = parse_object(kind, pending.payload, default_time=self._now()).members()
-        if any(members.get(name) != wanted[name] for name in pending.payload if name in wanted):
+        payload = _proposable(pending.payload)
+        wanted = parse_object(kind, payload, default_time=self._now()).members()
+        if any(members.get(name) != wanted[name] for name in payload if name in wanted):
             return False
         return not any(
             decided.status == "approved" and decided.payload.get("id") == found.id
@@ -431,4 +443,9 @@ def _object_of(decided: Proposal, kind: Kind) -> KnowledgeObject:
     """Return the object that a decision creates, always the same."""
     moment = decided.decided_at or decided.proposed_at
     approver = {"approved_by": decided.decided_by} if kind is Kind.CLAIM else {}
-    return parse_object(kind, {**decided.payload, **approver}, default_time=moment)
+    return parse_object(kind, {**_proposable(decided.payload), **approver}, default_time=moment)
+
+
+def _proposable(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return a payload without what only later decisions set, which no reviewer is shown."""
+    return {name: value for name, value in payload.items() if name not in _DECIDED}

@@ -27,6 +27,9 @@ from vibes_lsp.store.files import is_inside, read_file
 _MEANING: Final = ("source_id", "locator", "quote", "hash", "replaces")
 """What evidence says; evidence with the same id says the same."""
 
+_NO_SOURCES: Final = frozenset({".git", ".vouch"})
+"""Folders whose files are no sources: git's may hold secrets, ours prove themselves."""
+
 
 class InlineEvidence(BaseModel):
     """Evidence that a proposal of a claim brings along, an extension of `kb.propose_claim`.
@@ -387,6 +390,11 @@ def _project_path(knowledge: KnowledgeBase, path: str) -> str:
             raise InvalidObject("path: leads out of the project") from None
     if not can_be_in_project(relative) or not is_inside(project / relative, project):
         raise InvalidObject("path: leads out of the project")
+    named = Path(normal_path(relative))
+    resolved = (project / named).resolve().relative_to(project)
+    parts = {part.casefold() for part in (*named.parts, *resolved.parts)}
+    if parts & _NO_SOURCES:
+        raise InvalidObject("path: expected a file outside .git and .vouch")
     return normal_path(relative)
 
 

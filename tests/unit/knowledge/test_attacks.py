@@ -25,8 +25,6 @@ from vibes_lsp.errors import (
 )
 from vibes_lsp.knowledge.actors import checked_actor, is_same_actor, system_user
 from vibes_lsp.knowledge.audit_log import check_chain, event_hash
-from vibes_lsp.knowledge.citations import read_snapshot
-from vibes_lsp.knowledge.citing_lines import CitedLines, reanchor_at
 from vibes_lsp.knowledge.json_lines import answer_lines
 from vibes_lsp.knowledge.knowledge_base import (
     KnowledgeBase,
@@ -35,7 +33,6 @@ from vibes_lsp.knowledge.knowledge_base import (
 )
 from vibes_lsp.knowledge.method_context import InvalidParameter
 from vibes_lsp.knowledge.methods import METHODS, KnowledgeMethods
-from vibes_lsp.knowledge.object_format import dump_yaml, load_yaml
 from vibes_lsp.knowledge.objects import Kind
 from vibes_lsp.store.files import TEMPORARY_SUFFIX
 
@@ -463,57 +460,3 @@ def test_a_line_that_never_ends_takes_bounded_memory(knowledge: KnowledgeBase) -
     assert first["error"]["code"] == "invalid_request"
     assert "MiB" in first["error"]["message"]
     assert (second["id"], second["ok"]) == ("2", True)
-
-
-def evidence_at(knowledge: KnowledgeBase, path: str) -> list[str]:
-    """Return the evidence at the lines of a file."""
-    snapshot = read_snapshot(knowledge.path)
-    return [str(each.evidence["id"]) for each, _ in snapshot.lines_in(path)]
-
-
-def test_evidence_is_at_the_file_that_was_cited_not_at_its_copy(knowledge: KnowledgeBase) -> None:
-    for name in ("a.py", "b.py"):
-        (knowledge.project / name).write_text("one()\ntwo()\n")
-    call(knowledge, "agent", "register_source_from_path", path="a.py")
-    cited = {"path": "b.py", "locator": "L2"}
-    proposed = call(knowledge, "agent", "propose_claim", text="Two", evidence=[cited])
-    claim = call(knowledge, "ada", "approve", proposal_id=proposed["proposal_id"])["object_id"]
-    [first] = evidence_at(knowledge, "b.py")
-    lines = CitedLines("b.py", b"one()\ntwo()\n", 1, 1)
-    second = reanchor_at(knowledge, claim, first, lines, "ada", NOW)
-    assert evidence_at(knowledge, "b.py") == [second]
-    assert evidence_at(knowledge, "a.py") == []
-
-
-def test_a_locator_names_no_other_file_than_the_path(knowledge: KnowledgeBase) -> None:
-    (knowledge.project / "a.py").write_text("one()\n")
-    cited = {"path": "a.py", "locator": "e.py#L1"}
-    proposed = call(knowledge, "agent", "propose_claim", text="One", evidence=[cited])
-    assert "names another file" in proposed["errors"][0]
-
-
-@pytest.mark.parametrize(
-    "forged", [{"locator": "e.py#L1"}, {"quote": "evil()"}, {"replaces": "ev-other"}]
-)
-def test_prepared_evidence_is_not_taken_for_the_cited_lines(
-    knowledge: KnowledgeBase, forged: dict[str, str]
-) -> None:
-    (knowledge.project / "a.py").write_text("safe()\n")
-    cited = {"path": "a.py", "locator": "L1"}
-    call(knowledge, "ada", "propose_claim", text="First", evidence=[cited])
-    [path] = (knowledge.path / "evidence").glob("ev-*.yaml")
-    path.write_bytes(dump_yaml({**load_yaml(path.read_bytes(), path.name), **forged}))
-    with pytest.raises(InvalidObject, match="says something else"):
-        call(knowledge, "ada", "propose_claim", text="Second", evidence=[cited])
-
-
-def test_wrong_captured_bytes_are_replaced_by_the_right_ones(knowledge: KnowledgeBase) -> None:
-    (knowledge.project / "a.py").write_text("safe()\n")
-    source = call(knowledge, "ada", "register_source_from_path", path="a.py")["id"]
-    content = knowledge.content_file(source)
-    content.write_text("evil()\n")
-    cited = {"source_id": source, "locator": "L1"}
-    proposed = call(knowledge, "ada", "propose_claim", text="First", evidence=[cited])
-    assert "captured bytes have changed" in proposed["errors"][0]
-    assert call(knowledge, "ada", "register_source_from_path", path="a.py")["deduplicated"]
-    assert content.read_text() == "safe()\n"
