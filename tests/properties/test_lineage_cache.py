@@ -72,12 +72,13 @@ TWO_ENDS = [
 """Which of the last two is current depends on HEAD."""
 
 
-ANOTHER = with_equal_key(0)
+TWIN = 3
+ANOTHER = with_equal_key(TWIN)
 
 
 def renamed(record: dict[str, object]) -> dict[str, object]:
     """Return a record about `ANOTHER` instead of the annotation with an equal key."""
-    return {name: ANOTHER if value == IDS[0] else value for name, value in record.items()}
+    return {name: ANOTHER if value == IDS[TWIN] else value for name, value in record.items()}
 
 
 @given(steps)
@@ -92,11 +93,11 @@ def test_cached_lineages_equal_those_of_a_new_reader(
 
 
 @given(steps, st.lists(st.booleans(), max_size=12))
-@example([([lone(0)], False), ([lone(0)], False)], [False, True])
+@example([([lone(TWIN)], False), ([lone(TWIN)], False)], [False, True])
 @example(
     [
-        ([lone(1), annotation(0, "b.py", remapped=False, commit=None)], False),
-        ([lone(0), edge(0, 1, None)], False),
+        ([lone(1), annotation(TWIN, "b.py", remapped=False, commit=None)], False),
+        ([lone(TWIN), edge(TWIN, 1, None)], False),
     ],
     [False, True, False],
 )
@@ -108,7 +109,7 @@ def test_annotations_with_equal_keys_are_not_one(
         [
             (
                 [
-                    renamed(each) if IDS[0] in each.values() and next(pending, False) else each
+                    renamed(each) if IDS[TWIN] in each.values() and next(pending, False) else each
                     for each in records
                 ],
                 switched,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.json_values import JSON, MEMBERS
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index import saved_manifest
 from vibes_lsp.index.saved_manifest import SavedEntries
 from vibes_lsp.model.hashing import context_hash
@@ -111,3 +114,35 @@ def test_ordinary_manifests_are_read_by_offset(entries: dict[str, Any], indent: 
         assert [by_offset.line_of(key) for key in parsed] == [parsed.line_of(key) for key in parsed]
 
     saved_and_read(text.encode(), check)
+
+
+@pytest.mark.parametrize("removable", [True, False])
+def test_a_damaged_index_is_not_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, removable: bool
+) -> None:
+    directory = AuditDir(tmp_path / "project" / ".ai-audit")
+    directory.path.mkdir(parents=True)
+    entries = {key: {"type": "prompt"} for key in KEYS}
+    text = json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries})
+    directory.manifest.write_text(text)
+    os.utime(directory.manifest, (1e9, 1e9))
+    monkeypatch.setattr(saved_manifest, "MIN_MANIFEST", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert saved_manifest.save(directory.manifest, read_manifest(directory))
+    (saved,) = (tmp_path / "cache/vibes-lsp/large").iterdir()
+    data = saved.read_bytes()
+    saved.write_bytes(data.replace(bytes.fromhex(KEYS[0]), bytes(32)))
+    if not removable:
+        monkeypatch.setattr(Path, "unlink", refuse)
+    manifest = read_manifest(directory, open_saved=saved_manifest.open_saved)
+    assert isinstance(manifest.stored, SavedEntries)
+    removed = " and was removed" if removable else ""
+    with pytest.raises(OutdatedIndex) as raised:
+        manifest.entry(KEYS[0])
+    assert raised.value.message == f"the saved index {saved.name} is damaged{removed}"
+    manifest = read_manifest(directory, manifest, open_saved=saved_manifest.open_saved)
+    assert manifest.entry(KEYS[0]) == {"type": "prompt"}
+
+
+def refuse(path: Path, **_: bool) -> None:
+    raise OSError(errno.EROFS, "Read-only file system", str(path))

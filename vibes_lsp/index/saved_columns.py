@@ -26,6 +26,8 @@ _PAGE: Final = 1 << _PAGE_BITS
 _START: Final = len(_MAGIC) + 8
 """Bytes before the header: the magic number, the header's length and its checksum."""
 _MAX_HEADER: Final = 1 << 20
+_damaged: Final[set[str]] = set()
+"""Files that this process found damaged; it may not be able to remove them."""
 
 
 class _Header(msgspec.Struct, array_like=True):
@@ -87,9 +89,10 @@ class SavedFile:
             start = page << _PAGE_BITS
             if zlib.crc32(self._data[start : start + _PAGE]) != self._checksums[page]:
                 self.is_damaged = True
-                remove_large(self._name)
+                _damaged.add(self._name)
+                was_removed = " and was removed" if remove_large(self._name) else ""
                 raise OutdatedIndex(
-                    "the index of the log is damaged and was removed", hint="run this again"
+                    f"the saved index {self._name} is damaged{was_removed}", hint="run this again"
                 )
             self._is_verified[page] = 1
             page = self._is_verified.find(0, page + 1, end)
@@ -246,7 +249,10 @@ def save_columns(
         return False
     lengths = (len(header), zlib.crc32(header))
     start = _MAGIC + b"".join(each.to_bytes(4, "little") for each in lengths) + header + pages
-    return write_large(name, chain((start, bytes(_padding(len(start)))), _padded(columns)))
+    is_saved = write_large(name, chain((start, bytes(_padding(len(start)))), _padded(columns)))
+    if is_saved:
+        _damaged.discard(name)
+    return is_saved
 
 
 def _padded(
@@ -280,8 +286,8 @@ def _page_checksums(parts: Sequence[array[int] | memoryview]) -> Iterator[int]:
 
 
 def open_columns(name: str, source: str) -> SavedFile | None:
-    """Open saved columns; None if there are none of this source."""
-    file = open_large(name)
+    """Open saved columns; None if there are none of this source, or they were damaged."""
+    file = None if name in _damaged else open_large(name)
     if file is None:
         return None
     with file:

@@ -60,6 +60,8 @@ class SavedEntries(EntriesOnDisk):
     """
 
     def __init__(self, file: BinaryIO, saved: SavedFile) -> None:
+        self._saved = saved
+        self._was_rewritten = False
         self._file = os.dup(file.fileno())
         weakref.finalize(self, os.close, self._file)
         self._status = _status(self._file)
@@ -67,6 +69,11 @@ class SavedEntries(EntriesOnDisk):
         self._starts, self._gaps, self._lengths = map(saved.column, ("starts", "gaps", "lengths"))
         keys = Column("Q", saved.column("keys"))
         self._links = Links(keys, saved_links(saved, "keys"))
+
+    @property
+    @override
+    def is_outdated(self) -> bool:
+        return self._saved.is_damaged or self._was_rewritten
 
     @override
     def __len__(self) -> int:
@@ -91,6 +98,7 @@ class SavedEntries(EntriesOnDisk):
             not data.startswith(b'"%s"' % key.encode())
             or _status(self._file)[2:4] != (self._status[2:4])
         ):
+            self._was_rewritten = True
             raise OutdatedIndex("manifest.json was rewritten", hint="run this again")
         return msgspec.Raw(data[gap:])
 

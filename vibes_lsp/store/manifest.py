@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -48,6 +48,8 @@ class ManifestForm(StrEnum):
 
 
 _KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:')
+_MARK: Final = re.compile(rb'\\.|["{}\[\]]', re.DOTALL)
+"""An escape, a quote or a bracket."""
 _MAX_COMPARED: Final = 16 << 20
 """Bytes of an entry that are compared with a duplicate."""
 
@@ -70,6 +72,11 @@ _DECODER: Final = FastDecoder(_Frame)
 
 class EntriesOnDisk(Mapping[str, msgspec.Raw], ABC):
     """The entries of a manifest that is not in memory: each is read when it is asked for."""
+
+    @property
+    @abstractmethod
+    def is_outdated(self) -> bool:
+        """Whether reading an entry failed, so that the manifest must be opened again."""
 
     @abstractmethod
     def line_of(self, key: str) -> int | None:
@@ -109,6 +116,11 @@ class Manifest:
     stored: Mapping[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     signatures: tuple[tuple[str, FileSignature | None], ...] | None = field(default=(), repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it must be read again although its file is unchanged."""
+        return isinstance(self.stored, EntriesOnDisk) and self.stored.is_outdated
 
     def __contains__(self, key: str) -> bool:
         return key in self.stored or key in self.journal.entries
@@ -223,6 +235,7 @@ def read_manifest(
             previous is not None
             and signatures == previous.signatures
             and previous.file_state.settled
+            and not previous.is_outdated
         ):
             return previous
         journal = read_journal(directory, None if previous is None else previous.journal)
@@ -259,6 +272,7 @@ def _read_file(
         if previous is not None
         and previous.signatures is not None
         and previous.signatures[:1] == (named_signature,)
+        and not previous.is_outdated
         else None
     )
     same = same or manifest_cache.get(named_signature[1])
@@ -330,13 +344,67 @@ def _parse_unusual(data: bytes) -> Manifest:
 
 def conflicting_keys(data: bytes) -> list[tuple[str, int]]:
     """Return the keys that occur twice with different entries, and the line of the second one."""
+    if not _conflicts(data, _KEY.finditer(data)):  # nearly always, and much faster to find out
+        return []
+    starts = _member_starts(data)
+    found = (match for match in _KEY.finditer(data) if starts is None or match.start() in starts)
+    return [
+        (match[1].decode(), data.count(b"\n", 0, match.start()) + 1)
+        for match in _conflicts(data, found)
+    ]
+
+
+def _conflicts(data: bytes, keys: Iterable[re.Match[bytes]]) -> list[re.Match[bytes]]:
+    """Return the keys that occurred before with a different value."""
     first: dict[bytes, int] = {}
-    duplicates: list[tuple[str, int]] = []
-    for match in _KEY.finditer(data):
+    conflicts: list[re.Match[bytes]] = []
+    for match in keys:
         before = first.setdefault(match[1], match.end())
         if before != match.end() and not _same_entry(data, before, match.end()):
-            duplicates.append((match[1].decode(), data.count(b"\n", 0, match.start()) + 1))
-    return duplicates
+            conflicts.append(match)
+    return conflicts
+
+
+def _member_starts(data: bytes) -> set[int] | None:
+    """Return where the strings are that may be keys of entries; None if brackets do not match.
+
+    Those are in the `entries` of a whole manifest, else (JSONL) not inside an entry.
+    """
+    in_entries: set[int] = set()
+    outside: set[int] = set()
+    depth = values = 0
+    member = b""
+    for start, token in _tokens(data):
+        if token in b"{[":
+            depth += 1
+        elif token in b"}]":
+            depth -= 1
+            values += not depth
+            if depth < 0:
+                return None
+        elif depth < 2:
+            outside.add(start)
+            member = token
+        elif depth == 2 and member == b'"entries"':
+            in_entries.add(start)
+    if depth:
+        return None
+    return in_entries if values == 1 and in_entries else outside
+
+
+def _tokens(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield start and text of each string, and of each bracket outside strings."""
+    start = -1  # of the string whose end was not found yet
+    for match in _MARK.finditer(data):
+        mark = match[0]
+        if mark != b'"':
+            if start < 0:
+                yield match.start(), mark
+        elif start < 0:
+            start = match.start()
+        else:
+            yield start, data[start : match.end()]
+            start = -1
 
 
 def _same_entry(data: bytes, one: int, other: int) -> bool:

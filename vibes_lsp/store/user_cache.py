@@ -125,12 +125,16 @@ def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
     return True
 
 
-def remove_large(name: str) -> None:
-    """Remove a large file of the cache."""
+def remove_large(name: str) -> bool:
+    """Remove a large file of the cache; return whether it was removed."""
     folder = cache_subfolder(_LARGE)
-    if folder is not None:
-        with suppress(OSError, ValueError):
-            (folder / name).unlink()
+    if folder is None:
+        return False
+    try:
+        (folder / name).unlink()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _folder(environ: Mapping[str, str], platform: str) -> Path | None:

@@ -276,6 +276,20 @@ def test_deep_nesting_does_not_stop_the_search_for_conflicts() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"entries":{"%s":{"outputs":{"%s":"text"}},\n"%s":{"type":"prompt"}}}',
+        '{"entries":{"%s":{"list":[{"%s":"text"}]},\n"%s":{"type":"prompt"}}}',
+        '{"%s":{"%s":"text"}}\n{"%s":{"type":"prompt"}}\n',
+    ],
+)
+def test_keys_inside_an_entry_do_not_conflict_with_entries(text: str) -> None:
+    data = (text % (KEY_ONE, KEY_TWO, KEY_TWO)).encode()
+    assert conflicting_keys(data) == []
+    assert conflicting_keys((text % (KEY_ONE, KEY_TWO, KEY_ONE)).encode()) == [(KEY_ONE, 2)]
+
+
 def journal(directory: AuditDir, name: str, content: bytes) -> None:
     directory.journal.mkdir(exist_ok=True)
     (directory.journal / name).write_bytes(content)
