@@ -81,6 +81,15 @@ def test_a_claim_is_proposed_approved_turns_stale_and_is_anchored_again(
     waits_for_counts(editor, 1, 1, 0)
     editor.command("Vibes claims")
     editor.terminal.shows("Evidence: lines 4-7, edited since")
+    # another program's edit while the window is open: its lines are those of an older text
+    append = "vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.py'), -1, -1, false, { '# new' })"
+    editor.lua(append)
+    editor.terminal.keys("n")
+    editor.terminal.shows("the range is for version")
+    editor.terminal.keys("Enter", "q")
+    editor.until(lambda: not editor.floats(), "the window to close")
+    editor.command("Vibes claims")
+    editor.terminal.shows("Evidence: lines 4-7, edited since")
     editor.terminal.keys("n")
     editor.until(lambda: "4-7, as quoted" in editor.floats(), "new evidence")
     assert "hashlib.sha512" in editor.floats()

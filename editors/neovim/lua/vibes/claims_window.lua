@@ -96,6 +96,9 @@ local function fetch(bufnr, wanted, callback)
       end, entries)
       return knowledge.distinct(found, member)
     end
+    for _, claim in ipairs(answer.claims) do
+      claim.version = answer.version -- its range is in this one
+    end
     local found = vim.tbl_map(proposal_section, keep(answer.pending, 'proposalId', wanted.proposalIds))
     vim.list_extend(found, vim.tbl_map(claim_section, keep(answer.claims, 'claimId', wanted.claimIds)))
     callback(found)
@@ -155,7 +158,7 @@ end
 
 ---@class vibes.WantedClaims
 ---@field range? table LSP range that they touch; by default all of the file.
----@field selection? table LSP range that becomes new evidence.
+---@field selection? table `range` and `version` of the lines that become new evidence.
 ---@field claimIds? string[]
 ---@field proposalIds? string[]
 

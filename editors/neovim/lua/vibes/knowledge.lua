@@ -86,9 +86,10 @@ end
 --- Requests the counts again, after a change in the knowledge base of a project.
 ---@param project string its URI
 function M.refresh(project)
+  local folder = project:gsub('/*$', '/')
   for _, client in ipairs(vim.lsp.get_clients({ name = server.name })) do
     for bufnr in pairs(client.attached_buffers) do
-      if vim.startswith(vim.uri_from_bufnr(bufnr), project) then
+      if vim.startswith(vim.uri_from_bufnr(bufnr), folder) then
         request_counts(bufnr)
       end
     end
@@ -183,15 +184,17 @@ end
 --- Cites lines in place of the evidence of a claim, by default where the evidence is now.
 ---@param place vibes.Place
 ---@param claim table
----@param range? table LSP range
+---@param selection? table `range` and `version`
 ---@param callback? fun()
-function M.reanchor(place, claim, range, callback)
-  range = range or claim.range
+function M.reanchor(place, claim, selection, callback)
+  local lines = selection or claim
+  local range = lines.range
   if not provenance.is_present(range) then
     vim.notify('vibes: its lines are gone: select those that show it now, and run :Vibes claims all')
     return
   end
   local argument = { uri = place.uri, claimId = claim.claimId, evidenceId = claim.evidenceId, range = range }
+  argument.version = provenance.is_present(lines.version) and lines.version or nil
   server.run_or_notify(place.bufnr, 'vibes.kbReanchor', argument, function()
     vim.notify(('vibes: evidence is lines %d-%d now'):format(range.start.line + 1, range['end'].line))
     if callback then

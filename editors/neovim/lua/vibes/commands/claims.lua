@@ -11,7 +11,10 @@ function M.run(words, target)
   end
   require('vibes.claims_window').open(target.bufnr, {
     range = words[1] ~= 'all' and lines(target) or nil,
-    selection = target.is_selection and lines(target) or nil,
+    selection = target.is_selection and {
+      range = lines(target),
+      version = vim.lsp.util.buf_versions[target.bufnr],
+    } or nil,
   })
 end
 
