@@ -11,7 +11,6 @@ import os
 import pickle
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeVar
@@ -34,10 +33,19 @@ def map_in_order(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[_R]:
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
+    parent = os.getpid()
+    try:
+        child = os.fork()
+        if child == 0:
+            _write_results(work, items[1::2], reading, writing)
+    except OSError:  # no more processes are allowed
         os.close(reading)
-        _write_results(work, items[1::2], writing)
+        os.close(writing)
+        yield from map(work, items)
+        return
+    finally:
+        if os.getpid() != parent:  # interrupted before it began: nothing of the caller may run
+            os._exit(1)
     os.close(writing)
     try:
         with os.fdopen(reading, "rb") as results:
@@ -56,11 +64,14 @@ def map_in_order(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[_R]:
         os.waitpid(child, 0)
 
 
-def _write_results(work: Callable[[_T], _R], items: Sequence[_T], descriptor: int) -> None:
+def _write_results(
+    work: Callable[[_T], _R], items: Sequence[_T], reading: int, writing: int
+) -> None:
     """Compute and write results in the forked process, and end it."""
     try:
+        os.close(reading)
         gc.freeze()  # a collection would copy the memory that both processes share
-        with os.fdopen(descriptor, "wb") as results:
+        with os.fdopen(writing, "wb") as results:
             for item in items:
                 pickle.dump(work(item), results, protocol=pickle.HIGHEST_PROTOCOL)
                 results.flush()
@@ -71,8 +82,12 @@ def _write_results(work: Callable[[_T], _R], items: Sequence[_T], descriptor: in
 
 def _can_fork() -> bool:
     """Whether there is a second processor, and no thread whose locks a child would inherit."""
-    return (
-        sys.platform == "linux"
-        and threading.active_count() == 1
-        and len(os.sched_getaffinity(0)) > 1
-    )
+    return sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1 and _thread_count() == 1
+
+
+def _thread_count() -> int:
+    """Return the number of threads, also of those that libraries started."""
+    try:
+        return len(os.listdir("/proc/self/task"))  # noqa: PTH208  # names only
+    except OSError:  # not mounted: they cannot be counted
+        return sys.maxsize
