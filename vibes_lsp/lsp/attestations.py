@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, UnreadableFile
-from vibes_lsp.lsp.child_process import start_module
+from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
@@ -272,8 +272,7 @@ async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]
             f"vibes {arguments[0]} took longer than {_MAX_SECONDS} seconds"
         ) from None
     finally:
-        if process.returncode is None:
-            process.kill()
+        await end_process(process)
     code = process.returncode or 0
     if code == _FAILURE:
         raise AttestationCommandFailed(_error_of(err) or f"vibes {arguments[0]} failed")

@@ -6,13 +6,20 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
 from typing import Final
 
+_MAX_SECONDS: Final = 5
 _NO_WINDOW: Final = 0x08000000 if sys.platform == "win32" else 0
 
 
-async def start_module(module: str, *arguments: str) -> Process:
-    """Start a module with arguments; its output and errors are pipes.
+async def start_module(module: str, *arguments: str, reads_errors: bool = True) -> Process:
+    """Start a module with arguments; its output and errors are pipes that the caller reads.
+
+    Args:
+        module: The module.
+        arguments: Its arguments.
+        reads_errors: Whether the caller reads the errors; else there is no pipe that could fill up.
 
     Raises:
         OSError: It cannot be started.
@@ -21,8 +28,17 @@ async def start_module(module: str, *arguments: str) -> Process:
         *(sys.executable, "-P", "-m", module, *arguments),
         stdin=DEVNULL,
         stdout=PIPE,
-        stderr=PIPE,
+        stderr=PIPE if reads_errors else DEVNULL,
         cwd=sys.prefix,  # never the workspace, where a file could pass for a module or for git
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         creationflags=_NO_WINDOW,
     )
+
+
+async def end_process(process: Process) -> None:
+    """Kill a process that still runs, and read its pipes to their ends, so that they are closed."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+        with suppress(TimeoutError):  # a process of its own may have inherited the pipes
+            await asyncio.wait_for(process.communicate(), _MAX_SECONDS)

@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound, MuchToRead, report
 from vibes_lsp.lsp.background import look_up_history
-from vibes_lsp.lsp.child_process import start_module
+from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.projects import MAX_READ, Project
 from vibes_lsp.lsp.refresh import refresh_project
@@ -121,7 +121,9 @@ def _size(directory: AuditDir) -> int:
 async def _save_index(directory: AuditDir, show: Callable[[int], None]) -> bool:
     """Have another process save the index of a log; return whether it did."""
     try:
-        process = await start_module("vibes_lsp.index.save_index", str(directory.log.absolute()))
+        process = await start_module(
+            "vibes_lsp.index.save_index", str(directory.log.absolute()), reads_errors=False
+        )
     except OSError as error:
         _logger.warning("no process can be started: %s", error)
         return False
@@ -132,8 +134,7 @@ async def _save_index(directory: AuditDir, show: Callable[[int], None]) -> bool:
                     show(int(line))
         return await process.wait() == 0
     finally:
-        if process.returncode is None:
-            process.kill()
+        await end_process(process)
 
 
 class _ShownProgress:
