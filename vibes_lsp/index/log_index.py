@@ -138,6 +138,8 @@ class LogIndex:
             except OutdatedIndex:  # it is damaged: begin without it
                 self.refresh(thorough=thorough, progress=progress, at_most=at_most)
                 return True
+            except UnreadableFile as error:
+                self.problem, changed = error, True
         self.generation += changed
         return changed or was_opened
 

@@ -85,7 +85,7 @@ def file_signature(path: Path) -> FileSignature | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _read_error(path, error) from error
+        raise read_error(path, error) from error
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableFile(
             f"{path.name} is not a regular file",
@@ -104,7 +104,7 @@ def open_file(path: Path) -> BinaryIO:
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        raise _read_error(path, error) from error
+        raise read_error(path, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnreadableFile(
@@ -131,7 +131,7 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
         with open_file(path) as file:
             return file.read()
     except OSError as error:
-        raise _read_error(path, error) from error
+        raise read_error(path, error) from error
 
 
 def create_file(path: Path, data: bytes) -> bool:
@@ -195,7 +195,8 @@ def is_circular(path: Path) -> bool:
     return False
 
 
-def _read_error(path: Path, error: OSError) -> UnreadableFile:
+def read_error(path: Path, error: OSError) -> UnreadableFile:
+    """Return the error that says why the system could not read a file."""
     if error.errno == errno.ELOOP:
         return UnreadableFile(
             f"{path.name} cannot be read: its links form a loop",

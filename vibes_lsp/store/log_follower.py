@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 
 from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex
 from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file
+from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file, read_error
 
 MAX_LINE: Final = 8 << 20
 """Longest line in bytes that is read as a record; real ones are below 2 kB."""
@@ -156,9 +156,17 @@ class LogFollower:
         file = open_file(self._path)
         settled = self._now_ns() - found.modified_ns > RACY_NS
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
-        unchanged = not self._is_outdated and self._is_unchanged(
-            file, found, whole_up_to=None if thorough else limit
-        )
+        try:
+            unchanged = not self._is_outdated and self._is_unchanged(
+                file, found, whole_up_to=None if thorough else limit
+            )
+        except OSError as error:
+            file.close()
+            raise read_error(self._path, error) from error
+        if not unchanged and at_most is not None and found.size > at_most:
+            file.close()
+            self._is_outdated = True
+            raise MuchToRead(f"{self._path.name} has {found.size:,} bytes to read")
         self._is_outdated = False
         self._seen, self._settled = found, settled
         if unchanged and found.size == self._delivered.end:
@@ -178,12 +186,15 @@ class LogFollower:
             UnreadableFile: The log cannot be read.
             OutdatedIndex: A block was changed; the next poll delivers the log from the start.
         """
-        with open_file(self._path) as file:
-            if len(places) > 1:
-                _will_need(file, places)
-            if self._is_verified is not None:
-                self._verify(file, places, self._is_verified)
-            return _read_places(file, places)
+        try:
+            with open_file(self._path) as file:
+                if len(places) > 1:
+                    _will_need(file, places)
+                if self._is_verified is not None:
+                    self._verify(file, places, self._is_verified)
+                return _read_places(file, places)
+        except OSError as error:
+            raise read_error(self._path, error) from error
 
     def _verify(
         self, file: BinaryIO, places: Sequence[tuple[int, int]], is_verified: bytearray
@@ -240,7 +251,11 @@ class LogFollower:
 
     def _bytes_to_read(self, found: FileSignature) -> int:
         known = self._delivered.end
-        is_appended = found.size >= known and not self._is_outdated and self._seems_appended(found)
+        is_appended = (
+            (found.size == known if self._delivered.unterminated else found.size >= known)
+            and not self._is_outdated
+            and self._seems_appended(found)
+        )
         return found.size - known if is_appended else found.size
 
     def _seems_appended(self, found: FileSignature) -> bool:
@@ -250,6 +265,13 @@ class LogFollower:
         return found.size > seen.size or found == seen
 
     def _read(self, file: BinaryIO) -> Iterator[LineBatch]:
+        try:
+            yield from self._read_batches(file)
+        except OSError as error:
+            self._settled = False  # the next poll goes on after what was delivered
+            raise read_error(self._path, error) from error
+
+    def _read_batches(self, file: BinaryIO) -> Iterator[LineBatch]:
         with file:
             file.seek(self._delivered.end)
             partial = b""  # the start of a line whose end was not read yet

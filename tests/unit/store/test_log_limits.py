@@ -1,0 +1,102 @@
+"""Following a log reads no more than it may, and reports what the system cannot read."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING, BinaryIO
+
+import pytest
+
+from tests.unit.store.followed_log import FixedClock, FollowedLog
+from vibes_lsp.errors import MuchToRead, UnreadableFile
+from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.store import log_follower
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+LINE = b'{"type":"line","file_path":"a.py"}\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(LINE * 99 + LINE.strip(), LINE * 101), (LINE * 100, b"\n" + LINE * 100)],
+    ids=["unterminated", "rewritten"],
+)
+def test_a_log_to_read_again_is_more_than_was_allowed(
+    tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    path = tmp_path / "annotations.jsonl"
+    path.write_bytes(before)
+    followed = FollowedLog(path)
+    followed.poll()
+    assert followed.follower.poll(at_most=1000) is None
+    with path.open("r+b") as file:
+        file.write(after)
+    for _ in range(2):
+        with pytest.raises(MuchToRead):
+            followed.follower.poll(at_most=1000)
+    assert followed.poll() == "reset"
+    assert followed.lines == after.splitlines()
+
+
+class Broken:
+    """A file whose reads fail."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+
+    def read(self, _: int = -1) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def seek(self, place: int) -> int:
+        return self.file.seek(place)
+
+    def fileno(self) -> int:
+        return self.file.fileno()
+
+    def close(self) -> None:
+        self.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+
+def state(index: LogIndex) -> tuple[object, int]:
+    return index.problem, len(index.columns)
+
+
+def test_a_failing_disk_makes_a_log_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "annotations.jsonl"
+    path.write_bytes(LINE)
+    index = LogIndex(path, now_ns=FixedClock())
+    opened: list[Broken] = []
+
+    def open_broken(path: Path) -> Broken:
+        opened.append(Broken(path.open("rb")))
+        return opened[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_follower, "open_file", open_broken)
+        assert index.refresh()
+        assert isinstance(index.problem, UnreadableFile)
+    assert index.refresh()
+    assert state(index) == (None, 1)
+    with path.open("ab") as file:
+        file.write(LINE)
+    with monkeypatch.context() as patch:
+        patch.setattr(log_follower, "open_file", open_broken)
+        assert index.refresh()
+        assert isinstance(index.problem, UnreadableFile)
+        with pytest.raises(UnreadableFile):
+            index.raw(1)
+    assert index.refresh()
+    assert state(index) == (None, 2)
+    assert all(each.file.closed for each in opened)
