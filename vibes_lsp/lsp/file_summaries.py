@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
@@ -42,9 +42,12 @@ class FileSummaries:
         with self._lock:
             locator = self._open(use_git=use_git)
             locator.refresh({})
-            scorer = Scorer(locator.trail, policy)
-            found = (_summary(locator, scorer, path) for path in paths)
-            return [each.as_json() for each in found if each is not None]
+            try:
+                found = _summaries(locator, policy, paths)
+            except OutdatedIndex:
+                locator.refresh({})
+                found = _summaries(locator, policy, paths)
+            return [each.as_json() for each in found]
 
     def close(self) -> None:
         """End git's process."""
@@ -63,9 +66,17 @@ class FileSummaries:
         return self._locator
 
 
+def _summaries(locator: ProjectLocator, policy: Policy, paths: Sequence[str]) -> list[FileSummary]:
+    scorer = Scorer(locator.trail, policy)
+    found = (_summary(locator, scorer, path) for path in paths)
+    return [each for each in found if each is not None]
+
+
 def _summary(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSummary | None:
     """Return the summary of a file; None if it has no annotation, is a folder or is unreadable."""
     try:
         return summarise_file(locator, scorer, path)
+    except OutdatedIndex:  # not of this file
+        raise
     except UnreadableFile:
         return None

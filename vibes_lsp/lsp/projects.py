@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import AuditDirNotFound, MuchToRead, UnreadableFile, VibesError
+from vibes_lsp.errors import AuditDirNotFound, MuchToRead, OutdatedIndex, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.locate_annotations import LocationsByLineage
@@ -409,6 +409,12 @@ class Projects:
             for project in self._projects.values():
                 if (found := project.snapshot_while_typing(document)) is not None:
                     return found
+        try:
+            return self._snapshot_from_disk(uri, document)
+        except OutdatedIndex:  # the refresh of the second attempt begins without it
+            return self._snapshot_from_disk(uri, document)
+
+    def _snapshot_from_disk(self, uri: str, document: Document | None) -> DocumentSnapshot | None:
         owner = self.owner(uri)
         if owner is None:
             return None
@@ -417,6 +423,8 @@ class Projects:
             return None
         try:
             return project.read().document_snapshot(uri, path, document)
+        except OutdatedIndex:
+            raise
         except UnreadableFile:
             return None
 

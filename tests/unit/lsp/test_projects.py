@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from lsprotocol import types
 
 from tests.trails import TrailWriter
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index.file_history import NO_HISTORY
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp import file_summaries
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.projects import Projects
-from vibes_lsp.lsp.snapshots import HistorySnapshot
+from vibes_lsp.lsp.file_summaries import FileSummaries
+from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot
+from vibes_lsp.reports import review_queue
+from vibes_lsp.reports.review_queue import FileSummary
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.audit_dir import AuditDir
 
 
 def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> None:
@@ -85,3 +95,33 @@ def test_an_answer_without_a_history_lookup_is_provisional(
     writer.environment()
     writer.line("first.py", 1, 1, text=None)
     assert provisional() == [True, True], "a record may be about a text that is in git"
+
+
+def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TrailWriter(tmp_path)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    answer, summarise = Project.document_snapshot, review_queue.summarise_file
+    failures = [OutdatedIndex("damaged")]
+
+    def document_snapshot(*arguments: Any) -> DocumentSnapshot:
+        if failures:
+            raise failures.pop()
+        return answer(*arguments)
+
+    def summarise_file(*arguments: Any) -> FileSummary | None:
+        asked.append(arguments[-1])
+        if failures:
+            raise failures.pop()
+        return summarise(*arguments)
+
+    asked: list[object] = []
+    monkeypatch.setattr(Project, "document_snapshot", document_snapshot)
+    projects = Projects(Documents())
+    assert projects.snapshot((tmp_path / "a.py").as_uri()) is not None
+    failures.append(OutdatedIndex("damaged"))
+    monkeypatch.setattr(file_summaries, "summarise_file", summarise_file)
+    summaries = FileSummaries(Trail(AuditDir(tmp_path / ".ai-audit")))
+    summaries.summarise(["a.py"], Policy(), use_git=False)
+    assert asked == ["a.py", "a.py"]
