@@ -34,7 +34,7 @@ from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
 from vibes_lsp.store.log_follower import LogFollower
 
 _NO_RECORD: Final = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
-_TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
+_is_dated: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII).match
 _BATCH: Final = 1024
 """Lines that are read at once."""
 _FIRST_BATCH: Final = 16
@@ -52,6 +52,15 @@ class _Identified(msgspec.Struct, gc=False):
 
 
 _IDENTIFIED: Final[FastDecoder[_Identified]] = FastDecoder(_Identified)
+
+
+class _Stamped(msgspec.Struct, gc=False):
+    """The time of a record."""
+
+    timestamp: str | None = None
+
+
+_STAMPED: Final[FastDecoder[_Stamped]] = FastDecoder(_Stamped)
 
 
 class LogIndex:
@@ -305,14 +314,16 @@ class LogIndex:
     def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
         """Decode all annotations since a time, and perhaps some older ones, in log order."""
         # A day earlier, because timestamps may have any UTC offset.
-        day = (moment - timedelta(days=1)).date().isoformat().encode()
+        day = (moment - timedelta(days=1)).date().isoformat()
         pending = (
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATION_KINDS
         )
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self._read(batch), strict=True):
-                stamped = _TIMESTAMP.search(data)
-                record = _decode(line, data) if stamped is None or stamped[1] >= day else None
+                known = _STAMPED.decode(data)
+                stamp = None if known is None else known.timestamp
+                is_older = stamp is not None and _is_dated(stamp) and stamp < day
+                record = None if is_older else _decode(line, data)
                 if isinstance(record, LogRecord):
                     yield record
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -303,3 +304,17 @@ def test_annotations_are_found_by_the_prompt_or_decision_that_they_name(
     found = {entry: [each.id for each in index.annotations_naming(entry, 10)] for entry in "pqdx"}
     assert found == {"p": ["1", "3"], "q": ["4"], "d": ["3", "4"], "x": []}
     assert [each.id for each in index.annotations_naming("p", 1)] == ["3"]
+
+
+def test_a_nested_timestamp_is_not_that_of_the_record(tmp_path: Path) -> None:
+    path = tmp_path / "annotations.jsonl"
+    path.write_text(
+        '{"x":{"timestamp":"2001-01-01T00:00:00Z"},"type":"line","file_path":"a.py",'
+        '"timestamp":"2026-02-03T10:00:00Z"}\n'
+        '{"x":{"timestamp":"2026-02-03T10:00:00Z"},"type":"line","file_path":"a.py",'
+        '"timestamp":"2001-01-01T00:00:00Z"}\n'
+    )
+    log = LogIndex(path)
+    log.refresh()
+    since = datetime(2026, 1, 1, tzinfo=UTC)
+    assert [record.line for record in log.annotations_since(since)] == [1]
