@@ -157,7 +157,9 @@ def test_a_bundle_that_unpacks_to_too_much_is_refused(
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"no archive", gzip.compress(b"no archive"), gzip.compress(b"x" * 2000)[:-9]]
+    "data",
+    [b"", b"no archive", gzip.compress(b"no archive"), gzip.compress(b"x" * 2000)[:-9]],
+    ids=["empty", "text", "compressed text", "cut"],  # compressed bytes contain the time
 )
 def test_what_is_no_archive_is_refused(
     knowledge: KnowledgeBase, tmp_path: Path, data: bytes
