@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound, MuchToRead, report
 from vibes_lsp.lsp.background import look_up_history
-from vibes_lsp.lsp.child_process import end_process, start_module
+from vibes_lsp.lsp.child_process import start_module
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.projects import MAX_READ, Project
 from vibes_lsp.lsp.refresh import refresh_project
@@ -134,7 +134,8 @@ async def _save_index(directory: AuditDir, show: Callable[[int], None]) -> bool:
                     show(int(line))
         return await process.wait() == 0
     finally:
-        await end_process(process)
+        if process.returncode is None:
+            process.kill()  # nothing is awaited: the server may be ending
 
 
 class _ShownProgress:
