@@ -36,6 +36,8 @@ from vibes_lsp.risk.policy import WEIGHTED_AVERAGE
 from vibes_lsp.risk.scoring import weighted_average
 
 _AHEAD = timedelta(days=1)
+_EDGE_ENDS: Final = ANNOTATION_KINDS | {LogLineKind.OTHER}
+"""What an edge to an annotation may lead to; types that are added later are OTHER (RFC 12.2)."""
 
 
 @dataclass
@@ -225,7 +227,7 @@ class RecordChecks:
             line
             for reference in wanted
             for line in groups.by_key.lines(id_key(reference))
-            if groups.kinds[line - 1] in ANNOTATION_KINDS
+            if groups.kinds[line - 1] in _EDGE_ENDS
         }
         wanted.difference_update(self._subject.trail.log.ids(sorted(lines)))
         for end in self._annotation_ends:

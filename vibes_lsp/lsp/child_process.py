@@ -11,6 +11,7 @@ from typing import Final
 
 _MAX_SECONDS: Final = 5
 _NO_WINDOW: Final = 0x08000000 if sys.platform == "win32" else 0
+_starting: Final[set[asyncio.Task[Process]]] = set()
 
 
 async def start_module(module: str, *arguments: str, reads_errors: bool = True) -> Process:
@@ -24,15 +25,40 @@ async def start_module(module: str, *arguments: str, reads_errors: bool = True) 
     Raises:
         OSError: It cannot be started.
     """
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", module, *arguments),
-        stdin=DEVNULL,
-        stdout=PIPE,
-        stderr=PIPE if reads_errors else DEVNULL,
-        cwd=sys.prefix,  # never the workspace, where a file could pass for a module or for git
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        creationflags=_NO_WINDOW,
+    start = asyncio.get_running_loop().create_task(
+        asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", module, *arguments),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE if reads_errors else DEVNULL,
+            cwd=sys.prefix,  # never the workspace, where a file could pass for a module or for git
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            creationflags=_NO_WINDOW,
+        )
     )
+    _starting.add(start)
+    start.add_done_callback(_starting.discard)
+    try:
+        return await asyncio.shield(start)
+    except asyncio.CancelledError:
+        start.add_done_callback(_kill_started)
+        raise
+
+
+async def finish_starting() -> None:
+    """Wait for the processes that are being started.
+
+    A start that is cancelled waits for ever in the Python versions before 3.12.5, and an event loop
+    that is closed cancels everything.
+    """
+    while _starting:
+        await asyncio.wait(_starting)
+
+
+def _kill_started(start: asyncio.Task[Process]) -> None:
+    if not start.cancelled() and start.exception() is None:
+        with suppress(ProcessLookupError):
+            start.result().kill()
 
 
 async def end_process(process: Process) -> None:

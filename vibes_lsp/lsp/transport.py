@@ -16,6 +16,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcPar
 from pygls.io_ import StdoutWriter
 
 from vibes_lsp.errors import MalformedJson, report
+from vibes_lsp.lsp.child_process import finish_starting
 from vibes_lsp.model.canonical_json import parse_json
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ async def serve_stream(server: Server, stream: Stream) -> None:
     except _StreamInvalidError as error:
         _logger.error("%s: the session ends", error)  # noqa: TRY400  # no fault of ours
         server.exit_code = 1
+    finally:
+        await finish_starting()
 
 
 async def _read_length(server: Server, stream: Stream) -> int | None:
