@@ -71,10 +71,8 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         code_actions,
         references,
         definition,
-        inlay_hints,
         selection,
         symbols,
-        completion,
         provenance,
         queue,
         diagnostics,
@@ -118,7 +116,8 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if diagnostics.is_pulled(params.capabilities):
             diagnostics.register_pull(ls)
-        call_hierarchy.declare(ls)
+        for feature in (call_hierarchy, completion, inlay_hints):
+            feature.declare(ls)
 
     @server.feature(types.INITIALIZED)
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
@@ -128,7 +127,8 @@ def _register_workspace(  # noqa: C901  # a list of handlers
             await refresh_project(ls)
         await watchers.watch_folders()
         await shown.offer(ls)
-        await call_hierarchy.offer(ls)
+        for feature in (call_hierarchy, completion, inlay_hints):
+            await feature.offer(ls)
         ls.freeze_heap()
         for folder in ls.folders:
             loading.prepare(folder)
@@ -146,6 +146,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls: Server, params: types.DidChangeConfigurationParams
     ) -> None:
         await _configure(ls, params.settings)
+        await inlay_hints.offer(ls)
         await refresh_project(ls)
         await refresh_outdated(ls)
 

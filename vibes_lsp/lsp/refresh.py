@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp.conversion import path_of
@@ -97,7 +96,7 @@ class FileWatchers:
         if self._capabilities is None:
             self._poll()
             return
-        await self._register("vibes-audit-files", _AUDIT_FILES)
+        await self._register("audit-files", _AUDIT_FILES)
         for folder in self._server.folders:
             await self.watch(folder)
 
@@ -121,7 +120,7 @@ class FileWatchers:
             return
         self._watched.add(directory)
         await self._register(
-            f"vibes-audit-files-{len(self._watched)}",
+            f"audit-files-{len(self._watched)}",
             types.RelativePattern(directory.as_uri(), "**"),
         )
 
@@ -131,7 +130,7 @@ class FileWatchers:
             return
         if not self._watches_knowledge:
             self._watches_knowledge = True
-            await self._register("vibes-knowledge-files", _KNOWLEDGE_FILES)
+            await self._register("knowledge-files", _KNOWLEDGE_FILES)
 
     @property
     def _capabilities(self) -> Any:
@@ -139,14 +138,6 @@ class FileWatchers:
         watching = workspace.did_change_watched_files if workspace is not None else None
         return watching if watching is not None and watching.dynamic_registration else None
 
-    async def _register(self, identifier: str, pattern: str | types.RelativePattern) -> None:
+    async def _register(self, name: str, pattern: str | types.RelativePattern) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])
-        registration = types.Registration(
-            identifier, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options
-        )
-        try:
-            await self._server.client_register_capability_async(
-                types.RegistrationParams([registration])
-            )
-        except JsonRpcException as error:
-            _logger.warning("the client does not watch files: %s", error.message)
+        await self._server.offer(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options, name)

@@ -177,6 +177,20 @@ class Server(LanguageServer):
         self.projects.preview_risk(wanted=settings.preview_risk)
         self.knowledge.is_enabled = settings.knowledge
 
+    async def offer(self, method: str, options: object, name: str | None = None) -> None:
+        """Register a method with the client, which may refuse it.
+
+        Args:
+            method: The method.
+            options: Its registration options.
+            name: The id of the registration; by default the method.
+        """
+        registration = types.Registration(f"vibes-{name or method}", method, options)
+        try:
+            await self.client_register_capability_async(types.RegistrationParams([registration]))
+        except JsonRpcException as error:
+            _logger.warning("the client refuses %s: %s", method, error.message)
+
     async def run_in_thread(self, work: Callable[[], _T]) -> _T:
         """Return what a function returns, which runs in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)

@@ -54,13 +54,7 @@ class ShownDocuments:
         if not offers_texts(ls.client_capabilities):
             return
         options = types.TextDocumentContentRegistrationOptions([SCHEME])
-        registration = types.Registration(
-            "vibes-texts", types.WORKSPACE_TEXT_DOCUMENT_CONTENT, options
-        )
-        try:
-            await ls.client_register_capability_async(types.RegistrationParams([registration]))
-        except JsonRpcException as error:
-            _logger.warning("the client refuses virtual documents: %s", error.message)
+        await ls.offer(types.WORKSPACE_TEXT_DOCUMENT_CONTENT, options)
 
     async def show(self, ls: Server, name: str, text: str) -> str | None:
         """Open a text in the client.

@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.audit_files import audit_position, found_by_id
 from vibes_lsp.lsp.projects import Project
@@ -55,13 +54,7 @@ async def offer(ls: Server) -> None:
         return
     _register(ls)
     options = types.CallHierarchyRegistrationOptions(document_selector=_SELECTOR)
-    registration = types.Registration(
-        "vibes-call-hierarchy", types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, options
-    )
-    try:
-        await ls.client_register_capability_async(types.RegistrationParams([registration]))
-    except JsonRpcException:  # it was an offer
-        return
+    await ls.offer(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, options)
 
 
 def _can_be_limited(ls: Server) -> bool:

@@ -1,6 +1,7 @@
 """Inlay hints: at the end of the first line that an edit owns, who wrote it.
 
-They say what our own clients draw at the line's end, in short; see `Server.shows_inlay_hints`.
+They say what our own clients draw at the line's end, in short; see `Server.shows_inlay_hints`. A
+client that is not to show them is not told of them: it would ask after each key.
 """
 
 from __future__ import annotations
@@ -20,7 +21,28 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 
 
-def register(server: Server) -> None:
+def declare(ls: Server) -> None:
+    """Answer the requests, if there are hints, or the client cannot be told of them later."""
+    if ls.shows_inlay_hints or not _can_be_offered(ls):
+        _register(ls)
+
+
+async def offer(ls: Server) -> None:
+    """Tell the client of hints that its settings now ask for."""
+    if types.TEXT_DOCUMENT_INLAY_HINT in ls.protocol.fm.features or not ls.shows_inlay_hints:
+        return
+    _register(ls)
+    options = types.InlayHintRegistrationOptions(resolve_provider=True)
+    await ls.offer(types.TEXT_DOCUMENT_INLAY_HINT, options)
+
+
+def _can_be_offered(ls: Server) -> bool:
+    document = ls.client_capabilities.text_document
+    found = document.inlay_hint if document is not None else None
+    return found is not None and bool(found.dynamic_registration)
+
+
+def _register(server: Server) -> None:
     """Answer `textDocument/inlayHint` and `inlayHint/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
