@@ -4,55 +4,68 @@ import { ChangeBatcher } from '../src/server/changeBatcher.ts';
 
 const URI = 'file:///a.py';
 
-function change(version: number, ...texts: string[]) {
-  const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
-  return { textDocument: { uri: URI, version }, contentChanges: texts.map((text) => ({ range, text })) };
+type Change = Parameters<ChangeBatcher['add']>[0];
+
+/** Returns a function that makes changes of one document, as VS Code tells of them. */
+function changesOf(uri: string) {
+  const document = { uri, version: 1 };
+  return (version: number, ...texts: string[]) =>
+    () => {
+      document.version = version;
+      return { document, contentChanges: texts.map((text) => ({ text })) } as unknown as Change;
+    };
 }
+
+const change = changesOf(URI);
 
 /** Returns a batcher and the messages that it sent: of a change, the version and the texts. */
 function started() {
   const sent: unknown[] = [];
-  const batcher = new ChangeBatcher((error) => sent.push(error));
+  const batcher = new ChangeBatcher(
+    ({ uri }, changes, version) => ({ textDocument: { uri: String(uri), version }, contentChanges: changes }),
+    (error) => sent.push(error),
+  );
   const next = (type: unknown, params: unknown) => {
-    const { textDocument, contentChanges } = params as Partial<ReturnType<typeof change>>;
+    const { textDocument, contentChanges } = params as Partial<{ textDocument: { version: number }; contentChanges: { text: string }[] }>;
     sent.push(contentChanges === undefined ? type : [textDocument?.version, contentChanges.map(({ text }) => text).join('|')]);
     return Promise.resolve();
   };
-  const notify = (type: string, params: object = {}) => void batcher.middleware.sendNotification?.(type, next, params);
+  const notify = (type: string, send = next) => void batcher.middleware.sendNotification?.(type, send, {}).catch(() => undefined);
   const ask = (type: string) => void batcher.middleware.sendRequest?.(type, {}, undefined, next);
-  return { batcher, sent, notify, ask };
+  const type = (...changes: (() => Change)[]) => {
+    for (const each of changes) batcher.add(each());
+  };
+  notify('textDocument/didOpen');
+  sent.length = 0;
+  return { batcher, sent, notify, ask, type };
 }
 
-const type = (notify: (type: string, params: object) => void, ...changes: object[]) =>
-  changes.forEach((each) => notify('textDocument/didChange', each));
-
 test('changes are sent together before the next message', () => {
-  const { sent, notify, ask } = started();
-  type(notify, change(2, 'a'), change(3, 'b'), change(4, 'c'));
+  const { sent, notify, ask, type } = started();
+  type(change(2, 'a'), change(3, 'b'), change(4, 'c'));
   deepStrictEqual(sent, []);
   ask('textDocument/hover');
   deepStrictEqual(sent, [[4, 'a|b|c'], 'textDocument/hover']);
-  type(notify, change(5, 'd'));
+  type(change(5, 'd'));
   notify('textDocument/didSave');
   deepStrictEqual(sent.slice(2), [[5, 'd'], 'textDocument/didSave']);
 });
 
 test('only changes with consecutive versions are merged', () => {
-  const { sent, notify, ask } = started();
-  const other = { ...change(2, 'o'), textDocument: { uri: 'file:///b.py', version: 2 } };
-  type(notify, change(2, 'a'), change(3, 'b', 'c'), change(4, 'd'), change(5, 'e'), change(7, 'f'), other);
+  const { sent, ask, type } = started();
+  type(change(2, 'a'), change(3, 'b', 'c'), change(4, 'd'), change(5, 'e'), change(7, 'f'), changesOf('file:///b.py')(2, 'o'));
   ask('textDocument/hover');
   deepStrictEqual(sent, [[2, 'a'], [3, 'b|c'], [5, 'd|e'], [7, 'f'], [2, 'o'], 'textDocument/hover']);
 });
 
 test('diagnostics are pulled after pending changes are sent', async () => {
-  const { batcher, sent, notify, ask } = started();
+  const { batcher, sent, ask, type } = started();
   const pull = async () => {
     await batcher.middleware.provideDiagnostics?.({} as never, undefined, {} as never, () => void sent.push('pull'));
   };
   await pull();
   deepStrictEqual(sent, ['pull']);
-  type(notify, change(2, 'a'));
+  type(change(2, 'a'));
   const pulled = pull();
   await Promise.resolve();
   deepStrictEqual(sent, ['pull']);
@@ -63,11 +76,12 @@ test('diagnostics are pulled after pending changes are sent', async () => {
 
 test('a change without a following message is sent after a delay, and an error is reported', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
-  const { batcher, sent, notify } = started();
-  type(notify, change(2, 'a'));
+  const { sent, notify, type } = started();
+  type(change(2, 'a'));
   mock.timers.tick(60_000);
   deepStrictEqual(sent, [[2, 'a']]);
-  void batcher.middleware.sendNotification?.('textDocument/didChange', () => Promise.reject(new Error('closed')), change(3, 'b'));
+  notify('textDocument/didOpen', () => Promise.reject(new Error('closed')));
+  type(change(3, 'b'));
   mock.timers.tick(60_000);
   await Promise.resolve();
   await Promise.resolve();

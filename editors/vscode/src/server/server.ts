@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import {
   CloseAction,
   DidChangeConfigurationNotification,
+  DidChangeTextDocumentNotification,
   DocumentDiagnosticRequest,
   ExecuteCommandRequest,
   LanguageClient,
@@ -12,6 +13,7 @@ import {
   RevealOutputChannelOn,
   State,
   type ErrorHandler,
+  type StaticFeature,
 } from 'vscode-languageclient/node';
 import { KNOWLEDGE_COMMANDS, REJECT_WITH_NOTE, SHOW_ANNOTATIONS, type Provenance, type ProvenanceDelta } from '../protocol';
 import { findProgram, programSettings, type Program } from './location';
@@ -38,7 +40,6 @@ export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   /** `programSettings()` at the last start. */
   private startedSettings = '';
-  private readonly changeBatcher = new ChangeBatcher((error) => this.log.debug(`a change was not sent: ${String(error)}`));
   private lastStart: Promise<void> = Promise.resolve();
   private readonly stateChanges = new vscode.EventEmitter<ServerState>();
   private readonly provenanceChanges = new vscode.EventEmitter<string>();
@@ -172,7 +173,6 @@ export class Server implements vscode.Disposable {
 
   async dispose(): Promise<void> {
     await this.stop();
-    this.changeBatcher.dispose();
     this.settingsListener.dispose();
     this.stateChanges.dispose();
     this.provenanceChanges.dispose();
@@ -211,6 +211,13 @@ export class Server implements vscode.Disposable {
 
   private newClient(program: Program): LanguageClient {
     let defaultHandler: ErrorHandler | undefined;
+    const changeBatcher = new ChangeBatcher(
+      (document, contentChanges, version) => {
+        const event = { document, contentChanges, reason: undefined };
+        return client.code2ProtocolConverter.asChangeTextDocumentParams(event, document.uri, version);
+      },
+      (error) => this.log.debug(`a change was not sent: ${String(error)}`),
+    );
     const client: LanguageClient = new LanguageClient(
       'vibes',
       'VIBES',
@@ -227,7 +234,7 @@ export class Server implements vscode.Disposable {
               : { action: CloseAction.DoNotRestart, handled: true },
         },
         middleware: {
-          ...this.changeBatcher.middleware,
+          ...changeBatcher.middleware,
           provideHover: async (document, position, token, next) => {
             const hover = await next(document, position, token);
             return (await this.completeHover?.(hover, document, position)) ?? hover;
@@ -257,6 +264,7 @@ export class Server implements vscode.Disposable {
       getState: () => ({ kind: 'static' }),
       clear: () => undefined,
     });
+    client.registerFeature(this.changeSender(client, changeBatcher));
     client.onNotification('vibes/provenanceChanged', ({ uri }: { uri: string }) =>
       this.provenanceChanges.fire(client.protocol2CodeConverter.asUri(uri).toString()),
     );
@@ -270,6 +278,25 @@ export class Server implements vscode.Disposable {
         this.setState(newState === State.Starting ? 'starting' : 'failed', 'the server ended; see the log');
     });
     return client;
+  }
+
+  /** Returns a feature that sends changes in place of the client's own, which it takes out whenever the client has put it in. */
+  private changeSender(client: LanguageClient, changeBatcher: ChangeBatcher): StaticFeature {
+    let listener: vscode.Disposable | undefined;
+    return {
+      fillClientCapabilities: () => undefined,
+      initialize: () => {
+        client.getFeature(DidChangeTextDocumentNotification.method).clear();
+        listener = vscode.workspace.onDidChangeTextDocument((event) => {
+          if (event.document.uri.scheme === 'file') changeBatcher.add(event);
+        });
+      },
+      getState: () => ({ kind: 'static' }),
+      clear: () => {
+        listener?.dispose();
+        changeBatcher.clear();
+      },
+    };
   }
 
   private async stopNow(): Promise<void> {
