@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -339,6 +339,36 @@ class TestClients:
             == []
         )
         assert "Traceback" not in wire.logged()
+
+    def test_one_that_can_be_limited_to_some_files_is_asked_nothing_for_each_key_in_code(
+        self, wire: Wire, trail: CompleteTrail
+    ) -> None:
+        can = {"dynamicRegistration": True}
+        abilities = wire.initialize(
+            trail.root,
+            {
+                "textDocument": {"completion": can, "inlayHint": can, "callHierarchy": can},
+                "experimental": {"vibes": {"lineText": True}},
+            },
+        )
+        each_key = {"completionProvider", "inlayHintProvider", "documentHighlightProvider"}
+        assert not {*each_key, "callHierarchyProvider"} & abilities.keys()
+
+        def registered(method: str) -> Any:
+            while True:
+                message = wire.receive()
+                if message.get("method") != "client/registerCapability":
+                    continue
+                wire.send(id=message["id"], result=None)
+                for each in message["params"]["registrations"]:
+                    if each["method"] == method:
+                        return each["registerOptions"]
+
+        options = registered("textDocument/completion")
+        assert {"pattern": "**/.vouch/**"} in options["documentSelector"]
+        settings = {"vibes": {"inlayHints": {"enable": True}}}
+        wire.notify("workspace/didChangeConfiguration", {"settings": settings})
+        assert registered("textDocument/inlayHint")["resolveProvider"] is True
 
     def test_one_that_knows_no_folders_but_a_root(self, wire: Wire, trail: CompleteTrail) -> None:
         wire.initialize(trail.root)
