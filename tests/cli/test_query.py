@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,8 @@ def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) 
     ]
     rows = done.json["rows"]
     for kind, table in (
-        ("line", "line_annotations"),
-        ("function", "function_annotations"),
+        ("line", "line_annotations_all"),
+        ("function", "function_annotations_all"),
         ("session", "sessions"),
         ("edge", "edges"),
     ):
@@ -61,7 +62,7 @@ def test_rows_say_what_is_current_and_reasoning_is_text(
     trail = project.trail
     current = run_vibes(
         "query",
-        "SELECT annotation_id, lineage_id FROM line_annotations WHERE is_current",
+        "SELECT annotation_id, lineage_id FROM line_annotations",
         "--json",
         cwd=project.root,
     )
@@ -77,6 +78,40 @@ def test_rows_say_what_is_current_and_reasoning_is_text(
     )
 
 
+def test_a_view_shows_what_the_edit_did_after_a_remap(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    def rows(table: str) -> list[list[str]]:
+        sql = (
+            f"SELECT action, edit_action, annotation_id FROM {table}"
+            f" WHERE lineage_id = '{project.trail.pending}' ORDER BY log_line"
+        )
+        found = run_vibes("query", sql, "--json", cwd=project.root).json["rows"]
+        return [list(map(str, row)) for row in found]
+
+    first, *remaps = rows("line_annotations_all")
+    assert first == ["create", "create", project.trail.pending]
+    assert {tuple(row[:2]) for row in remaps} == {("rebase_remap", "create")}
+    assert rows("line_annotations") == [["create", "create", project.trail.remapped]]
+
+
+def test_what_replaces_a_creation_as_a_whole_counts_as_one(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    """A sum over creations would lose its lines."""
+    made = project.writer.line("src/limits.py", 1, 9, action="create")
+    changed = project.writer.line("src/limits.py", 1, 12, action="modify")
+    project.writer.edge(
+        "supersedes", changed, made, target_type="annotation", metadata={"reason": "covers"}
+    )
+    sql = (
+        "SELECT annotation_id, action, edit_action FROM line_annotations"
+        f" WHERE annotation_id IN ('{made}', '{changed}')"
+    )
+    done = run_vibes("query", sql, "--json", cwd=project.root)
+    assert done.json["rows"] == [[changed, "create", "modify"]]
+
+
 def test_a_query_sees_what_was_just_recorded(project: Project, run_vibes: RunVibes) -> None:
     before = one(run_vibes, project, "SELECT count(*) FROM line_annotations")
     project.writer.line("src/limits.py", 1, 2)
@@ -86,7 +121,7 @@ def test_a_query_sees_what_was_just_recorded(project: Project, run_vibes: RunVib
 def test_a_database_of_another_trail_is_not_used(project: Project, run_vibes: RunVibes) -> None:
     run_vibes("db", "build", cwd=project.root)
     with closing(sqlite3.connect(database(project))) as connection:
-        connection.execute("DELETE FROM line_annotations")
+        connection.execute("DELETE FROM line_annotations_all")
         connection.commit()
     copied = database(project).read_bytes()
     os.utime(project.root / ".ai-audit" / "annotations.jsonl")  # as a checkout does
@@ -100,6 +135,55 @@ def test_a_broken_database_is_rebuilt(
 ) -> None:
     database(project).write_bytes(content)
     assert one(run_vibes, project, "SELECT count(*) > 0 FROM line_annotations") == 1
+
+
+def test_a_database_that_was_changed_is_rebuilt(project: Project, run_vibes: RunVibes) -> None:
+    run_vibes("db", "build", cwd=project.root)
+    with closing(sqlite3.connect(database(project))) as connection:
+        connection.execute("DELETE FROM edges")
+        connection.commit()
+    assert one(run_vibes, project, "SELECT count(*) > 0 FROM edges") == 1
+
+
+def test_a_database_that_another_program_locks_is_replaced(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    """An index in WAL mode, too: its log must not be applied to the new database."""
+    run_vibes("db", "build", cwd=project.root)
+    with closing(sqlite3.connect(database(project), isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("BEGIN EXCLUSIVE")
+        other.execute("DELETE FROM edges")
+        assert one(run_vibes, project, "SELECT count(*) > 0 FROM edges") == 1
+        assert sorted(path.name for path in project.audit.glob("audit.db*")) == ["audit.db"]
+        with closing(sqlite3.connect(database(project))) as reader:
+            assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert reader.execute("SELECT count(*) > 0 FROM edges").fetchall() == [(1,)]
+        other.execute("ROLLBACK")
+
+
+def test_a_database_with_damaged_pages_is_rebuilt(project: Project, run_vibes: RunVibes) -> None:
+    """As after a fault of the disk: nothing but its content shows the damage."""
+    run_vibes("db", "build", cwd=project.root)
+    path = database(project)
+    status, whole = path.stat(), path.read_bytes()
+    for page in range(2 * 4096, len(whole), 4096):
+        whole = whole[:page] + b"\xff" * 8 + whole[page + 8 :]
+    with path.open("r+b") as file:
+        file.write(whole)
+    os.utime(path, ns=(status.st_mtime_ns, status.st_mtime_ns))
+    sql = "SELECT count(*) > 0 FROM edges WHERE metadata IS NULL OR metadata != ''"
+    assert one(run_vibes, project, sql) == 1
+
+
+def test_what_a_killed_build_left_is_removed(project: Project, run_vibes: RunVibes) -> None:
+    run_vibes("db", "build", cwd=project.root)
+    left = project.audit / "wal/audit.db.0123456789abcdef"
+    for age in (0, 2 * 3600):
+        left.write_bytes(b"half")
+        os.utime(left, (time.time() - age, time.time() - age))
+        run_vibes("db", "build", cwd=project.root)
+        assert left.exists() == (age == 0)
 
 
 def test_a_query_works_where_the_database_cannot_be_written(

@@ -1,13 +1,15 @@
 """The queries of RFC 10 over a log with a history, and over its `vibes export --current`.
 
 On the log, queries for lines, functions, environments and the risk of a commit are right; those
-that list annotations also list history. On the export all are right.
+that list annotations also list history. On `audit.db` none lists history; lines are as recorded. On
+the export all are right about lines, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,9 +48,44 @@ def short(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(value for value in row if not hasattr(value, "year"))
 
 
+def as_in_sqlite(value: object) -> object:
+    """Return a value of DuckDB as `audit.db` has it."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if isinstance(value, list):  # DuckDB adds the members that another record has
+        return json.dumps([{k: v for k, v in each.items() if v is not None} for each in value])
+    return value
+
+
 def test_ai_lines_of_a_file(root: Path) -> None:
     assert in_duckdb(root, texts.AI_LINES) == [(PATH, 14)]
     assert in_sqlite(root, texts.AI_LINES_IN_SQLITE) == [(PATH, 14)]
+
+
+def test_lines_of_an_ai_are_those_of_blame(story: Story) -> None:
+    done = vibes("blame", PATH, "--json", cwd=story.root)
+    lines = [each for each in done.json["lines"] if each["kind"] not in {None, "human"}]
+    assert in_sqlite(story.root, texts.AI_LINES_IN_SQLITE) == [(PATH, len(lines))]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        texts.AI_LINES,
+        texts.FUNCTIONS,
+        texts.OF_A_PROMPT,
+        texts.TIMELINE,
+        texts.HIGH_RISK_IN_A_COMMIT,
+    ],
+)
+def test_tables_of_all_records_give_the_rows_of_the_log(
+    root: Path, story: Story, query: str
+) -> None:
+    asked = query.replace(texts.PROMPT, story.prompts[1][:16]).replace(texts.COMMIT, "1 = 1")
+    in_table = in_sqlite(root, texts.of_all_records(texts.without_the_read(asked)))
+    assert in_table
+    found = [tuple(map(as_in_sqlite, row)) for row in in_duckdb(root, asked)]
+    assert sorted(map(repr, in_table)) == sorted(map(repr, found))
 
 
 def test_models_of_a_function(root: Path, story: Story) -> None:
@@ -114,8 +151,8 @@ def test_annotations_of_a_prompt(root: Path, story: Story, export: Path) -> None
         (PATH, 11, 14, "rebase_remap"),
     ]
     assert sorted(map(short, in_duckdb(root, query))) == (now if root == export else history)
-    in_table = in_sqlite(root, texts.without_the_read(query))
-    assert sorted(row[:4] for row in in_table) == (now if root == export else history)
+    in_view = [row[:4] for row in in_sqlite(root, texts.without_the_read(query))]
+    assert in_view == (now if root == export else [(PATH, 2, 4, "modify")])
 
 
 def test_timeline_of_a_file(root: Path, story: Story, export: Path) -> None:
@@ -127,10 +164,15 @@ def test_timeline_of_a_file(root: Path, story: Story, export: Path) -> None:
         (13, 16, "create", one, third),
     ]
     found = [short(row) for row in in_duckdb(root, texts.TIMELINE)]
+    in_view = [row[1:] for row in in_sqlite(root, texts.without_the_read(texts.TIMELINE))]
     if root == export:
-        assert found == now
-        assert [row[1:] for row in in_sqlite(root, texts.without_the_read(texts.TIMELINE))] == now
+        assert found == in_view == now
     else:
+        assert in_view == [
+            (1, 10, "create", one, first),
+            (2, 4, "modify", two, second),
+            (11, 14, "create", one, None),
+        ]
         assert sorted({row[:3] for row in found}) == [
             (1, 10, "create"),
             (1, 10, "rebase_remap"),

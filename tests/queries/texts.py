@@ -115,3 +115,8 @@ def without_the_read(query: str) -> str:
             f"{table}\nWHERE ",
         )
     return query
+
+
+def of_all_records(query: str) -> str:
+    """Return a query for SQLite over all records in place of the current ones."""
+    return query.replace("_annotations", "_annotations_all")

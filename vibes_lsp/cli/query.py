@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option, limit_option
-from vibes_lsp.cli.output import console, escape, is_terminal, print_json, print_line, print_table
+from vibes_lsp.cli.output import (
+    console,
+    escape,
+    is_terminal,
+    print_json,
+    print_line,
+    print_table,
+    progress,
+)
 from vibes_lsp.cli.project import audit_directory, fold_waiting_events
 from vibes_lsp.database.build import build_database
 from vibes_lsp.database.query import MAX_ROWS, TIMEOUT, QueryResult, run_query
@@ -147,11 +156,12 @@ def build_command(audit_dir: Path | None, as_json: bool) -> None:
     """Rebuild audit.db from the log and the manifest."""
     directory = audit_directory(audit_dir)
     fold_waiting_events(directory)
-    built = build_database(directory)
+    with progress() as step:
+        built = build_database(directory, partial(step, "building audit.db"))
     if as_json:
         print_json({"path": str(built.path), "rows": built.rows})
         return
     print_line(escape(built.path))
     for table, count in built.rows.items():
         if count:
-            print_line(f"  {table:20}  {count:,}")
+            print_line(f"  {table:24}  {count:,}")

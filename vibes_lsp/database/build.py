@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -16,14 +19,18 @@ from vibes_lsp.database.schema import (
     ENTRIES,
     RECORDS,
     SCHEMA_VERSION,
+    VIEWS,
     create_indexes,
     create_tables,
+    create_views,
     insert_statement,
     row_values,
 )
 from vibes_lsp.errors import BrokenBlob, RefusedWrite
 from vibes_lsp.history.repository import is_tracked, open_repository
-from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.lineage import Lineage, created_lineages
+from vibes_lsp.index.lineage_groups import LineageGroups, build_group
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members, text
@@ -38,6 +45,16 @@ from vibes_lsp.store.files import (
 from vibes_lsp.store.initialise import ignores_database
 from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.reasoning import reasoning_text
+
+_SIDE_FILES: Final = ("-journal", "-wal", "-shm")
+"""What SQLite leaves beside a database; with a new one it would be applied to that."""
+_LEFT_BEHIND: Final = 3600
+"""Seconds after which the temporary file of a build belongs to one that was killed."""
+_BATCH: Final = 4_096
+_PAGES: Final = -64 << 10
+"""KiB of pages that SQLite keeps in memory: keys are random, so each row touches several."""
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +83,14 @@ def source_signature(directory: AuditDir) -> str:
 _SIGNATURE_PARTS: Final = ("device", "inode", "size", "modified_ns")
 
 
-def build_database(directory: AuditDir) -> BuiltDatabase:
+def build_database(
+    directory: AuditDir, progress: Progress = lambda _done, _total: None
+) -> BuiltDatabase:
     """Build `audit.db` in place of an older one.
+
+    Args:
+        directory: The audit directory.
+        progress: Called with the number of records that were added, and of all.
 
     Raises:
         RefusedWrite: Git tracks it or does not ignore it, or it cannot be written; an older
@@ -77,13 +100,18 @@ def build_database(directory: AuditDir) -> BuiltDatabase:
     _refuse_unless_ignored(directory)
     path = directory.database
     make_ignored_folder(directory.journal)
+    _remove_left_behind(directory)
     temporary = (
         directory.journal / f"{path.name}.{os.urandom(8).hex()}"
     )  # not `.tmp`: a fold deletes those
+    modified_ns = int(time.time()) // 2 * 2 * 10**9  # a time that every file system can keep
     try:
         with closing(sqlite3.connect(temporary)) as connection:
-            rows = fill_tables(connection, directory)
+            rows = fill_tables(connection, directory, modified_ns, progress)
         flush_file(temporary)
+        os.utime(temporary, ns=(modified_ns, modified_ns))
+        for suffix in _SIDE_FILES:
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         temporary.unlink(missing_ok=True)
         raise write_error(
@@ -94,6 +122,14 @@ def build_database(directory: AuditDir) -> BuiltDatabase:
         raise
     replace_file(temporary, path)
     return BuiltDatabase(path, rows)
+
+
+def _remove_left_behind(directory: AuditDir) -> None:
+    """Remove the temporary files of builds that were killed."""
+    with suppress(OSError):
+        for path in directory.journal.glob(f"{directory.database.name}.*"):
+            if time.time() - path.stat().st_mtime > _LEFT_BEHIND:
+                path.unlink()
 
 
 def _refuse_unless_ignored(directory: AuditDir) -> None:
@@ -114,8 +150,19 @@ def _refuse_unless_ignored(directory: AuditDir) -> None:
         )
 
 
-def fill_tables(connection: sqlite3.Connection, directory: AuditDir) -> dict[str, int]:
-    """Create and fill the tables of an empty database, and return their numbers of rows.
+def fill_tables(
+    connection: sqlite3.Connection,
+    directory: AuditDir,
+    modified_ns: int = 0,
+    progress: Progress = lambda _done, _total: None,
+) -> dict[str, int]:
+    """Create and fill the tables of an empty database; return the rows of tables and views.
+
+    Args:
+        connection: The database.
+        directory: The audit directory.
+        modified_ns: The time that its file will have; another one shows that it was changed.
+        progress: As for `build_database`.
 
     Raises:
         UnreadableFile: The log cannot be read.
@@ -126,17 +173,19 @@ def fill_tables(connection: sqlite3.Connection, directory: AuditDir) -> dict[str
     trail.refresh()
     if trail.log.problem is not None:
         raise trail.log.problem
-    connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
-    for statement in (CREATE_SOURCE, *create_tables()):
+    connection.executescript(
+        f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = {_PAGES};"
+    )
+    for statement in (CREATE_SOURCE, *create_tables(), *create_views()):
         connection.execute(statement)
     _add_entries(connection, trail)
-    _add_records(connection, trail)
+    _add_records(connection, _records(trail), lambda done: progress(done, len(trail.log.columns)))
     for statement in create_indexes():
         connection.execute(statement)
-    connection.execute("INSERT INTO made_of VALUES (?)", (source,))
+    connection.execute("INSERT INTO made_of VALUES (?, ?)", (source, modified_ns))
     connection.commit()
     tables = [table for table, _ in (*RECORDS.values(), *ENTRIES.values())]
-    return {table: _count(connection, table) for table in tables}
+    return {table: _count(connection, table) for table in (*VIEWS, *tables)}
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:
@@ -145,26 +194,54 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
     return int(count)
 
 
-def _add_records(connection: sqlite3.Connection, trail: Trail) -> None:
-    lineage_values = _lineage_values(trail)
-    for kind, (table, columns) in RECORDS.items():
-        rows = (
-            row_values(columns, {**_members(record), **lineage_values.get(record.id, {})})
-            for record in trail.log.records_of(LogLineKind[kind.upper()])
-        )
-        connection.executemany(insert_statement(table, columns), rows)
-
-
-def _lineage_values(trail: Trail) -> dict[str, Members]:
-    """Return the derived columns of each annotation: its lineage, and whether it is current."""
-    return {
-        member.id: {
-            "lineage_id": lineage.first.id,
-            "is_current": int(member.id == lineage.current.id and not lineage.superseded_by),
-        }
-        for lineage in trail.lineages()
-        for member in lineage.members
+def _add_records(
+    connection: sqlite3.Connection, records: Iterable[Members], progress: Callable[[int], None]
+) -> None:
+    add = {
+        kind: (partial(connection.execute, insert_statement(table, columns)), columns)
+        for kind, (table, columns) in RECORDS.items()
     }
+    for number, members in enumerate(records):
+        execute, columns = add[str(members["type"])]
+        execute(row_values(columns, members))
+        if number % _BATCH == 0:
+            progress(number)
+
+
+def _records(trail: Trail) -> Iterator[Members]:
+    """Yield all records, of which some thousands are decoded at a time."""
+    log, groups = trail.log, LineageGroups(trail.log.columns, with_history=True)
+    for batch in groups.joined_batches():
+        yield from _annotations(build_group(log, batch, trail.nearest_commit))
+    alone = (
+        line
+        for line, kind in enumerate(groups.kinds, 1)
+        if kind in ANNOTATION_KINDS and not groups.joined[line]
+    )
+    single = (
+        Lineage((record,), record)
+        for _, record in log.decode(alone)
+        if isinstance(record, LogRecord)
+    )
+    while some := list(islice(single, _BATCH)):
+        yield from _annotations(some)
+    for kind in (LogLineKind.SESSION, LogLineKind.EDGE, LogLineKind.DELEGATION):
+        yield from map(_members, log.records_of(kind))
+
+
+def _annotations(lineages: list[Lineage]) -> Iterator[Members]:
+    """Yield the records of lineages, among which are all that replace one of them."""
+    creations = created_lineages(lineages)
+    for lineage in lineages:
+        for member in lineage.members:
+            is_current = member.id == lineage.current.id and not lineage.superseded_by
+            yield {
+                **_members(member),
+                "lineage_id": lineage.first.id,
+                "is_current": int(is_current),
+                "edit_action": lineage.action or None,
+                "is_creation": int(lineage.first.id in creations),
+            }
 
 
 def _members(record: LogRecord) -> Members:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from vibes_lsp.database.build import build_database, fill_tables, source_signature
@@ -37,6 +38,9 @@ _READ_ACTIONS: Final = frozenset(
 )
 _ALLOWED_PRAGMAS: Final = frozenset({"table_info", "table_list"})
 """Pragmas that describe the tables and change nothing."""
+_DAMAGES: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR})
+_PRIMARY_CODE: Final = 0xFF
+"""The part of an SQLite error code that says what it is; the rest are details."""
 _DENIED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer", "sqlite_log"})
 
 
@@ -86,7 +90,29 @@ def run_query(
         BadQuery: It is not a SELECT, SQLite rejects it, or it takes too long.
         UnreadableFile: The log cannot be read.
     """
-    connection = _open(directory)
+    run = partial(_run, sql=sql, limit=limit, timeout=timeout, clock=clock)
+    outcome = run(_open(directory))
+    if _is_damaged(outcome):
+        outcome = run(_open(directory, is_rebuilt=True))
+    if isinstance(outcome, QueryResult):
+        return outcome
+    if isinstance(outcome, sqlite3.Error | sqlite3.Warning | ValueError):
+        raise _readable_error(outcome, timeout) from None
+    raise outcome
+
+
+def _run(
+    connection: sqlite3.Connection,
+    sql: str,
+    limit: int,
+    timeout: float,
+    clock: Callable[[], float],
+) -> QueryResult | Exception:
+    """Return the result of a query, or its error; close the connection.
+
+    Raises:
+        BadQuery: It takes too long.
+    """
     _restrict(connection)
     deadline = clock() + timeout
     running = _RunningQuery(connection, sql, limit, lambda: clock() > deadline)
@@ -99,11 +125,13 @@ def run_query(
     if thread.is_alive():  # it ends with the program, together with the connection
         raise _timeout_error(timeout)
     connection.close()
-    if isinstance(running.outcome, QueryResult):
-        return running.outcome
-    if isinstance(running.outcome, sqlite3.Error | sqlite3.Warning | ValueError):
-        raise _readable_error(running.outcome, timeout) from None
-    raise running.outcome
+    return running.outcome
+
+
+def _is_damaged(outcome: object) -> bool:
+    """Whether pages of the database are not as SQLite wrote them."""
+    code = getattr(outcome, "sqlite_errorcode", None)
+    return isinstance(code, int) and (code & _PRIMARY_CODE) in _DAMAGES
 
 
 class _RunningQuery:
@@ -142,10 +170,10 @@ class _RunningQuery:
         return QueryResult(columns, tuple(rows), truncated=False)
 
 
-def _open(directory: AuditDir) -> sqlite3.Connection:
-    """Open an up-to-date database of the trail."""
+def _open(directory: AuditDir, *, is_rebuilt: bool = False) -> sqlite3.Connection:
+    """Open an up-to-date database of the trail, on request one that was just built."""
     try:
-        if not _is_up_to_date(directory):
+        if is_rebuilt or not _is_up_to_date(directory):
             build_database(directory)
         return _open_file(directory)
     except (RefusedWrite, sqlite3.Error):
@@ -155,16 +183,17 @@ def _open(directory: AuditDir) -> sqlite3.Connection:
 
 
 def _is_up_to_date(directory: AuditDir) -> bool:
-    """Whether the database was built on this machine from the current files of the trail."""
+    """Whether it was built on this machine from the files of the trail, and not changed since."""
     try:
-        if directory.database.is_symlink() or file_signature(directory.database) is None:
+        signature = file_signature(directory.database)
+        if directory.database.is_symlink() or signature is None:
             return False
         with closing(_open_file(directory)) as connection:
             _restrict(connection)
-            found = connection.execute("SELECT source FROM made_of").fetchone()
+            found = connection.execute("SELECT source, modified_ns FROM made_of").fetchone()
     except (sqlite3.Error, UnreadableFile):
         return False
-    return found is not None and found[0] == source_signature(directory)
+    return bool(found == (source_signature(directory), signature.modified_ns))
 
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:

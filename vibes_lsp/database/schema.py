@@ -1,4 +1,8 @@
-"""The SQL schema of `audit.db`: its tables, columns and indexes (RFC 7.8)."""
+"""The SQL schema of `audit.db`: its tables, views, columns and indexes (RFC 7.8, 10.3).
+
+The tables of annotations have every record, and end in `_all`. The views without that ending have
+the current annotations, so that the queries of the standard are right as they are printed.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,35 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.vocabulary import Action
 
 SqlValue: TypeAlias = str | int | float | None
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """Increased with every change of the tables."""
-CREATE_SOURCE: Final = "CREATE TABLE made_of (source TEXT)"
-"""The table that identifies the files from which a database was built."""
+CREATE_SOURCE: Final = "CREATE TABLE made_of (source TEXT, modified_ns INTEGER)"
+"""The table that identifies the files from which a database was built, and its own file."""
 _ANNOTATION: Final = (
     "file_path", "environment_hash", "command_hash", "prompt_hash", "reasoning_hash",
     "decision_hash", "action", "timestamp", "commit_hash", "session_id", "assurance_level",
     "annotation_id", "anchor_context", "anchor_hash", "file_content_hash", "risk_score",
     "risk_factors",
 )  # fmt: skip
-DERIVED_COLUMNS: Final = ("log_line", "lineage_id", "is_current")
+DERIVED_COLUMNS: Final = ("log_line", "lineage_id", "is_current", "edit_action", "is_creation")
 """Columns of annotations that are not members of records: the line of the log, the id of the first
-record of the edit, and whether the record is current and not history, by the log alone (R7)."""
+record of the edit, whether the record is current and not history, by the log alone (R7), what the
+edit did, which `action` does not say after a remap, and whether its lines were created by an AI: it
+created them, or replaced a creation as a whole."""
+_VIEW_ACTION: Final = f"CASE WHEN is_creation THEN '{Action.CREATE}' ELSE edit_action END"
+"""A sum over creations is only right if what replaced one as a whole counts in its place."""
 
 RECORDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "line": ("line_annotations", ("line_start", "line_end", *_ANNOTATION, *DERIVED_COLUMNS)),
+    "line": (
+        "line_annotations_all",
+        ("line_start", "line_end", *_ANNOTATION, *DERIVED_COLUMNS),
+    ),
     "function": (
-        "function_annotations",
+        "function_annotations_all",
         ("function_name", "function_signature", *_ANNOTATION, *DERIVED_COLUMNS),
     ),
     "session": (
@@ -91,8 +103,15 @@ ENTRIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 }  # fmt: skip
 """Table and columns by the type of a context entry; `hash` is the primary key."""
 
+VIEWS: Final = {
+    table.removesuffix("_all"): (table, columns)
+    for table, columns in RECORDS.values()
+    if table.endswith("_all")
+}
+"""The views of current annotations, each with its table and the columns of that."""
+
 INDEXED: Final[Mapping[str, tuple[str, ...]]] = {
-    "line_annotations": (
+    "line_annotations_all": (
         "file_path",
         "environment_hash",
         "prompt_hash",
@@ -100,7 +119,7 @@ INDEXED: Final[Mapping[str, tuple[str, ...]]] = {
         "session_id",
         "commit_hash",
     ),
-    "function_annotations": ("file_path", "function_name"),
+    "function_annotations_all": ("file_path", "function_name"),
     "sessions": ("session_id",),
     "edges": ("source_ref", "target_ref"),
 }
@@ -113,9 +132,10 @@ _NUMBERS: Final = frozenset(
         "risk_score",
         "command_exit_code",
         "reasoning_token_count",
-        *DERIVED_COLUMNS,
+        "log_line",
+        "is_current",
+        "is_creation",
     }
-    - {"lineage_id"}
 )
 _MAX_INTEGER: Final = 1 << 63
 
@@ -133,6 +153,23 @@ def create_tables() -> list[str]:
         )
         statements.append(f"CREATE TABLE {table} ({definitions})")
     return statements
+
+
+def create_views() -> list[str]:
+    """Return the `CREATE VIEW` statements: the current annotations, with what their edit did."""
+    return [
+        f"CREATE VIEW {view} AS SELECT {', '.join(_view_columns(columns))}"  # noqa: S608
+        f" FROM {table} WHERE is_current"
+        for view, (table, columns) in VIEWS.items()
+    ]
+
+
+def _view_columns(columns: Iterable[str]) -> list[str]:
+    return [
+        f"{_VIEW_ACTION} AS action" if column == "action" else column
+        for column in (TYPE, *columns)
+        if column not in {"is_current", "is_creation"}
+    ]
 
 
 def create_indexes() -> list[str]:
@@ -157,6 +194,8 @@ def row_values(columns: Iterable[str], members: Members) -> tuple[SqlValue, ...]
 
 
 def _value(value: JsonValue) -> SqlValue:
+    if value is None or (isinstance(value, str) and value.isascii()):  # nearly all
+        return value
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, int) and not -_MAX_INTEGER <= value < _MAX_INTEGER:

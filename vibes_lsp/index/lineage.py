@@ -306,6 +306,27 @@ def _mark_history(
             lineages[older] = Lineage(lineages[older].members, lineages[older].current, tuple(ids))
 
 
+def created_lineages(lineages: Iterable[Lineage]) -> frozenset[str]:
+    """Return the lineages whose lines exist because an AI created them, by first record id.
+
+    These are creations, and what replaced a creation as a whole: without those a sum over creations
+    would lose its lines.
+    """
+    known = list(lineages)
+    by_current = {lineage.current.id: lineage for lineage in known}
+    creation_ids: set[str] = set()
+    pending = [lineage for lineage in known if lineage.action == Action.CREATE]
+    while pending:
+        lineage = pending.pop()
+        if lineage.first.id not in creation_ids:
+            creation_ids.add(lineage.first.id)
+            newer = (by_current[each] for each in lineage.superseded_by)
+            pending += [
+                each for each in newer if not each.is_review and each.action != Action.DELETE
+            ]
+    return frozenset(creation_ids)
+
+
 def _cyclic(replacing: Mapping[int, set[int]]) -> set[int]:
     """Return the lineages in or behind a cycle of replacements, by Kahn's algorithm."""
     replaced: dict[int, list[int]] = defaultdict(list)

@@ -14,7 +14,7 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.database.schema import DERIVED_COLUMNS, RECORDS
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
-from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.lineage import Lineage, created_lineages
 from vibes_lsp.index.lineage_commits import recorded_commit
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement
@@ -94,7 +94,7 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
     """Return the current annotations of the checkout, or of the log if no annotated file exists."""
     locator.prefetch()
     lineages = locator.trail.lineages()
-    creation_ids = _created_lineages(lineages)
+    creation_ids = created_lineages(lineages)
     found = CurrentRecords()
     files = locator.annotated_files()
     for path in files:
@@ -153,27 +153,6 @@ def _exclusion_reason(placement: Placement) -> ExclusionReason | None:
         if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE
         else None
     )
-
-
-def _created_lineages(lineages: Iterable[Lineage]) -> frozenset[str]:
-    """Return the lineages whose lines exist because an AI created them, by first record id.
-
-    These are creations, and what replaced a creation as a whole: without those a sum over creations
-    would lose its lines.
-    """
-    known = list(lineages)
-    by_current = {lineage.current.id: lineage for lineage in known}
-    creation_ids: set[str] = set()
-    pending = [lineage for lineage in known if lineage.action == Action.CREATE]
-    while pending:
-        lineage = pending.pop()
-        if lineage.first.id not in creation_ids:
-            creation_ids.add(lineage.first.id)
-            newer = (by_current[each] for each in lineage.superseded_by)
-            pending += [
-                each for each in newer if not each.is_review and each.action != Action.DELETE
-            ]
-    return frozenset(creation_ids)
 
 
 def _exported_ranges(
