@@ -100,8 +100,10 @@ def build_context(index: ObjectIndex, request: ContextRequest, now: datetime) ->
     uncited: list[str] = []
     used = clipped = omitted = 0
     for hit in index.search_any(words, max(_CANDIDATES, request.limit)):
+        if len(items) == request.limit:
+            break
         members = index.get(hit.kind, hit.id)
-        if members is None or members.get("status") in CLOSED or len(items) == request.limit:
+        if members is None or members.get("status") in CLOSED:
             continue
         citations = _citations(hit.kind, members)
         if hit.kind is Kind.CLAIM and not citations:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from vibes_lsp.knowledge.object_format import (
 )
 from vibes_lsp.knowledge.objects import Kind, KnowledgeObject, is_id, is_source_id, parse_object
 from vibes_lsp.store.files import (
+    RACY_NS,
     create_file,
     flush_folder,
     is_inside,
@@ -84,6 +86,9 @@ class KnowledgeConfig(BaseModel):
 
 FileStamp: TypeAlias = tuple[int, int]
 """Time of modification in nanoseconds, and size in bytes."""
+
+FolderStamp: TypeAlias = tuple[int, int, int]
+"""Device, inode and time of modification in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +170,34 @@ class KnowledgeBase:
         A folder that is a link has no files.
         """
         with suppress(OSError), _open_folder(self.path / kind) as folder:
-            return dict(_stamps(kind, folder))
+            return _source_stamps(folder) if kind is Kind.SOURCE else _stamps(folder)
         return {}
+
+    def folder_stamp(self, kind: Kind) -> FolderStamp | None:
+        """Return what changes when a file of a kind appears or goes; None if that cannot be seen.
+
+        Folders of sources show it for the folders in them only.
+        """
+        if kind is Kind.SOURCE or os.stat not in os.supports_dir_fd:
+            return None
+        try:
+            status = os.lstat(self.path / kind)
+        except OSError:
+            return None
+        if abs(time.time_ns() - status.st_mtime_ns) < RACY_NS:
+            return None
+        return (status.st_dev, status.st_ino, status.st_mtime_ns)
+
+    def have_stamps(self, kind: Kind, stamps: Mapping[str, FileStamp]) -> bool:
+        """Return whether files still have their stamps, in 0.6 of the time of `file_stamps`."""
+        with suppress(OSError), _open_folder(self.path / kind) as folder:
+            if isinstance(folder, int):
+                for name, (modified, size) in stamps.items():
+                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    if status.st_mtime_ns != modified or status.st_size != size:
+                        return False
+                return True
+        return False
 
     def name_of(self, kind: Kind, identifier: str) -> str:
         """Return the name of an object's file, or of its folder for a source."""
@@ -407,27 +438,44 @@ def _open_folder(folder: Path) -> Iterator[int | str]:
         os.close(descriptor)
 
 
-def _stamps(kind: Kind, folder: int | str) -> Iterator[tuple[str, FileStamp]]:
-    """Yield the names of files and their stamps, in a loop that runs for each answer.
+def _stamps(folder: int | str) -> dict[str, FileStamp]:
+    """Return the stamps of files by name, in a loop that runs for each answer.
 
     Raises:
         OSError: The folder cannot be read.
     """
+    found = {}
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
-                if kind is not Kind.SOURCE:
-                    status = entry.stat(follow_symlinks=False)
-                elif entry.is_symlink():
+                status = entry.stat(follow_symlinks=False)
+            except OSError:  # removed meanwhile
+                continue
+            found[entry.name] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
+    """Return the stamps of the files `meta.yaml` by the names of their folders.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    found = {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            try:
+                if entry.is_symlink():
                     continue
-                elif isinstance(folder, int):
+                if isinstance(folder, int):
                     path = f"{entry.name}/meta.yaml"
                     status = os.stat(path, dir_fd=folder, follow_symlinks=False)
                 else:
                     status = os.lstat(f"{entry.path}{os.sep}meta.yaml")
             except OSError:  # removed meanwhile
                 continue
-            yield entry.name, (status.st_mtime_ns, status.st_size)
+            found[entry.name] = (status.st_mtime_ns, status.st_size)
+    return found
 
 
 def _ending(kind: Kind) -> str:

@@ -18,11 +18,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
-
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.index_database import connect, open_database, remove_database
-from vibes_lsp.knowledge.knowledge_base import FileStamp, KnowledgeBase
+from vibes_lsp.knowledge.knowledge_base import FileStamp, FolderStamp, KnowledgeBase
 from vibes_lsp.knowledge.objects import CLOSED, Claim, Entity, Kind, KnowledgeObject, Page, Source
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.store.files import RACY_NS
@@ -41,9 +39,12 @@ _PREVIEW: Final = 4_000
 """How many bytes of a source's content are searched."""
 _MAX_WORDS: Final = 32
 _MAX_PART: Final = 1000
-_ARCHIVED_FACTOR: Final = 0.5
 _KIND_BITS: Final = 40
-"""The rows of a kind have numbers of their own, so that a search of one kind reads no others."""
+_CLOSED_ROW: Final = 1 << _KIND_BITS - 1
+"""A bit in the numbers of rows whose objects are closed; the bits above it are the kind."""
+_CLOSED_FACTOR: Final = 0.5
+_UNSETTLED: Final = (-1, -1)
+"""A stamp that no file has, for one that may change again without a new stamp."""
 _SNIPPET_TOKENS: Final = 24
 _SNIPPET: Final = 240
 _DECODER: Final = FastDecoder(dict[str, Any])
@@ -84,21 +85,6 @@ class BrokenObject:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _IndexedFile:
-    """A file as it was when it was indexed.
-
-    Attributes:
-        row: The number of its rows.
-        stamp: Its time of modification and size.
-        is_settled: Whether it was old enough for these to show each later change.
-    """
-
-    row: int
-    stamp: FileStamp
-    is_settled: bool
-
-
 class ObjectIndex:
     """The index of one knowledge base; use it in one thread.
 
@@ -111,7 +97,8 @@ class ObjectIndex:
         config = knowledge.config().retrieval
         self._backend = config.backend
         self._stems = config.fts5_porter
-        self._files: dict[Kind, dict[str, _IndexedFile]] = {}
+        self._files: dict[Kind, dict[str, FileStamp]] = {}
+        self._folders: dict[Kind, FolderStamp | None] = {}
         self._version = -1
         self._connection = open_database(knowledge.path, stems=self._stems)
 
@@ -135,21 +122,19 @@ class ObjectIndex:
         self._connection.close()
         remove_database(self._knowledge.path)
         self._connection = open_database(self._knowledge.path, stems=self._stems)
-        self._files.clear()
+        self._forget()
         self.refresh()
-        return {kind: self.count(kind) for kind in Kind}
+        return self.counts()
 
     def ids(self, kind: Kind) -> set[str]:
         """Return the ids of the valid objects of a kind, as of the last refresh."""
         rows = self._rows("SELECT id FROM object WHERE kind = ? AND fault IS NULL", kind.value)
         return {identifier for (identifier,) in rows}
 
-    def count(self, kind: Kind) -> int:
-        """Return the number of valid objects of a kind, as of the last refresh."""
-        [(found,)] = self._rows(
-            "SELECT count(*) FROM object WHERE kind = ? AND fault IS NULL", kind.value
-        )
-        return int(found)
+    def counts(self) -> dict[Kind, int]:
+        """Return the number of valid objects of each kind, as of the last refresh."""
+        rows = self._rows("SELECT kind, count(*) FROM object WHERE fault IS NULL GROUP BY kind")
+        return dict.fromkeys(Kind, 0) | {Kind(kind): number for kind, number in rows}
 
     def members(self, kind: Kind) -> Iterator[dict[str, Any]]:
         """Yield the valid objects of a kind by their ids, as of the last refresh."""
@@ -212,26 +197,22 @@ class ObjectIndex:
     def _matches(
         self, kinds: Sequence[Kind], query: str, limit: int, *, with_snippets: bool
     ) -> list[Hit]:
-        """Return the best matches; all kinds share the frequencies of the words."""
-        found: list[tuple[float, Kind, str, int]] = []
-        for kind in kinds:
-            weights = _WEIGHTS[kind]
-            first, last = _row_range(kind)
-            ranked = self._rows(
-                "SELECT rowid, bm25(content, ?, ?, ?) AS rank FROM content "
-                "WHERE content MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank LIMIT ?",
-                *(*weights, query, first, last, limit),
-            )
-            for row, rank in ranked:
-                strength = max(0.0, -rank) / max(weights)
-                described = self._rows("SELECT id, outdated FROM object WHERE row = ?", row)
-                for identifier, is_outdated in described:
-                    factor = _ARCHIVED_FACTOR if is_outdated else 1.0
-                    found.append((-factor * strength / (1 + strength), kind, identifier, row))
-        found.sort()
+        """Return the best matches; all kinds share the frequencies of the words.
+
+        One statement for all kinds: FTS5 counts the rows of each word once per statement.
+        """
+        found = self._rows(
+            "SELECT row, kind, id, score FROM ("  # noqa: S608  # numbers and constants
+            f"  SELECT rowid AS row, {_SCORE} AS score FROM content"
+            f"  WHERE content MATCH ? AND rowid >> {_KIND_BITS} IN ({_numbers(kinds)})"
+            "  ORDER BY score DESC LIMIT ?"
+            ") JOIN object USING (row) ORDER BY score DESC, kind, id",
+            *(query, limit),
+        )
+        snippet = self._snippet if with_snippets else _no_snippet
         return [
-            Hit(kind, each, -score, "fts5", self._snippet(query, row) if with_snippets else "")
-            for score, kind, each, row in found[:limit]
+            Hit(Kind(kind), identifier, score, "fts5", snippet(query, row))
+            for row, kind, identifier, score in found
         ]
 
     def _snippet(self, query: str, row: int) -> str:
@@ -244,13 +225,14 @@ class ObjectIndex:
         return str(snippet)
 
     def _with_part(self, text: str, kinds: Sequence[Kind], limit: int) -> list[Hit]:
+        """Return what has a text as a part, in any case of letters."""
         escaped = re.sub(r"([\\%_])", r"\\\1", text)
         rows = self._rows(
-            "SELECT kind, id, first || ' ' || second || ' ' || third AS whole FROM content "
-            "JOIN object ON row = content.rowid "
-            "WHERE kind IN (SELECT value FROM json_each(?)) AND whole LIKE ? ESCAPE '\\' "
-            "ORDER BY kind, id LIMIT ?",
-            *(msgspec.json.encode([*kinds]).decode(), f"%{escaped}%", limit),
+            "SELECT kind, id, whole FROM ("  # noqa: S608  # numbers and constants
+            "  SELECT rowid AS row, first || ' ' || second || ' ' || third AS whole FROM content"
+            f"  WHERE rowid >> {_KIND_BITS} IN ({_numbers(kinds)}) AND whole LIKE ? ESCAPE '\\'"
+            ") JOIN object USING (row) ORDER BY kind, id LIMIT ?",
+            *(f"%{escaped}%", limit),
         )
         return [
             Hit(Kind(kind), identifier, 0.1, "substring", _excerpt(whole, text))
@@ -266,48 +248,45 @@ class ObjectIndex:
             return self._connection.execute(statement, values).fetchall()
 
     def _refresh(self, kind: Kind) -> None:
-        known = self._known(kind)
-        changed: list[tuple[str, str, FileStamp]] = []
+        known, folder = self._known(kind), self._knowledge.folder_stamp(kind)
+        is_same_folder = folder is not None and folder == self._folders.get(kind)
+        if is_same_folder and self._knowledge.have_stamps(kind, known):
+            return
         stamps = self._knowledge.file_stamps(kind)
-        for name, stamp in stamps.items():
-            file = known.get(name)
-            if file is None or file.stamp != stamp or not file.is_settled:
-                identifier = self._knowledge.id_of(kind, name)
-                if identifier is not None:
-                    changed.append((name, identifier, stamp))
-        gone = [name for name in known if name not in stamps]
-        if not changed and not gone:
+        self._folders[kind] = folder
+        if stamps == known:
             return
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            for name in gone:
-                self._drop(known.pop(name).row)
-            for name, identifier, stamp in changed:
-                self._store(kind, name, identifier, stamp)
+            for name in known.keys() - stamps.keys():
+                self._drop(self._row(kind, name)[0])
+                del known[name]
+            for name in sorted(each for each in stamps if known.get(each) != stamps[each]):
+                identifier = self._knowledge.id_of(kind, name)
+                if identifier is None:  # a name that no object has
+                    known[name] = stamps[name]
+                else:
+                    self._store(kind, name, identifier, stamps[name])
         except BaseException:
             self._connection.execute("ROLLBACK")
-            self._files.clear()
+            self._forget()
             raise
         self._connection.execute("COMMIT")
 
-    def _known(self, kind: Kind) -> dict[str, _IndexedFile]:
-        """Return the files of a kind by name; read again if another program changed the index."""
+    def _known(self, kind: Kind) -> dict[str, FileStamp]:
+        """Return the stamps of a kind by name; read again if another program changed the index."""
         [version] = self._connection.execute("PRAGMA data_version").fetchone()
         if version != self._version:
-            self._files.clear()
+            self._forget()
             self._version = version
         if kind not in self._files:
             rows = self._connection.execute(
-                "SELECT name, row, modified, size, settled FROM object WHERE kind = ?",
-                (kind.value,),
+                "SELECT name, modified, size FROM object WHERE kind = ?", (kind.value,)
             )
-            self._files[kind] = {
-                name: _IndexedFile(row, (modified, size), bool(is_settled))
-                for name, row, modified, size, is_settled in rows
-            }
+            self._files[kind] = {name: (modified, size) for name, modified, size in rows}
         return self._files[kind]
 
-    def _drop(self, row: int) -> None:
+    def _drop(self, row: int | None) -> None:
         for statement in (
             "DELETE FROM object WHERE row = ?",
             "DELETE FROM members WHERE row = ?",
@@ -316,32 +295,32 @@ class ObjectIndex:
             self._connection.execute(statement, (row,))
 
     def _store(self, kind: Kind, name: str, identifier: str, stamp: FileStamp) -> None:
-        """Index a file; one that may have changed, but did not, only gets its time."""
+        """Index a file; one that may have changed, but did not, only gets its stamp."""
         fault, found, digest = None, None, b""
-        is_settled = time.time_ns() - stamp[0] >= RACY_NS
-        known = self._files[kind].get(name)
+        if time.time_ns() - stamp[0] < RACY_NS:
+            stamp = _UNSETTLED
+        is_known = name in self._files[kind]
+        row, known_digest = self._row(kind, name) if is_known else (None, None)
         try:
             data = self._knowledge.read_bytes(kind, identifier)
             if data is None:
                 return  # removed meanwhile
             digest = hashlib.blake2b(data, digest_size=16).digest()
-            if known is not None and self._digest(known.row) == digest:
+            if known_digest == digest:
                 self._connection.execute(
-                    "UPDATE object SET modified = ?, size = ?, settled = ? WHERE row = ?",
-                    (*stamp, is_settled, known.row),
+                    "UPDATE object SET modified = ?, size = ? WHERE row = ?", (*stamp, row)
                 )
-                self._files[kind][name] = _IndexedFile(known.row, stamp, is_settled)
+                self._files[kind][name] = stamp
                 return
             found = self._knowledge.parse(kind, identifier, data)
         except VibesError as error:
             fault = error.message
-        row = self._new_row(kind) if known is None else known.row
-        if known is not None:
+        if is_known:
             self._drop(row)
-        is_outdated = getattr(found, "status", None) in CLOSED
+        row = self._new_row(kind, is_closed=getattr(found, "status", None) in CLOSED)
         self._connection.execute(
-            "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (row, kind.value, name, identifier, *stamp, is_settled, digest, is_outdated, fault),
+            "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (row, kind.value, name, identifier, *stamp, digest, fault),
         )
         if found is not None:
             members = found.model_dump_json().encode()
@@ -351,18 +330,20 @@ class ObjectIndex:
                 "INSERT INTO content (rowid, first, second, third) VALUES (?, ?, ?, ?)",
                 (row, *self._texts(found)),
             )
-        self._files[kind][name] = _IndexedFile(row, stamp, is_settled)
+        self._files[kind][name] = stamp
 
-    def _digest(self, row: int) -> bytes | None:
-        found = self._connection.execute("SELECT digest FROM object WHERE row = ?", (row,))
-        for (digest,) in found:
-            return bytes(digest)
-        return None
+    def _row(self, kind: Kind, name: str) -> tuple[int | None, bytes | None]:
+        """Return the row of a file and the hash of its content; None if it has none."""
+        found = self._connection.execute(
+            "SELECT row, digest FROM object WHERE kind = ? AND name = ?", (kind.value, name)
+        ).fetchone()
+        return (None, None) if found is None else (int(found[0]), bytes(found[1]))
 
-    def _new_row(self, kind: Kind) -> int:
-        first, last = _row_range(kind)
+    def _new_row(self, kind: Kind, *, is_closed: bool) -> int:
+        first = (_number(kind) << _KIND_BITS) + _CLOSED_ROW * is_closed
         [highest] = self._connection.execute(
-            "SELECT max(row) FROM object WHERE row BETWEEN ? AND ?", (first, last)
+            "SELECT max(row) FROM object WHERE row BETWEEN ? AND ?",
+            (first, first + _CLOSED_ROW - 1),
         ).fetchone()
         return first if highest is None else int(highest) + 1
 
@@ -391,7 +372,12 @@ class ObjectIndex:
         _logger.info("the index is made in memory: %s", error)
         self._connection.close()
         self._connection = connect(":memory:", stems=self._stems)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Compare the files with the database before the next answer."""
         self._files.clear()
+        self._folders.clear()
 
 
 def open_index(knowledge: KnowledgeBase) -> closing[ObjectIndex]:
@@ -399,9 +385,33 @@ def open_index(knowledge: KnowledgeBase) -> closing[ObjectIndex]:
     return closing(ObjectIndex(knowledge))
 
 
-def _row_range(kind: Kind) -> tuple[int, int]:
-    number = tuple(Kind).index(kind) + 1
-    return number << _KIND_BITS, (number + 1 << _KIND_BITS) - 1
+def _number(kind: Kind) -> int:
+    return tuple(Kind).index(kind) + 1
+
+
+def _numbers(kinds: Iterable[Kind]) -> str:
+    return ", ".join(str(_number(kind)) for kind in kinds)
+
+
+def _no_snippet(_query: str, _row: int) -> str:
+    return ""
+
+
+def _by_kind(column: int | None) -> str:
+    """Return SQL for the weight of a column, which depends on the kind; None for the highest."""
+    cases = (
+        f"WHEN {_number(kind)} THEN {max(weights) if column is None else weights[column]}"
+        for kind, weights in _WEIGHTS.items()
+    )
+    return f"CASE rowid >> {_KIND_BITS} {' '.join(cases)} END"
+
+
+_RANK: Final = f"bm25(content, {', '.join(map(_by_kind, range(3)))})"
+_SCORE: Final = (
+    f"(1 - 1 / (1 + max(0, -{_RANK}) / {_by_kind(None)}))"
+    f" * iif(rowid & {_CLOSED_ROW}, {_CLOSED_FACTOR}, 1)"
+)
+"""From 0 to 1; FTS5's ranks are below 0 and have no bound."""
 
 
 def _decode(members: bytes) -> dict[str, Any]:

@@ -53,18 +53,18 @@ def capabilities(context: MethodContext, _: parameters.Parameters) -> dict[str, 
 def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
     """Return how many objects there are, and when the last one changed."""
     context.index.refresh()
-    counts = {f"{kind.value}": context.index.count(kind) for kind in _COUNTED}
-    pending = context.index.count(Kind.PENDING)
+    number = context.index.counts()
+    counts = {kind.value: number[kind] for kind in _COUNTED}
     last = last_events(context.knowledge, 1)
     return {
         "root": str(context.knowledge.path),
         "kb_dir": str(context.knowledge.path),
         "counts": counts,
         **counts,
-        "evidence": context.index.count(Kind.EVIDENCE),
-        "sessions": context.index.count(Kind.SESSION),
-        "pending": pending,
-        "pending_proposals": pending,
+        "evidence": number[Kind.EVIDENCE],
+        "sessions": number[Kind.SESSION],
+        "pending": number[Kind.PENDING],
+        "pending_proposals": number[Kind.PENDING],
         "last_audit_at": last[0].get("created_at") if last else None,
         "index_present": True,
     }

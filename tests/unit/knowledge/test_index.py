@@ -127,6 +127,63 @@ def test_two_servers_share_an_index(knowledge: KnowledgeBase) -> None:
         assert [hit.id for hit in one.search("jwt")] == ["jwt"]
 
 
+def age(knowledge: KnowledgeBase) -> None:
+    """Make files and folders as old as most are, so that their times show each change."""
+    long_ago = time.time_ns() - 3_600_000_000_000
+    for path in (*knowledge.path.rglob("*"), knowledge.path):
+        os.utime(path, ns=(long_ago, long_ago))
+
+
+def test_changes_in_old_folders_are_found(knowledge: KnowledgeBase) -> None:
+    """A file that is written in place changes its own time and not its folder's."""
+    age(knowledge)
+    with open_index(knowledge) as index:
+        index.refresh()
+        folder = knowledge.path / "claims"
+        before = folder.stat().st_mtime_ns
+        write(knowledge, Kind.CLAIM, claim("jwt", "Zebras are striped"))
+        assert folder.stat().st_mtime_ns == before
+        index.refresh()
+        assert [hit.id for hit in index.search("zebras")] == ["jwt"]
+        for moment in ("created", "removed"):
+            age(knowledge)
+            index.refresh()
+            index.refresh()
+            if moment == "created":
+                write(knowledge, Kind.CLAIM, claim("new", "Okapis are striped"))
+            else:
+                knowledge.file_of(Kind.CLAIM, "new").unlink()
+            index.refresh()
+            assert [hit.id for hit in index.search("okapis")] == ["new"] * (moment == "created")
+
+
+def test_files_that_are_no_objects_are_left_out(knowledge: KnowledgeBase) -> None:
+    (knowledge.path / "claims" / "README.md").write_text("zebras")
+    age(knowledge)
+    with open_index(knowledge) as index:
+        for _ in range(3):
+            index.refresh()
+            assert index.counts()[Kind.CLAIM] == 2
+            assert index.broken() == []
+        (knowledge.path / "claims" / "README.md").unlink()
+        index.refresh()
+        assert index.counts()[Kind.CLAIM] == 2
+
+
+def test_an_archived_claim_hides_no_better_one(knowledge: KnowledgeBase) -> None:
+    for number in range(5):
+        old = claim(f"a-{number}", "Zebras are striped", status="archived")
+        write(knowledge, Kind.CLAIM, old)
+    write(knowledge, Kind.CLAIM, claim("b", "Zebras are striped"))
+    with open_index(knowledge) as index:
+        index.refresh()
+        assert [hit.id for hit in index.search("zebras", limit=1)] == ["b"]
+        write(knowledge, Kind.CLAIM, claim("b", "Zebras are striped", status="archived"))
+        write(knowledge, Kind.CLAIM, claim("a-3", "Zebras are striped"))
+        index.refresh()
+        assert [hit.id for hit in index.search("zebras", limit=1)] == ["a-3"]
+
+
 def test_a_database_that_a_repository_ships_is_not_read(knowledge: KnowledgeBase) -> None:
     """The reference keeps its index in the project, where a clone can bring any."""
     shipped = sqlite3.connect(knowledge.path / "state.db")
