@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,7 @@ def test_from_nothing_to_a_reviewed_claim(kb: Shell) -> None:
     assert "import jwt" in kb("cite", "auth-uses-jwt")
     assert "claims     1" in kb("status")
     assert source in kb("audit", "--json")
+    assert re.search(rf"now +source.register +agent +{source[:8]}$", kb("audit"), re.MULTILINE)
     assert kb("doctor") == "0 errors, 0 warnings"
     assert json.loads(kb("list-claims", "--json"))["claims"][0]["approved_by"] == "person"
 
@@ -92,6 +94,10 @@ def test_what_is_wrong_is_said_in_one_line(kb: Shell, tmp_path: Path) -> None:
     assert "expected FILE:N" in kb("propose-claim", "--text", "x", "--lines", "auth.py", code=2)
     assert "leads out" in kb("source", "add", "/etc/hostname", code=2)
     assert "no lines L9-L9" in kb("propose-claim", "--text", "x", "--lines", "auth.py:9", code=2)
+    assert "--lines FILE:N-M" in kb("propose-claim", "--text", "x", code=2)
+    assert "vibes kb pending" in kb("approve", "nothing", code=1)
+    assert "vibes kb list-entities" in kb("read-entity", "nothing", code=2)
+    assert kb("search", "nothing") == "nothing found"
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     assert "vibes kb init" in Shell(outside)("status", code=2)

@@ -74,6 +74,16 @@ def test_edges_of_any_member_are_those_of_the_lineage(
     )
 
 
+def test_an_edge_within_a_lineage_is_printed_once(
+    valid_trail: CompleteTrail, run_vibes: RunVibes
+) -> None:
+    for identifier in valid_trail.lineage:
+        lines = run_vibes("show", identifier, cwd=valid_trail.root).lines
+        joining = [line for line in lines if "supersedes" in line]
+        assert joining
+        assert all(line.startswith("-> ") for line in joining)
+
+
 def test_an_entry_in_json(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
     key = valid_trail.prompt or ""
     shown = run_vibes("show", key[:10], "--json", cwd=valid_trail.root).json

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
+from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.kb_changes import COMMANDS
 from vibes_lsp.cli.kb_provenance import provenance
 from vibes_lsp.cli.knowledge import (
@@ -28,6 +30,7 @@ from vibes_lsp.cli.output import (
     print_styled,
     print_table,
 )
+from vibes_lsp.cli.project import now
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.json_lines import answer_lines
 from vibes_lsp.knowledge.knowledge_base import (
@@ -36,8 +39,11 @@ from vibes_lsp.knowledge.knowledge_base import (
 )
 from vibes_lsp.knowledge.method_context import Dialect
 from vibes_lsp.knowledge.methods import KnowledgeMethods
+from vibes_lsp.model.ages import short_age
+from vibes_lsp.model.timestamps import parse_timestamp
 
 _MAX_TEXT: Final = 100
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @click.group(
@@ -164,10 +170,10 @@ def pending(as_json: bool) -> None:
         print_line("nothing waits for a decision")
     else:
         print_table(
-            ("PROPOSAL", "KIND", "BY", "WHAT"),
+            ("proposal", "kind", "by", "what"),
             [
                 (
-                    escape(each["id"]),
+                    each["id"],
                     escape(each["kind"], 10),
                     escape(each["proposed_by"], 20),
                     escape(title_of(each["payload"]), _MAX_TEXT),
@@ -200,6 +206,8 @@ def search(query: str, limit: int, as_json: bool) -> None:
     if as_json:
         print_json({"hits": hits})
         return
+    if not hits:
+        print_line("nothing found")
     for hit in hits:
         snippet = hit["snippet"].replace("<mark>", "").replace("</mark>", "")
         print_styled(
@@ -240,7 +248,9 @@ def _reader(noun: str, plural: str) -> None:
     def read(identifier: str) -> None:
         found = call(f"read_{noun}", id=identifier)
         if found is None:
-            raise VibesError(f"no {noun} {escape(identifier, 60)}")
+            raise VibesError(
+                f"no {noun} {escape(identifier, 60)}", hint=f"see `vibes kb list-{plural}`"
+            )
         print_members(found)
 
     @command.command(f"list-{plural}", help=f"List the {plural}.")
@@ -277,7 +287,7 @@ def cite(claim_id: str) -> None:
 @command.command("index")
 def index() -> None:
     """Make the search index again from the files."""
-    print_line(f"indexed: {call('index_rebuild')['indexed']} objects")
+    print_line(f"indexed: {pluralize(call('index_rebuild')['indexed'], 'object', 'objects')}")
 
 
 @command.command("lint")
@@ -304,11 +314,18 @@ def audit(tail: int, as_json: bool) -> None:
     if as_json:
         print_json({"events": events})
         return
-    for event in events:
-        identifiers = " ".join(str(each) for each in event.get("object_ids") or ())
-        when, who = escape(event.get("created_at"), 19), escape(event.get("actor"), 20)
-        what = escape(event.get("event"), 24)
-        print_line(f"{when}  {what:<20} {who:<14} {escape(identifiers, _MAX_TEXT)}")
+    print_table(("age", "event", "by", "objects"), [_event_row(each) for each in events])
+
+
+def _event_row(event: dict[str, Any]) -> tuple[str, ...]:
+    moment = parse_timestamp(str(event.get("created_at")))
+    identifiers = (str(each) for each in event.get("object_ids") or ())
+    return (
+        "?" if moment is None else short_age(moment, now()),
+        escape(event.get("event"), 24),
+        escape(event.get("actor"), 20),
+        " ".join(each[:8] if _SHA256.fullmatch(each) else each for each in identifiers),
+    )
 
 
 for _each in (*COMMANDS, provenance):

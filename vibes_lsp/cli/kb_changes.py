@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.knowledge import (
     acting_user,
     call,
@@ -30,15 +31,20 @@ from vibes_lsp.knowledge.review_gate import ReviewGate
 _MAX_TEXT: Final = 100
 
 
-def _proposed(method: str, **params: Any) -> None:
+def _proposed(method: str, *, hint: str = "", **params: Any) -> None:
     """Propose, and print the id of the proposal.
+
+    Args:
+        method: The method that proposes.
+        hint: What may be done if the object would break a rule.
+        params: The parameters of the method.
 
     Raises:
         VibesError: The object would break a rule.
     """
     result = call(method, **params)
     if not result["valid"]:
-        raise VibesError(f"not proposed: {'; '.join(result['errors'])}")
+        raise VibesError(f"not proposed: {'; '.join(result['errors'])}", hint=hint)
     print_line(escape(result["proposal_id"]))
 
 
@@ -103,6 +109,7 @@ def propose_claim(
     cited: list[Any] = [*evidence, *(_lines_of(each) for each in lines)]
     _proposed(
         "propose_claim",
+        hint="" if cited else "cite lines with --lines FILE:N-M, or a source with --source ID",
         text=text,
         evidence=cited,
         type=kind,
@@ -248,7 +255,8 @@ def session_start(task: str | None, note: str | None) -> None:
 def session_end(session_id: str, note: str | None) -> None:
     """End a session."""
     result = call("session_end", session_id=session_id, note=note)
-    print_line(f"ended: {escape(result['id'])}, {result['proposals']} proposals")
+    proposals = pluralize(result["proposals"], "proposal", "proposals")
+    print_line(f"ended: {escape(result['id'])}, {proposals}")
 
 
 @click.command("crystallize")

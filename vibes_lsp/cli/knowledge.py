@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.output import (
     escape,
     print_line,
@@ -80,7 +81,8 @@ def print_findings(context: click.Context, result: dict[str, Any]) -> None:
         message = escape(each["message"], 200)
         print_styled([(f"{each['severity']}: ", style), (f"{message} [{each['code']}]", "")])
     counts = result["counts"]
-    print_line(f"{counts['error']} errors, {counts['warning']} warnings")
+    errors = pluralize(counts["error"], "error", "errors")
+    print_line(f"{errors}, {pluralize(counts['warning'], 'warning', 'warnings')}")
     if not result["ok"]:
         context.exit(1)
 

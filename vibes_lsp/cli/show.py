@@ -93,7 +93,7 @@ def _print(trail: Trail, found: LookupResult, result: Members) -> None:
         if edges["out"] or edges["in"]:
             print_line()
         _print_edges(trail, edges["out"], arrow="->", end="target")
-        _print_edges(trail, edges["in"], arrow="<-", end="source")
+        _print_edges(trail, _from_others(edges), arrow="<-", end="source")
 
 
 def _print_members(members: Members) -> None:
@@ -163,6 +163,16 @@ def _print_reasoning(trail: Trail, entry: Members) -> None:
     except BrokenBlob as error:
         body = f"({error.message})"
     print_styled([("  reasoning_text  ", "dim"), (escape(body, _MAX_TEXT), "")])
+
+
+def _from_others(edges: Members) -> list[JsonValue]:
+    """Return the edges to an annotation; those between its own records lead from it as well."""
+    into, out = edges["in"], edges["out"]
+    return [
+        each
+        for each in (into if isinstance(into, list) else [])
+        if not isinstance(out, list) or each not in out
+    ]
 
 
 def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> None:

@@ -362,7 +362,7 @@ class ReviewGate:
             return _decision(decided)
         pending = self._knowledge.read(Kind.PENDING, proposal_id)
         if not isinstance(pending, Proposal):
-            raise UnknownId(f"no proposal {proposal_id}")
+            raise UnknownId(f"no proposal {proposal_id}", hint="see `vibes kb pending`")
         if pending.status != "pending":
             raise DecidedOtherwise(f"proposal {proposal_id} is {pending.status}")
         return pending
