@@ -7,12 +7,15 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.logs import logs
+from tests.properties.test_log_follower import append_equal_keys
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.lineages import all_facts
+from vibes_lsp.index import log_columns
 from vibes_lsp.index.lineage_commits import recorded_commit
 from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.log_columns import LogLineKind
@@ -50,9 +53,11 @@ def test_facts_of_lineages_are_those_of_the_whole_lineages(log: bytes) -> None:
     assert facts.first_uncommitted == (uncommitted[0].rank if uncommitted else None)
 
 
-@given(logs())
-def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+@given(logs(), st.booleans())
+def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes, same_keys: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        if same_keys:  # as crafted ids have them
+            patch.setattr(log_columns, "append_id_keys", append_equal_keys)
         audit = Path(folder) / ".ai-audit"
         audit.mkdir()
         (audit / "annotations.jsonl").write_bytes(log)
@@ -64,6 +69,9 @@ def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes) -> None:
     assert (edits.lineages, edits.current) == (len(lineages), len(current))
     assert edits.files == {each.current.text("file_path") or "" for each in current}
     assert edits.actions == Counter(each.action or "unknown" for each in current)
+    assert edits.levels == Counter(
+        each.current.text("assurance_level") or "unknown" for each in current
+    )
 
 
 @given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1), max_size=30))

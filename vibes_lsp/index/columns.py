@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress, islice
 from typing import Final
 
 from typing_extensions import override
 
+from vibes_lsp.index.id_keys import append_id_keys, id_key
 from vibes_lsp.index.saved_columns import (
     SavedColumn,
     SavedFile,
@@ -269,6 +270,40 @@ class _Numbers(dict[str | None, int]):
             number = self._names.add(key) if found is None else found
         self[key] = number
         return number
+
+
+class NamedEntries:
+    """Which annotations name entries of one type.
+
+    Attributes:
+        lines: The lines of annotations that name one.
+        keys: Parallel to it, the keys of the entries' ids.
+        links: Finds these by key.
+    """
+
+    def __init__(self, lines: Column, keys: Column, saved: SavedLinks | None) -> None:
+        self.lines, self.keys = lines, keys
+        self.links = Links(keys, saved)
+
+    def extend(self, lines: Iterable[int], named: Sequence[str | None]) -> None:
+        """Append the entry that each of some lines names."""
+        if any(named):
+            self.lines.added.extend(compress(lines, named))
+            append_id_keys(self.keys.added, list(filter(None, named)))
+
+    def last_lines(self, identifier: str, limit: int) -> list[int]:
+        """Return the last lines that name an entry, in order, and perhaps another one."""
+        last = list(islice(self.links.newest_first(id_key(identifier)), limit))
+        return [self.lines[index] for index in reversed(last)]
+
+    def to_save(self, name: str) -> Parts:
+        """Return all columns."""
+        bits = group_bits(len(self.keys))
+        return {
+            f"{name} lines": self.lines.parts(),
+            f"{name} keys": self.keys.parts(),
+            **self.links.to_save(name, 1 << bits, 64 - bits),
+        }
 
 
 class LinesByName(Mapping[str, Sequence[int]]):

