@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
+from vibes_lsp.model.config_schema import config_schema
 from vibes_lsp.model.schemas import ManifestFrame, Record
 
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -14,10 +14,8 @@ _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schema of each file by the schema's own file name; of the log, that of one line."""
-    config = TypeAdapter(Config).json_schema()
-    config["required"] = list(REQUIRED_MEMBERS)  # readers fall back on defaults, writers must say
     return {
-        "config.schema.json": _framed("config.json", config),
+        "config.schema.json": _framed("config.json", config_schema()),
         "manifest.schema.json": _framed("manifest.json", TypeAdapter(ManifestFrame).json_schema()),
         "record.schema.json": _framed(
             "one line of annotations.jsonl", TypeAdapter(Record).json_schema()

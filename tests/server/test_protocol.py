@@ -366,6 +366,8 @@ class TestClients:
 
         options = registered("textDocument/completion")
         assert {"pattern": "**/.vouch/**"} in options["documentSelector"]
+        options = registered("textDocument/completion")
+        assert options["documentSelector"] == [{"pattern": "**/.ai-audit/config.json"}]
         settings = {"vibes": {"inlayHints": {"enable": True}}}
         wire.notify("workspace/didChangeConfiguration", {"settings": settings})
         assert registered("textDocument/inlayHint")["resolveProvider"] is True

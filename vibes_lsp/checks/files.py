@@ -15,6 +15,7 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.json_positions import find_character, find_member
 from vibes_lsp.model.members import text
 from vibes_lsp.model.validation import Problem
+from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.initialise import IGNORE_LINES, REQUIRED_ATTRIBUTES, missing_attributes
 from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys
 from vibes_lsp.store.manifest_format import check_strict
@@ -25,7 +26,16 @@ _EXPECTED: Final = {"standard": repr(STANDARD), "version": "a string such as '1.
 
 def check_config(context: CheckContext) -> Iterator[Finding]:
     """Yield findings about `config.json`."""
-    config, name = context.config, context.config_name
+    yield from config_findings(context.config, context.config_name)
+
+
+def config_findings(config: LoadedConfig, name: str) -> Iterator[Finding]:
+    """Yield findings about a policy, which may be a text that is being edited.
+
+    Args:
+        config: The policy.
+        name: The path of its file, relative to the project.
+    """
     if not config.present:
         yield Finding(catalogue.CONFIG_MISSING, "config.json is missing", name)
     elif config.problem is not None:

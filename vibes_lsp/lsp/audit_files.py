@@ -86,17 +86,23 @@ def found_by_id(trail: Trail, identifier: str) -> LookupResult | None:
         return None
 
 
+def owned_audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
+    """Return the project and the name of an audit file, read or not; None for other documents."""
+    owner = ls.projects.owner(uri)
+    if owner is None:
+        return None
+    folder, _, name = owner[1].rpartition("/")
+    return (owner[0], name) if folder == owner[0].directory.path.name else None
+
+
 def audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
     """Return the project and the name of an audit file; None for other documents.
 
     Raises:
         StillReading: The trail is being read for the first time.
     """
-    owner = ls.projects.owner(uri)
-    if owner is None:
-        return None
-    folder, _, name = owner[1].rpartition("/")
-    return (owner[0].read(), name) if folder == owner[0].directory.path.name else None
+    found = owned_audit_file(ls, uri)
+    return None if found is None else (found[0].read(), found[1])
 
 
 def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosition | None:

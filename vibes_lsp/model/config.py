@@ -69,8 +69,13 @@ ModelPattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_len
 class ReviewRule(StrictModel):
     """A condition over signals and the action it requires (RFC 10.4.6, R20)."""
 
-    condition: NonEmpty
-    action: LaxRuleAction
+    condition: NonEmpty = Field(
+        description="an expression over signals, such as `scope_lines > 200 AND action_type ="
+        " 'create'`: AND, OR, NOT, IN, comparisons, numbers and quoted strings"
+    )
+    action: LaxRuleAction = Field(
+        description="what the gate does with an edit for which the condition holds"
+    )
 
 
 class Baselines(StrictModel):
@@ -87,12 +92,35 @@ class Baselines(StrictModel):
 class RiskScoring(StrictModel):
     """How PRISM computes risk in this project (RFC 10.4.6); off when absent or disabled (R27)."""
 
-    enabled: bool = False
-    algorithm: NonEmpty = "weighted_average"
-    weights: dict[SignalName, Weight] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
-    thresholds: dict[LaxBand, Fraction] = Field(default_factory=lambda: dict(DEFAULT_THRESHOLDS))
-    review_rules: list[ReviewRule] = Field(default_factory=list)
-    baselines: Baselines = Field(default_factory=Baselines)
+    enabled: bool = Field(
+        default=False, description="whether risks are computed, stored with records, and gated"
+    )
+    algorithm: NonEmpty = Field(
+        default="weighted_average",
+        description="how signals become a score; of an unknown algorithm only stored scores show",
+    )
+    weights: dict[SignalName, Weight] = Field(
+        default_factory=lambda: dict(DEFAULT_WEIGHTS),
+        description="how much each signal counts; a signal without a weight counts nothing",
+        json_schema_extra={
+            "default": dict(DEFAULT_WEIGHTS),
+            "propertyNames": {"anyOf": [{"enum": list(Signal)}, {"pattern": ".:."}]},
+        },
+    )
+    thresholds: dict[LaxBand, Fraction] = Field(
+        default_factory=lambda: dict(DEFAULT_THRESHOLDS),
+        description="the lowest score of each band; they ascend from low to critical",
+        json_schema_extra={
+            "default": {str(band): bound for band, bound in DEFAULT_THRESHOLDS.items()}
+        },
+    )
+    review_rules: list[ReviewRule] = Field(
+        default_factory=list, description="what the gate requires besides the bands"
+    )
+    baselines: Baselines = Field(
+        default_factory=Baselines,
+        description="the quantities that count as 1.0, for signals without an upper bound",
+    )
     capability_tiers: dict[ModelPattern, LaxTier] = Field(
         default_factory=dict, description="model tiers by name pattern (R22)"
     )
@@ -112,7 +140,11 @@ class RiskScoring(StrictModel):
 class Backfill(StrictModel):
     """How commit hashes get into the log (R4)."""
 
-    when: LaxBackfillWhen = BackfillWhen.NEXT_COMMIT
+    when: LaxBackfillWhen = Field(
+        default=BackfillWhen.NEXT_COMMIT,
+        description="`next-commit`: with the commit after; `landed`: once the default branch has"
+        " the commit; `manual`: by `vibes backfill` only",
+    )
 
 
 def _check_enabled(value: bool) -> bool:  # noqa: FBT001  # pydantic passes the value alone
@@ -144,19 +176,21 @@ AllowedText: TypeAlias = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
 class Redaction(StrictModel):
-    """Texts to mask besides known secrets, and texts to keep; masking cannot be turned off.
-
-    Attributes:
-        enabled: Always true.
-        mask: Texts to mask; `*` matches any characters but white space.
-        allow: Exact texts that look like secrets but are not; only matches inside them stay.
-    """
+    """Texts to mask besides known secrets, and texts to keep; masking cannot be turned off."""
 
     enabled: Annotated[
         bool, AfterValidator(_check_enabled), Field(json_schema_extra={"const": True})
-    ] = True
-    mask: list[MaskPattern] = Field(default_factory=list, max_length=100)
-    allow: list[AllowedText] = Field(default_factory=list, max_length=1_000)
+    ] = Field(default=True, description="always true: a project cannot turn masking off")
+    mask: list[MaskPattern] = Field(
+        default_factory=list,
+        max_length=100,
+        description="texts to mask; `*` matches any characters but white space",
+    )
+    allow: list[AllowedText] = Field(
+        default_factory=list,
+        max_length=1_000,
+        description="exact texts that look like secrets but are not; only matches inside them stay",
+    )
 
 
 ExcludePattern: TypeAlias = Annotated[str, StringConstraints(max_length=MAX_PATTERN)]
@@ -165,18 +199,44 @@ ExcludePattern: TypeAlias = Annotated[str, StringConstraints(max_length=MAX_PATT
 class Config(StrictModel):
     """A project's policy for its audit trail."""
 
-    standard: Literal["VIBES"] = "VIBES"
-    standard_version: str = "1.0"
-    assurance_level: LaxLevel = AssuranceLevel.MEDIUM
-    project_name: str = ""
-    tracked_extensions: list[str] | None = None
-    exclude_patterns: list[ExcludePattern] = Field(default_factory=list)
-    compress_reasoning_threshold_bytes: Bytes = COMPRESS_THRESHOLD
-    external_blob_threshold_bytes: Bytes = BLOB_THRESHOLD
-    durability: Literal["normal", "full"] = "normal"
-    redaction: Redaction = Field(default_factory=Redaction)
-    risk_scoring: RiskScoring | None = None
-    backfill: Backfill = Field(default_factory=Backfill)
+    standard: Literal["VIBES"] = Field(default="VIBES", description="always VIBES")
+    standard_version: str = Field(
+        default="1.0", description="the version of the standard that the trail is written to"
+    )
+    assurance_level: LaxLevel = Field(
+        default=AssuranceLevel.MEDIUM,
+        description="how much is recorded: `low` tool and model, `medium` also prompts and"
+        " commands, `high` also reasoning and decisions",
+    )
+    project_name: str = Field(default="", description="the name of the project in reports")
+    tracked_extensions: list[str] | None = Field(
+        default=None, description='endings of the files to record, such as ".py"; by default all'
+    )
+    exclude_patterns: list[ExcludePattern] = Field(
+        default_factory=list, description="files that are not recorded, as in .gitignore"
+    )
+    compress_reasoning_threshold_bytes: Bytes = Field(
+        default=COMPRESS_THRESHOLD,
+        description="bytes of reasoning above which it is stored compressed",
+    )
+    external_blob_threshold_bytes: Bytes = Field(
+        default=BLOB_THRESHOLD,
+        description="bytes of reasoning above which it is stored in a file of its own",
+    )
+    durability: Literal["normal", "full"] = Field(
+        default="normal",
+        description="`full` flushes every record to the disk at once, `normal` when idle, at a"
+        " commit and at the end of a session; neither loses records when a program is killed",
+    )
+    redaction: Redaction = Field(
+        default_factory=Redaction, description="which texts are masked before they are recorded"
+    )
+    risk_scoring: RiskScoring | None = Field(
+        default=None, description="how PRISM computes risk; without it there are no risks"
+    )
+    backfill: Backfill = Field(
+        default_factory=Backfill, description="when commits are written into the log"
+    )
 
 
 REQUIRED_MEMBERS: Final = ("standard", "standard_version", "assurance_level", "project_name")

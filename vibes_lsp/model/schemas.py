@@ -58,7 +58,14 @@ Digest: TypeAlias = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
 CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=COMMIT_HASH_PATTERN)]
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 Number: TypeAlias = int | float
-Fraction: TypeAlias = Annotated[Number, Field(ge=0, le=1)]
+
+
+def _name_bounds(schema: dict[str, Any]) -> None:
+    """Call the bounds of a union of numbers as JSON Schema does; pydantic uses its own words."""
+    schema["minimum"], schema["maximum"] = schema.pop("ge"), schema.pop("le")
+
+
+Fraction: TypeAlias = Annotated[Number, Field(ge=0, le=1, json_schema_extra=_name_bounds)]
 LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
 
 # Strict mode rejects strings where an enum is expected; these accept its values and nothing else.

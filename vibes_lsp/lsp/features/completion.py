@@ -1,4 +1,4 @@
-"""Completion: ids and words of vocabularies in pages and files of a knowledge base.
+"""Completion: ids and words of a knowledge base in its files, members and values in `config.json`.
 
 A client that can limit a provider to some files asks for those only: in code, each key would cost
 it a request that is always answered with nothing.
@@ -10,14 +10,25 @@ from typing import Final
 
 from lsprotocol import types
 
+from vibes_lsp.lsp.config_file import complete_config
 from vibes_lsp.lsp.knowledge_navigation import complete_ids
 from vibes_lsp.lsp.server import Server
 
-_TRIGGERS: Final = ["["]
-_SELECTOR: Final = [
-    types.TextDocumentFilterPattern(pattern="**/.vouch/**"),
-    types.TextDocumentFilterPattern(pattern="**/*.{md,markdown}"),
-]
+_REGISTRATIONS: Final = {
+    "knowledge": types.CompletionRegistrationOptions(
+        document_selector=[
+            types.TextDocumentFilterPattern(pattern="**/.vouch/**"),
+            types.TextDocumentFilterPattern(pattern="**/*.{md,markdown}"),
+        ],
+        trigger_characters=["["],
+    ),
+    "config": types.CompletionRegistrationOptions(
+        document_selector=[types.TextDocumentFilterPattern(pattern="**/.ai-audit/config.json")],
+        trigger_characters=['"'],
+    ),
+}
+"""Each has its own trigger characters: in a page, a quotation mark begins nothing."""
+_TRIGGERS: Final = ["[", '"']
 
 
 def declare(ls: Server) -> None:
@@ -31,10 +42,9 @@ async def offer(ls: Server) -> None:
     if not _can_be_limited(ls):
         return
     _register(ls)
-    options = types.CompletionRegistrationOptions(
-        document_selector=_SELECTOR, trigger_characters=_TRIGGERS
-    )
-    await ls.offer(types.TEXT_DOCUMENT_COMPLETION, options)
+    for name, options in _REGISTRATIONS.items():
+        method = types.TEXT_DOCUMENT_COMPLETION
+        await ls.offer(method, options, f"{method}-{name}")
 
 
 def _can_be_limited(ls: Server) -> bool:
@@ -46,4 +56,6 @@ def _can_be_limited(ls: Server) -> bool:
 def _register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(_TRIGGERS))
     async def complete(ls: Server, params: types.CompletionParams) -> types.CompletionList | None:
-        return await complete_ids(ls, params.text_document.uri, params.position)
+        uri, position = params.text_document.uri, params.position
+        found = complete_config(ls, uri, position)
+        return await complete_ids(ls, uri, position) if found is None else found

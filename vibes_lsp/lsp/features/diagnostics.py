@@ -21,6 +21,7 @@ from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.conversion import Encoding, to_column
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
@@ -160,13 +161,18 @@ async def _trail_diagnostics(
     project, path = owner
     if path.split("/")[0] != project.directory.path.name:
         return []
+    config = config_document(ls, uri)
+    if config is not None:
+        found, lines = findings_in_config(config, path)
+        faults = (_finding(each, lines, ls.documents.encoding) for each in found[:_MAX_FINDINGS])
+        return [*_attestation_faults(ls, uri), *faults]
     async with ls.checking:
         if not is_wanted():
             return []
-        found = await asyncio.get_running_loop().run_in_executor(
+        problems = await asyncio.get_running_loop().run_in_executor(
             ls.thread_pool, _findings, project.directory, path, ls.documents.encoding
         )
-    return _attestation_faults(ls, uri) + found
+    return _attestation_faults(ls, uri) + problems
 
 
 def _attestation_faults(ls: Server, uri: str) -> list[types.Diagnostic]:

@@ -14,6 +14,7 @@ from lsprotocol import types
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.audit_files import audit_position
+from vibes_lsp.lsp.config_file import hover_in_config
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
 from vibes_lsp.lsp.knowledge_texts import hover_text
@@ -81,8 +82,12 @@ def _with_claims(
 
 
 def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover | None:
-    """Return what an id names, else the report on the attestation, else what the record is."""
-    found, kind = audit_position(ls, uri, position), _markup_kind(ls)
+    """Return what an id or a member of the policy is, else the report on the attestation."""
+    kind = _markup_kind(ls)
+    member = hover_in_config(ls, uri, position, Markup(kind))
+    if member is not None:
+        return member
+    found = audit_position(ls, uri, position)
     report = _attestation_hover(ls, uri, position.line)
     if found is None or (found.named is None and report is not None):
         return report

@@ -1,0 +1,158 @@
+"""`config.json` while it is edited: completion and hover from its schema, findings in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from lsprotocol import types
+
+from vibes_lsp.checks.files import config_findings
+from vibes_lsp.checks.finding import Finding
+from vibes_lsp.lsp.audit_files import owned_audit_file
+from vibes_lsp.lsp.conversion import to_characters, to_column
+from vibes_lsp.lsp.documents import Document
+from vibes_lsp.lsp.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.store.config import parse_config
+
+if TYPE_CHECKING:
+    from vibes_lsp.model.config_schema import ConfigSuggestion, SchemaNode
+
+_MAX_TEXT: Final = 1 << 20
+"""Characters of the largest text in which a place is looked for: each is read from its start."""
+_MAX_VALUE: Final = 300
+_SPECIAL: Final = re.compile(r"[\\$}]")
+"""What means something in a snippet."""
+
+
+def config_document(ls: Server, uri: str) -> Document | None:
+    """Return the policy of a trail, if that is an open document; None for other documents."""
+    if not uri.endswith("/config.json"):
+        return None
+    found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+    is_config = found is not None and found[1] == found[0].directory.config.name
+    return document if is_config else None
+
+
+def findings_in_config(document: Document, name: str) -> tuple[list[Finding], list[str]]:
+    """Return what is wrong with the text of an open policy, and its lines.
+
+    Args:
+        document: The document.
+        name: Its path, relative to the project.
+    """
+    lines = document.content.split("\n")
+    return list(
+        config_findings(parse_config(document.content.encode("utf-8", "surrogatepass")), name)
+    ), lines
+
+
+def complete_config(ls: Server, uri: str, position: types.Position) -> types.CompletionList | None:
+    """Return the members and values that can be written at a place; None for other documents."""
+    document = config_document(ls, uri)
+    if document is None:
+        return None
+    from vibes_lsp.model.config_schema import suggestions_at  # noqa: PLC0415  # loads pydantic
+
+    source, line, before = _source(document, position)
+    if len(source) > _MAX_TEXT:
+        return types.CompletionList(is_incomplete=False, items=[])
+    cursor, found = suggestions_at(source, before + len(_head(ls, line, position)))
+    start, end = (
+        types.Position(position.line, to_column(line, at - before, ls.documents.encoding))
+        for at in (cursor.start, cursor.end)
+    )
+    is_quoted = source.startswith('"', cursor.start) and cursor.end > cursor.start
+    items = [
+        _item(ls, each, types.Range(start, end), number, is_quoted=is_quoted)
+        for number, each in enumerate(found)
+    ]
+    return types.CompletionList(is_incomplete=False, items=items)
+
+
+def _item(
+    ls: Server, found: ConfigSuggestion, replaced: types.Range, number: int, *, is_quoted: bool
+) -> types.CompletionItem:
+    is_snippet = found.is_member and _accepts_snippets(ls) and bool(found.before.endswith(" "))
+    value = _as_snippet(found.value) if is_snippet else found.value
+    bare = found.label.strip('"')
+    return types.CompletionItem(
+        found.label,
+        kind=types.CompletionItemKind.Property
+        if found.is_member
+        else types.CompletionItemKind.EnumMember,
+        detail=_facts(found.node) if found.is_member else None,
+        documentation=found.node.description or None,
+        sort_text=f"{number:04}",
+        filter_text=f'"{bare}"' if is_quoted else bare,
+        insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
+        text_edit=types.TextEdit(replaced, f"{found.before}{value}{found.after}"),
+    )
+
+
+def _as_snippet(value: str) -> str:
+    """Return a value as a placeholder: what is between its quotes or brackets."""
+    edges = (value[:1], value[-1:]) if value[:1] in set('"[{') and len(value) > 1 else ("", "")
+    inner = value[len(edges[0]) : len(value) - len(edges[1])]
+    escaped = _SPECIAL.sub(r"\\\g<0>", inner)
+    return f"{edges[0]}${{1:{escaped}}}{edges[1]}"
+
+
+def hover_in_config(
+    ls: Server, uri: str, position: types.Position, markup: Markup
+) -> types.Hover | None:
+    """Return what a member of a policy is for; None elsewhere."""
+    document = config_document(ls, uri)
+    if document is None:
+        return None
+    from vibes_lsp.model.config_schema import node_at  # noqa: PLC0415  # loads pydantic
+    from vibes_lsp.model.json_cursor import cursor_at  # noqa: PLC0415
+
+    source, line, before = _source(document, position)
+    if len(source) > _MAX_TEXT:
+        return None
+    cursor = cursor_at(source, before + len(_head(ls, line, position)) + 1)  # within what follows
+    node = node_at(cursor.path) if cursor.end > cursor.start else None
+    if node is None or not cursor.path:
+        return None
+    span = types.Range(
+        *(
+            types.Position(position.line, to_column(line, at - before, ls.documents.encoding))
+            for at in (cursor.start, cursor.end)
+        )
+    )
+    path = markup.quote(".".join(cursor.path), _MAX_VALUE)
+    values = ", ".join(markup.quote(each, _MAX_VALUE) for each in node.values)
+    parts = [
+        SEPARATOR.join(filter(None, (path, _facts(node)))),
+        node.description,
+        f"One of {values}" if len(node.values) > 1 else "",
+    ]
+    content = markup.paragraph_end.join(each for each in parts if each)
+    return types.Hover(types.MarkupContent(markup.kind, content), span)
+
+
+def _facts(node: SchemaNode) -> str:
+    default = "" if node.default is None else f"default {node.default}"[:_MAX_VALUE]
+    required = "required" if node.is_required else ""
+    return SEPARATOR.join(filter(None, (node.type, default, required)))
+
+
+def _source(document: Document, position: types.Position) -> tuple[str, str, int]:
+    """Return a text with line feeds only, the line of a position, and its offset."""
+    lines: Sequence[str] = [*document.lines(1, document.length), ""]
+    number = min(position.line, len(lines) - 1)
+    return "\n".join(lines), lines[number], sum(len(each) + 1 for each in lines[:number])
+
+
+def _head(ls: Server, line: str, position: types.Position) -> str:
+    return line[: to_characters(line, position.character, ls.documents.encoding)]
+
+
+def _accepts_snippets(ls: Server) -> bool:
+    document = ls.client_capabilities.text_document
+    completion = document.completion if document is not None else None
+    item = completion.completion_item if completion is not None else None
+    return item is not None and bool(item.snippet_support)
