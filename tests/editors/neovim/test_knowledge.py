@@ -22,8 +22,11 @@ COUNTS: Final = """
 
 @pytest.fixture
 def kb(tmp_path: Path) -> KnowledgeFiles:
-    """A knowledge base in a project without a trail, with the story in `a.py`."""
-    files = KnowledgeFiles(tmp_path / "known")
+    """A knowledge base in a project without a trail, with the story in `a.py`.
+
+    Editors write the URI of its folder with parentheses, the server with their codes.
+    """
+    files = KnowledgeFiles(tmp_path / "known (1)")
     (files.project / "a.py").write_text(STORY, encoding="utf-8")
     return files
 

@@ -83,13 +83,18 @@ function M.counts(bufnr)
   return counts[bufnr]
 end
 
+-- Returns a path with slashes. URIs are not compared: characters such as parentheses may be encoded in them, or not.
+local function normalize(path)
+  return vim.fs.normalize(path, { expand_env = false })
+end
+
 --- Requests the counts again, after a change in the knowledge base of a project.
 ---@param project string its URI
 function M.refresh(project)
-  local folder = project:gsub('/*$', '/')
+  local folder = normalize(vim.uri_to_fname(project)):gsub('/*$', '/')
   for _, client in ipairs(vim.lsp.get_clients({ name = server.name })) do
     for bufnr in pairs(client.attached_buffers) do
-      if vim.startswith(vim.uri_from_bufnr(bufnr), folder) then
+      if vim.startswith(normalize(vim.api.nvim_buf_get_name(bufnr)), folder) then
         request_counts(bufnr)
       end
     end

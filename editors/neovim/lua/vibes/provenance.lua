@@ -34,6 +34,11 @@ function request(bufnr)
   if not buffers[bufnr] or not vim.api.nvim_buf_is_loaded(bufnr) then
     return
   end
+  if not server.has_trail(bufnr) then -- only a knowledge base
+    buffers[bufnr].response = nil
+    notify_listeners(bufnr)
+    return
+  end
   local tick = vim.api.nvim_buf_get_changedtick(bufnr)
   local params = { textDocument = { uri = vim.uri_from_bufnr(bufnr) }, lines = true }
   server.request(bufnr, 'vibes/provenance', params, function(err, response)
