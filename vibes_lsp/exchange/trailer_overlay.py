@@ -6,20 +6,22 @@ is no annotation, and counts nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.anchors.line_map import LineMap
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.agent_trailers import AgentTrailer, read_agent_trailers
-from vibes_lsp.history.blame import blame_file
+from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 
 _MAX_KEPT: Final = 64
 """Files whose trailers are kept."""
+_MAX_COMMITS: Final = 1 << 16
+"""Commits whose trailers are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,55 +72,53 @@ class TrailerOverlay:
 
     def __init__(self, locator: ProjectLocator) -> None:
         self._locator = locator
-        self._head: str | None = None
         self._repository: Repository | None = None
-        self._trailers: dict[str, AgentTrailer] = {}
-        self._files: dict[str, FileTrailers | None] = {}
+        self._trailers: dict[str, AgentTrailer | None] = {}
+        self._files: dict[str, tuple[Sequence[Version], FileTrailers | None]] = {}
 
     def of(self, paths: Collection[str]) -> dict[str, FileTrailers]:
         """Return the trailers of files; files without any are left out."""
-        if not self._refresh():
+        repository = self._locator.repository
+        if repository is None:
             return {}
-        found = {path: self._of_file(path) for path in paths}
+        if repository != self._repository:
+            self._repository, self._trailers, self._files = repository, {}, {}
+        found = {path: self._of_file(repository, path) for path in paths}
         return {path: each for path, each in found.items() if each is not None}
 
-    def _refresh(self) -> bool:
-        """Read the trailers of new commits; return whether there are any."""
-        repository, head = self._locator.repository, self._locator.head()
-        if repository is None or head is None:
-            return False
-        if (repository, head) != (self._repository, self._head):
-            known = self._head if repository == self._repository else None
-            is_later = known is not None and repository.is_ancestor(known, head)
-            new = read_agent_trailers(repository, head, known if is_later else None)
-            self._repository, self._head = repository, head
-            self._trailers = {**(self._trailers if is_later else {}), **(new or {})}
-            self._files = {}
-        return bool(self._trailers)
-
-    def _of_file(self, path: str) -> FileTrailers | None:
-        if path not in self._files:
+    def _of_file(self, repository: Repository, path: str) -> FileTrailers | None:
+        versions = self._locator.file_versions(path)
+        known = self._files.pop(path, None)
+        if known is None or known[0] != versions:
             while len(self._files) >= _MAX_KEPT:
                 del self._files[next(iter(self._files))]
-            self._files[path] = self._blame(path)
-        return self._files[path]
+            known = versions, self._blame(repository, path, versions)
+        self._files[path] = known
+        return known[1]
 
-    def _blame(self, path: str) -> FileTrailers | None:
-        moments = [
-            each.moment
-            for each in self._locator.file_versions(path)
-            if each.commit in self._trailers
-        ]
-        if not moments or self._repository is None or self._head is None:
-            return None
-        name = self._repository.prefix_of(self._locator.trail.directory.project) + path
-        blame = blame_file(self._repository, name, self._head, min(moments))
-        text = next((text for _, text in self._locator.versions_of(path)), None)
+    def _blame(
+        self, repository: Repository, path: str, versions: Sequence[Version]
+    ) -> FileTrailers | None:
+        trailers = self._read(repository, [each.commit for each in versions])
+        moments = [each.moment for each in versions if each.commit in trailers]
+        blame = self._locator.blame(path, min(moments)) if moments else None
+        text = next((text for _, text in self._locator.versions_of(path)), None) if blame else None
         if blame is None or text is None:
             return None
         lines = {
             number: trailer
-            for number, line in enumerate(blame.lines(), 1)
-            if (trailer := self._trailers.get(line.commit)) is not None
+            for number, line in enumerate(blame, 1)
+            if (trailer := trailers.get(line.commit)) is not None
         }
         return FileTrailers(text, lines) if lines else None
+
+    def _read(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, AgentTrailer]:
+        """Return the trailers of those commits that have one; each commit is read once."""
+        known = self._trailers
+        new = [commit for commit in commits if commit not in known]
+        found = read_agent_trailers(repository, new) if new else {}
+        if found is not None:
+            if len(known) > _MAX_COMMITS:
+                known.clear()
+            known.update({commit: found.get(commit) for commit in new})
+        return {commit: each for commit in commits if (each := known.get(commit)) is not None}

@@ -6,12 +6,12 @@ A trailer is as untrusted as the rest of a message, and says nothing about singl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import git_lines
+from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.members import Members
 
@@ -43,7 +43,6 @@ _ADDRESSES: Final = (
 )
 _WORD: Final = re.compile(r"[a-z]+")
 _MARK: Final = b"\x01"
-_SECONDS: Final = 20.0
 _MAX_TRAILER: Final = 200
 
 
@@ -67,14 +66,13 @@ class AgentTrailer:
 
 
 def read_agent_trailers(
-    repository: Repository, head: str, known: str | None = None
+    repository: Repository, commits: Sequence[str]
 ) -> dict[str, AgentTrailer] | None:
     """Return the trailers that name an agent, by commit; None if git fails or is too slow.
 
     Args:
         repository: The repository.
-        head: Its commit and its ancestors are read.
-        known: A commit whose ancestors are left out.
+        commits: Their full hashes; their ancestors are not read.
     """
     keys = "|".join(_KEYS)
     arguments = (
@@ -86,24 +84,26 @@ def read_agent_trailers(
         "--regexp-ignore-case",
         f"--grep=^({keys}):.*({'|'.join(_AGENTS)})",
         "--format=%x01%H%n%(trailers:only,unfold)",
-        head,
-        *(() if known is None else (f"^{known}",)),
+        "--no-walk=unsorted",
+        "--stdin",
         "--",
     )
-    found: dict[str, AgentTrailer] = {}
-    commit = ""
+    if not commits:
+        return {}
     try:
-        with git_lines(repository.root, *arguments, seconds=_SECONDS) as lines:
-            for line in lines:
-                if line.startswith(_MARK):
-                    commit = line[1:].strip().decode("ascii", "replace")
-                elif commit not in found:
-                    trailer = line.decode("utf-8", "replace").strip()[:_MAX_TRAILER]
-                    agent = agent_in_trailer(trailer)
-                    if agent is not None:
-                        found[commit] = AgentTrailer(commit, agent, trailer)
+        lines = run_git(repository.root, *arguments, stdin="\n".join(commits).encode()).split(b"\n")
     except HistoryUnavailable:
         return None
+    found: dict[str, AgentTrailer] = {}
+    commit = ""
+    for line in lines:
+        if line.startswith(_MARK):
+            commit = line[1:].strip().decode("ascii", "replace")
+        elif commit not in found:
+            trailer = line.decode("utf-8", "replace").strip()[:_MAX_TRAILER]
+            agent = agent_in_trailer(trailer)
+            if agent is not None:
+                found[commit] = AgentTrailer(commit, agent, trailer)
     return found
 
 

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_versions import file_changes
+from vibes_lsp.history.file_versions import FileChange
+from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.log_additions import added_record_ids
+from vibes_lsp.history.log_additions import ids_by_commit
 from vibes_lsp.history.repository import Repository, read_shallow_file
 from vibes_lsp.model.paths import can_be_in_project, normal_path
+
+_MAX_SAVED_IDS: Final = 50_000
+"""Records whose commits are saved, in 3 MB."""
 
 
 class CommitMethod(StrEnum):
@@ -67,6 +72,7 @@ class CommitResolver:
         since: datetime | None = None,
         head: Callable[[], str | None] | None = None,
         cache: GitCache | None = None,
+        walks: FileWalks | None = None,
     ) -> None:
         """Create a resolver; git runs on the first request.
 
@@ -77,6 +83,7 @@ class CommitResolver:
             since: Consider only commits from then on: faster, for recent records.
             head: Returns the commit of HEAD; by default it is read from git each time.
             cache: What git answered earlier commands; not together with `since`.
+            walks: What others read of the files' history, in the same thread; not with `since`.
         """
         self.repository = repository
         self._project = project
@@ -86,12 +93,11 @@ class CommitResolver:
         self._head = ""
         self._shallow_file: Path | None = None
         self._boundary: frozenset[str] = frozenset()
-        self._ranks: dict[str, int] | None = None
         self._reachability: dict[tuple[str, str], bool] = {}
-        self._since = () if since is None else (f"--since={int(since.timestamp())}",)
-        self._cache = cache
-        self._log_additions = _LogAdditions(self._since, cache)
-        self._file_commits = _FileCommits(self._since, cache)
+        since_options = () if since is None else (f"--since={int(since.timestamp())}",)
+        self._cache = None if since_options else cache
+        self._walks = walks or FileWalks(repository, self._cache, since=since_options)
+        self._log_additions = _LogAdditions(repository, log, self._cache)
 
     def by_log(self, record_ids: Iterable[str]) -> dict[str, ResolvedCommit]:
         """Return, for record ids, the oldest ancestor of HEAD whose log has the record (R4).
@@ -106,25 +112,15 @@ class CommitResolver:
         with self._lock:
             if not ids or not self._refresh():
                 return {}
-            if self._log_additions.read(self.repository, self._log, self._head):
-                self._ranks = None
-            ranks = self._commit_ranks()
-            commits = {
-                identifier: [
-                    each
-                    for each in self._log_additions.commits.get(identifier, ())
-                    if each in ranks
-                ]
-                for identifier in ids
-            }
-            oldest = {
-                identifier: min(candidates, key=ranks.__getitem__)
-                for identifier, candidates in commits.items()
-                if candidates
-            }
+            try:
+                name = self.repository.relative_path(self._log)
+            except ValueError:
+                return {}
+            oldest = self._log_additions.oldest(self._head, self._walks.of(name).changes)
             return {
-                identifier: ResolvedCommit(commit, self._log_method(commit))
-                for identifier, commit in oldest.items()
+                identifier: ResolvedCommit(oldest[identifier], self._log_method(oldest[identifier]))
+                for identifier in ids
+                if identifier in oldest
             }
 
     def by_path(
@@ -141,18 +137,16 @@ class CommitResolver:
             names = self._git_paths(edit_times)
             if not names or not self._refresh():
                 return {}
-            if self._file_commits.read(self.repository, frozenset(names.values()), self._head):
-                self._ranks = None
-            ranks = self._commit_ranks()
+            self._walks.read(names.values())
             found: dict[tuple[str, datetime], ResolvedCommit] = {}
             for path, name in names.items():
-                times = self._file_commits.moments.get(name, {})
-                ancestors = sorted(
-                    (commit for commit in times if commit in ranks), key=ranks.__getitem__
-                )
-                for edited in edit_times[path]:
+                walk = self._walks.of(name)
+                changes = [each for each in walk.changes if not each.is_merge]
+                for edited in edit_times[path] if walk.is_settled else ():
                     second = edited.replace(microsecond=0)  # commits have whole seconds
-                    first = next((commit for commit in ancestors if times[commit] >= second), None)
+                    first = next(
+                        (each.commit for each in reversed(changes) if each.moment >= second), None
+                    )
                     if first is not None and first not in self._boundary:
                         found[path, edited] = ResolvedCommit(first, CommitMethod.INFERRED)
             return found
@@ -192,6 +186,7 @@ class CommitResolver:
         """Return whether each commit is in history."""
         cache = self._cache if start == "HEAD" else None  # other branches move independently
         known = {} if cache is None else cache.get_for_head("reached", dict[str, bool]) or {}
+        known |= {commit: True for commit in wanted if self._walks.is_ancestor(commit)}
         new = wanted - known.keys()
         if new:
             found, is_settled = self._walk(self._head if start == "HEAD" else start, new)
@@ -228,16 +223,12 @@ class CommitResolver:
         boundary = (
             read_shallow_file(self._shallow_file) if self._shallow_file is not None else frozenset()
         )
-        if boundary != self._boundary:
-            self._log_additions, self._file_commits = (
-                _LogAdditions(self._since, self._cache),
-                _FileCommits(self._since, self._cache),
-            )
-        if self._cache is not None:
-            self._cache.set_head(head, boundary)
+        self._walks.set_head(head, boundary)
         if (head, boundary) != (self._head, self._boundary):
             self._reachability.clear()
-            self._head, self._boundary, self._ranks = head, boundary, None
+            if boundary != self._boundary:
+                self._log_additions.restart(is_shallow=bool(boundary))
+            self._head, self._boundary = head, boundary
         return True
 
     def _log_method(self, commit: str) -> CommitMethod:
@@ -252,130 +243,62 @@ class CommitResolver:
         folder = "" if prefix == "." else f"{prefix}/"
         return {path: folder + normal_path(path) for path in paths if _can_be_tracked(path)}
 
-    def _commit_ranks(self) -> dict[str, int]:
-        """Return the topological ranks of the commits found, parents before children."""
-        if self._ranks is None:
-            wanted = self._log_additions.all_commits() | self._file_commits.all_commits()
-            cached = (
-                None if self._cache is None else self._cache.get_for_head("rank", dict[str, int])
-            )
-            if cached is not None and wanted <= cached.keys():
-                self._ranks = cached
-                return cached
-            try:
-                with git_lines(
-                    self.repository.root, "rev-list", "--topo-order", "--reverse", self._head
-                ) as lines:
-                    commits = (line.decode().rstrip() for line in lines)
-                    self._ranks = {
-                        commit: number for number, commit in enumerate(commits) if commit in wanted
-                    }
-                if self._cache is not None:
-                    self._cache.put_for_head("rank", self._ranks)
-            except HistoryUnavailable:
-                self._ranks = {}
-        return self._ranks
-
 
 class _LogAdditions:
-    """Which commits added which records to the log.
+    """Which commits added which records to the log, and which of them is the oldest."""
 
-    Attributes:
-        commits: Commits by record id, ancestors of HEAD or not.
-    """
+    def __init__(self, repository: Repository, log: Path, cache: GitCache | None) -> None:
+        self._repository, self._log, self._cache = repository, log, cache
+        self._is_shallow = False
+        self._key = f"added {log}"
+        self._added: dict[str, list[str]] | None = None
+        self._oldest: dict[str, str] = {}
+        self._oldest_of: tuple[str, int] = "", 0
 
-    def __init__(self, since: tuple[str, ...], cache: GitCache | None) -> None:
-        self.commits: dict[str, list[str]] = {}
-        self._since = since
-        self._cache = None if since else cache
-        self._head: str | None = None
-        self._base: str | None = None
+    def restart(self, *, is_shallow: bool) -> None:
+        """Read all again: commits at the boundary of a shallow clone add other lines."""
+        self._added, self._oldest_of, self._is_shallow = None, ("", 0), is_shallow
 
-    def all_commits(self) -> set[str]:
-        return {commit for commits in self.commits.values() for commit in commits}
+    def oldest(self, head: str, changes: Sequence[FileChange]) -> Mapping[str, str]:
+        """Return the oldest commit that added each record.
 
-    def read(self, repository: Repository, log: Path, head: str) -> bool:
-        """Read the new ancestors of HEAD, once for each HEAD; return whether any were due."""
-        if head == self._head:
-            return False
-        self._head = head
-        base, self._base = self._base, None
-        if base is None or not self._read(repository, log, [head, f"^{base}"]):
-            self.commits.clear()
-            cached = (
-                None
-                if self._cache is None
-                else self._cache.get_for_head(f"carried {log}", dict[str, list[str]])
-            )
-            if cached is not None:
-                self.commits = cached
-            elif not self._read(repository, log, [head]):
-                return True  # keep what git returned; the next HEAD is read from the start
-            elif self._cache is not None:
-                self._cache.put_for_head(f"carried {log}", self.commits)
-        self._base = head
-        return True
+        Args:
+            head: The commit of HEAD.
+            changes: What HEAD and its ancestors did to the log, newest first.
+        """
+        if self._oldest_of != (head, len(changes)):
+            added = self._read(changes)
+            self._oldest = {
+                identifier: change.commit
+                for change in changes
+                for identifier in added[change.commit]
+            }
+            self._oldest_of = head, len(changes)
+        return self._oldest
 
-    def _read(self, repository: Repository, log: Path, revisions: Sequence[str]) -> bool:
-        try:
-            for identifier, commit in added_record_ids(repository, [*self._since, *revisions], log):
-                commits = self.commits.setdefault(identifier, [])
-                if commit not in commits:
-                    commits.append(commit)
-        except (HistoryUnavailable, ValueError):
-            return False
-        return True
+    def _read(self, changes: Sequence[FileChange]) -> Mapping[str, Sequence[str]]:
+        """Return the ids that each commit added, reading those of new commits."""
+        if self._added is None:
+            saved = self._saved()
+            self._added = {
+                each.commit: saved[each.commit] for each in changes if each.commit in saved
+            }
+        new = [each for each in changes if each.commit not in self._added]
+        if not new:
+            return self._added
+        found, is_settled = ids_by_commit(self._repository, new, self._log)
+        if not is_settled:  # what git returned serves for this HEAD
+            return {each.commit: [] for each in changes} | self._added | found
+        self._added |= found
+        is_small = sum(map(len, self._added.values())) <= _MAX_SAVED_IDS
+        if self._cache is not None and is_small and not self._is_shallow:
+            self._cache.put_for_object(self._key, self._added)
+        return self._added
 
-
-class _FileCommits:
-    """Which commits changed which of the files asked about so far.
-
-    Attributes:
-        moments: By git's path: its commits, ancestors of HEAD or not, and their times.
-    """
-
-    def __init__(self, since: tuple[str, ...], cache: GitCache | None) -> None:
-        self.moments: dict[str, dict[str, datetime]] = {}
-        self._since = since
-        self._cache = None if since else cache
-        self._head: str | None = None
-        self._failed: set[str] = set()
-
-    def all_commits(self) -> set[str]:
-        return {commit for commits in self.moments.values() for commit in commits}
-
-    def read(self, repository: Repository, names: frozenset[str], head: str) -> bool:
-        """Read HEAD's new ancestors, and all of them for new paths; return whether any were due."""
-        moved = self._head is not None and self._head != head
-        if moved:
-            self._failed.clear()
-            if not self._read(repository, [head, f"^{self._head}"], frozenset(self.moments)):
-                self.moments.clear()
-        self._head = head
-        if self._cache is not None:
-            for name in names - self.moments.keys():
-                cached = self._cache.get_for_head(f"touched {name}", dict[str, datetime])
-                if cached is not None:
-                    self.moments[name] = cached
-        new = names - self.moments.keys() - self._failed
-        if new and not self._read(repository, [head], new):
-            self._failed |= new
-        return moved or bool(new)
-
-    def _read(
-        self, repository: Repository, revisions: Sequence[str], names: frozenset[str]
-    ) -> bool:
-        found: dict[str, dict[str, datetime]] = {name: {} for name in names}
-        try:
-            for change in file_changes(repository, [*self._since, *revisions], names, merges=False):
-                found[change.path][change.commit] = change.moment
-        except HistoryUnavailable:
-            return False
-        for name, commits in found.items():
-            self.moments.setdefault(name, {}).update(commits)
-            if self._cache is not None and len(revisions) == 1:
-                self._cache.put_for_head(f"touched {name}", commits)
-        return True
+    def _saved(self) -> Mapping[str, list[str]]:
+        if self._cache is None or self._is_shallow:
+            return {}
+        return self._cache.get_for_object(self._key, dict[str, list[str]]) or {}
 
 
 def _can_be_tracked(path: str) -> bool:

@@ -36,7 +36,7 @@ class FileChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
         mode: The mode after the commit, six digits as git prints it; `000000` if it deleted the
             file.
         blob: The blob after the commit.
-        is_new: Whether no parent has the file.
+        before: The blob in each parent; zeros if it has none, or if there is no parent.
     """
 
     commit: str
@@ -44,7 +44,17 @@ class FileChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     path: str
     mode: str
     blob: str
-    is_new: bool
+    before: tuple[str, ...]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no parent has the file."""
+        return not any(blob.strip("0") for blob in self.before)
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether the commit has several parents, from all of which it differs."""
+        return len(self.before) > 1
 
 
 def file_changes(
@@ -109,9 +119,8 @@ def _name(path: str) -> bytes | None:
 def _parse_change(commit: str, moment: datetime, path: str, line: bytes) -> FileChange:
     fields = line.lstrip(b":").decode("ascii").split(" ")
     parents = (len(fields) - 3) // 2
-    return FileChange(
-        commit, moment, path, fields[parents], fields[-2], is_new=set(fields[-1]) == {"A"}
-    )
+    before = tuple(fields[parents + 1 : -2])
+    return FileChange(commit, moment, path, fields[parents], fields[-2], before)
 
 
 def commits_of_file(repository: Repository, revisions: Sequence[str], name: str) -> frozenset[str]:
@@ -222,14 +231,20 @@ class FileWalk:
     is_complete: bool = True
     is_settled: bool = True
 
+    def newest(self, limit: int) -> FileWalk:
+        """Return the newest changes only."""
+        is_complete = self.is_complete and len(self.changes) <= limit
+        return FileWalk(self.changes[:limit], is_complete, self.is_settled)
 
-class FileTrace(msgspec.Struct, frozen=True, array_like=True):
+
+@dataclass(frozen=True, slots=True)
+class FileTrace:
     """What commits did to a file under all its paths.
 
     Attributes:
         changes: Newest first.
         is_cut: Whether there may be more.
-        is_settled: Whether git answered; otherwise the trace is not cached.
+        is_settled: Whether git answered.
     """
 
     changes: Sequence[FileChange]
@@ -245,26 +260,6 @@ class FileTrace(msgspec.Struct, frozen=True, array_like=True):
         return _build_versions(self.changes, boundary, cut=self.is_cut)
 
 
-def walk_files(
-    repository: Repository, head: str, paths: Sequence[str], *, limit: int = _LIMIT
-) -> dict[str, FileWalk]:
-    """Return what the ancestors of a commit did to several files, with one `git log` for all."""
-    found: dict[str, list[FileChange]] = {path: [] for path in paths}
-    is_complete = True
-    try:
-        with closing(
-            file_changes(repository, [head], paths, merges=True, seconds=_SECONDS)
-        ) as walked:
-            for change in walked:
-                found[change.path].append(change)
-    except HistoryUnavailable:
-        is_complete = False
-    return {
-        path: FileWalk(walked[:limit], is_complete and len(walked) <= limit, is_complete)
-        for path, walked in found.items()
-    }
-
-
 def trace_file(
     repository: Repository,
     head: str,
@@ -274,6 +269,7 @@ def trace_file(
     *,
     limit: int = _LIMIT,
     walked: FileWalk | None = None,
+    walk_before: Callable[[str, str], FileWalk] | None = None,
 ) -> FileTrace:
     """Return what a commit and all its ancestors did to a file, across renames.
 
@@ -287,7 +283,8 @@ def trace_file(
         boundary: The shallow boundary; see `Repository.shallow_boundary`.
         renamed: Returns the files that a commit renamed, new paths by old.
         limit: The maximum number of commits.
-        walked: The changes of the commit's ancestors to this path, if known already.
+        walked: The changes of the commit and its ancestors to this path, if known already.
+        walk_before: Returns what a commit's ancestors did to a path; by default, git is asked.
     """
     found: dict[tuple[str, str], FileChange] = {}
     pending = deque([(head, path)])
@@ -295,9 +292,13 @@ def trace_file(
     while pending and not cut:
         start, name = pending.popleft()
         is_first = (start, name) == (head, path)
-        walk = (walked if is_first else None) or _walk(
-            repository, start, name, limit - len(found), is_inclusive=is_first
-        )
+        left = limit - len(found)
+        if is_first and walked is not None:
+            walk = walked.newest(left)
+        elif not is_first and walk_before is not None:
+            walk = walk_before(start, name).newest(left)
+        else:
+            walk = _walk(repository, start, name, left, is_inclusive=is_first)
         cut, settled = not walk.is_complete, settled and walk.is_settled
         for change in walk.changes:
             if (change.commit, name) in found:

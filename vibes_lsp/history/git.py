@@ -60,6 +60,7 @@ def run_git(
     *arguments: str,
     index: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
 ) -> bytes:
     """Run git and return its standard output.
 
@@ -69,6 +70,7 @@ def run_git(
         index: Absolute path of the index to use; by default the repository's own, even where the
             environment names another.
         environment: Further variables.
+        stdin: Its standard input.
 
     Raises:
         HistoryUnavailable: Git is missing, or the command fails.
@@ -80,6 +82,7 @@ def run_git(
             **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)}),
             **(environment or {}),
         },
+        stdin,
     )
     if completed.returncode:
         raise _failure(completed.stderr, arguments)
@@ -97,14 +100,14 @@ def git_verdict(folder: Path, *arguments: str) -> tuple[bool, str]:
 
 
 def _run(
-    folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             ["git", *_SAFE_OPTIONS, *arguments],
             cwd=folder,
             env={**_environment(), **environment},
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             check=False,
             timeout=_TIMEOUT,

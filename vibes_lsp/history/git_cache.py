@@ -38,6 +38,7 @@ class _CacheFile(msgspec.Struct, array_like=True):
         boundary: The shallow boundary at the time.
         of_head: Facts about the ancestors of HEAD.
         of_objects: Facts about other objects.
+        of_tips: Facts about the ancestors of a commit, with that commit.
     """
 
     source: str
@@ -45,6 +46,7 @@ class _CacheFile(msgspec.Struct, array_like=True):
     boundary: list[str]
     of_head: dict[str, msgspec.Raw]
     of_objects: dict[str, msgspec.Raw]
+    of_tips: dict[str, tuple[str, msgspec.Raw]]
 
 
 class GitCache:
@@ -59,6 +61,7 @@ class GitCache:
         self._head: tuple[str, list[str]] = "", []
         self._of_head: dict[str, msgspec.Raw] = {}
         self._of_objects: dict[str, msgspec.Raw] = {}
+        self._of_tips: dict[str, tuple[str, msgspec.Raw]] = {}
         self._is_changed = False
         data = read_cached(self._name) if self._source else None
         try:
@@ -66,62 +69,84 @@ class GitCache:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             cached = None
         if cached is not None and cached.source == self._source:
-            self._head, self._of_head, self._of_objects = (
-                (cached.head, cached.boundary),
-                cached.of_head,
-                cached.of_objects,
-            )
+            self._head = cached.head, cached.boundary
+            self._of_head, self._of_objects = cached.of_head, cached.of_objects
+            self._of_tips = cached.of_tips
 
     def set_head(self, head: str, boundary: Collection[str]) -> None:
         """Set HEAD and the shallow boundary; drop facts about the ancestors of another HEAD."""
         now = head, sorted(boundary)
         if now != self._head:
+            if now[1] != self._head[1]:
+                self._of_tips.clear()
             self._head = now
             self._of_head.clear()
 
     def get_for_head(self, key: str, kind: type[_T]) -> _T | None:
         """Return a fact about the ancestors of HEAD; None if unknown."""
-        return _decode(self._of_head, key, kind)
+        return _decode(self._of_head.get(key), kind)
 
     def get_for_object(self, key: str, kind: type[_T]) -> _T | None:
         """Return a fact about an object; None if unknown."""
-        return _decode(self._of_objects, key, kind)
+        return _decode(self._of_objects.get(key), kind)
+
+    def get_for_tip(self, key: str, kind: type[_T]) -> tuple[str, _T] | None:
+        """Return a commit and a fact about it and its ancestors; None if unknown."""
+        found = self._of_tips.get(key)
+        value = None if found is None else _decode(found[1], kind)
+        return None if found is None or value is None else (found[0], value)
 
     def put_for_head(self, key: str, value: object) -> None:
         """Cache a fact about the ancestors of HEAD."""
-        self._put(self._of_head, key, value)
+        if (encoded := _encode(key, value)) is not None:
+            self._of_head[key] = encoded
+            self._is_changed = True
 
     def put_for_object(self, key: str, value: object) -> None:
         """Cache a fact about an object."""
-        self._of_objects.pop(key, None)
-        while len(self._of_objects) >= _MAX_OBJECTS:
-            del self._of_objects[next(iter(self._of_objects))]
-        self._put(self._of_objects, key, value)
+        if (encoded := _encode(key, value)) is not None:
+            _put_last(self._of_objects, key, encoded)
+            self._is_changed = True
 
-    def _put(self, facts: dict[str, msgspec.Raw], key: str, value: object) -> None:
-        try:
-            key.encode()
-            facts[key] = msgspec.Raw(msgspec.msgpack.encode(value))
-        except UnicodeEncodeError:  # a path that is not UTF-8
-            return
-        self._is_changed = True
+    def put_for_tip(self, key: str, tip: str, value: object) -> None:
+        """Cache a fact about a commit and its ancestors, which can be extended for another one."""
+        if (encoded := _encode(key, value)) is not None:
+            _put_last(self._of_tips, key, (tip, encoded))
+            self._is_changed = True
 
     def save(self) -> None:
-        """Write the cache if it changed; without `of_objects` if it is too large."""
+        """Write the cache if it changed; without some of the facts if it is too large."""
         if not self._is_changed or not self._source or not self._head[0]:
             return
         self._is_changed = False
-        for of_objects in (self._of_objects, dict[str, msgspec.Raw]()):
+        objects, tips = self._of_objects, self._of_tips
+        for of_objects, of_tips in ((objects, tips), ({}, tips), ({}, {})):
             data = msgspec.msgpack.encode(
-                _CacheFile(self._source, *self._head, self._of_head, of_objects)
+                _CacheFile(self._source, *self._head, self._of_head, of_objects, of_tips)
             )
             if len(data) <= MAX_CACHED:
                 write_cached(self._name, data)
                 return
 
 
-def _decode(facts: dict[str, msgspec.Raw], key: str, kind: type[_T]) -> _T | None:
-    found = facts.get(key)
+def _put_last(facts: dict[str, _T], key: str, value: _T) -> None:
+    """Add a fact as the newest; drop the oldest if there are too many."""
+    facts.pop(key, None)
+    while len(facts) >= _MAX_OBJECTS:
+        del facts[next(iter(facts))]
+    facts[key] = value
+
+
+def _encode(key: str, value: object) -> msgspec.Raw | None:
+    """Return a value as it is saved; None for a key with a path that is not UTF-8."""
+    try:
+        key.encode()
+        return msgspec.Raw(msgspec.msgpack.encode(value))
+    except UnicodeEncodeError:
+        return None
+
+
+def _decode(found: msgspec.Raw | None, kind: type[_T]) -> _T | None:
     if found is None:
         return None
     try:

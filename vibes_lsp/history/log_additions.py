@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import mmap
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from vibes_lsp.errors import MalformedJson
-from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec
+from vibes_lsp.errors import HistoryUnavailable, MalformedJson
+from vibes_lsp.history.file_versions import FileChange
+from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
@@ -40,7 +46,7 @@ def added_record_ids(
 
 
 def added_lines(
-    repository: Repository, revisions: Sequence[str], log: Path
+    repository: Repository, revisions: Sequence[str], log: Path, *, seconds: float | None = None
 ) -> Iterator[tuple[bytes, str]]:
     """Yield each line that a commit added to the log, and the commit, oldest first.
 
@@ -50,6 +56,7 @@ def added_lines(
         repository: The repository.
         revisions: As for `git log`.
         log: The log's absolute path.
+        seconds: A time limit for git.
 
     Raises:
         HistoryUnavailable: Git failed, perhaps after some lines.
@@ -63,7 +70,7 @@ def added_lines(
         "--",
         literal_pathspec(repository.relative_path(log)),
     )
-    with git_lines(repository.root, *arguments) as lines:
+    with git_lines(repository.root, *arguments, seconds=seconds) as lines:
         commit, added = "", b"+"
         for line in lines:
             if line.startswith(added):
@@ -98,3 +105,110 @@ def record_id_of(line: bytes) -> str:
     except MalformedJson:
         return ""
     return text(members, "annotation_id") or annotation_id(members)
+
+
+_MAX_ARGUMENTS: Final = 400
+"""Commits that one process compares: within every system's limit for a command line."""
+_SECONDS: Final = 60.0
+_MAX_HASHED: Final = 4 << 30
+"""Bytes that are hashed to find which versions are beginnings of the log, in a few seconds."""
+_DIGESTS: Final = {40: "sha1", 64: "sha256"}
+"""The hash of git's objects by the length of their names."""
+
+
+def ids_by_commit(
+    repository: Repository, changes: Iterable[FileChange], log: Path
+) -> tuple[dict[str, list[str]], bool]:
+    """Return the ids of the records that each commit added to the log, and whether git answered.
+
+    A log only grows: most of its versions are beginnings of the current one, as their hashes show.
+    Of those the added lines are read from it. Git compares only the others, because it takes a
+    millisecond for each megabyte of each version.
+
+    Args:
+        repository: The repository.
+        changes: What the commits did to the log.
+        log: The log's absolute path.
+    """
+    found: dict[str, list[str]] = {}
+    rest: list[str] = []
+    changes = list(changes)
+    with closing(_CurrentLog(log)) as current:
+        lengths = current.verified_lengths(
+            repository, {blob for each in changes for blob in (each.blob, *each.before)}
+        )
+        for change in changes:
+            old, new = lengths.get(change.before[0]), lengths.get(change.blob)
+            if change.is_merge or old is None or new is None:
+                rest.append(change.commit)
+            else:
+                found[change.commit] = current.ids(old, new)
+    try:
+        for start in range(0, len(rest), _MAX_ARGUMENTS):
+            some = rest[start : start + _MAX_ARGUMENTS]
+            found.update({commit: [] for commit in some})
+            revisions = ["--no-walk=unsorted", *some]
+            for line, commit in added_lines(repository, revisions, log, seconds=_SECONDS):
+                if identifier := record_id_of(line):
+                    found[commit].append(identifier)
+    except (HistoryUnavailable, KeyError, ValueError):
+        return found, False
+    return found, True
+
+
+class _CurrentLog:
+    """The log as it is in the work tree, mapped into memory; empty if it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self._content: mmap.mmap | bytes = b""
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with suppress(OSError, ValueError):
+            descriptor = os.open(path, flags)
+            try:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    self._content = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+            finally:
+                os.close(descriptor)
+
+    def close(self) -> None:
+        if isinstance(self._content, mmap.mmap):
+            self._content.close()
+
+    def verified_lengths(self, repository: Repository, blobs: Iterable[str]) -> dict[str, int]:
+        """Return the lengths of those blobs that are whole lines at the beginning of the log."""
+        names = {blob for blob in blobs if blob.strip("0")}
+        found = dict.fromkeys(("0" * length for length in _DIGESTS), 0)
+        budget = _MAX_HASHED
+        for blob, size in _sizes(repository, names).items():
+            budget -= size
+            if 0 < size <= len(self._content) and budget >= 0 and self._starts_with(blob, size):
+                found[blob] = size
+        return found
+
+    def _starts_with(self, blob: str, size: int) -> bool:
+        if self._content[size - 1 : size] != b"\n":
+            return False
+        digest = hashlib.new(_DIGESTS[len(blob)], b"blob %d\0" % size, usedforsecurity=False)
+        with memoryview(self._content) as whole, whole[:size] as beginning:
+            digest.update(beginning)
+        return digest.hexdigest() == blob
+
+    def ids(self, old: int, new: int) -> list[str]:
+        """Return the ids of the records that were added after a length up to another one."""
+        lines = self._content[old:new].split(b"\n") if old < new else ()
+        return [identifier for line in lines if (identifier := record_id_of(line))]
+
+
+def _sizes(repository: Repository, blobs: Iterable[str]) -> Mapping[str, int]:
+    """Return the sizes of blobs; those that are missing are left out."""
+    asked = "".join(f"{blob}\n" for blob in blobs).encode()
+    if not asked:
+        return {}
+    try:
+        lines = run_git(
+            repository.root, "cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked
+        ).split(b"\n")
+    except HistoryUnavailable:
+        return {}
+    pairs = (line.decode("ascii").split(" ") for line in lines if line)
+    return {blob: int(size) for blob, size in pairs if size.isdigit()}

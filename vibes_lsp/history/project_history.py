@@ -17,6 +17,7 @@ from vibes_lsp.history.file_versions import (
     FileVersions,
     Version,
 )
+from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import open_repository
@@ -84,6 +85,19 @@ class ProjectHistory:
         with self._lock:
             mapped = self._open("")
             return None if mapped is None else mapped.history.cache
+
+    def walks(self) -> FileWalks | None:
+        """Return what was read of the files of the project's own repository."""
+        with self._lock:
+            mapped = self._open("")
+            return None if mapped is None else mapped.history.walks
+
+    def save_cache(self) -> None:
+        """Save what git answered for later commands."""
+        with self._lock:
+            for _, mapped in self._opened.values():
+                if mapped is not None and mapped.history.cache is not None:
+                    mapped.history.cache.save()
 
     def prefetch(self, paths: Iterable[str]) -> None:
         """Read the histories of several files with one `git log` for each repository."""

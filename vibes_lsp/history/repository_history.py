@@ -9,14 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.history.blame import BlamedLine, FileBlame, blame_file
-from vibes_lsp.history.file_versions import (
-    FileTrace,
-    FileVersions,
-    FileWalk,
-    Version,
-    trace_file,
-    walk_files,
-)
+from vibes_lsp.history.file_versions import FileVersions, FileWalk, Version, trace_file
+from vibes_lsp.history.file_walks import FileWalks, walk_before
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.renames import renames_in_commit, renames_since
@@ -46,6 +40,7 @@ class RepositoryHistory:
         repository: As given.
         objects: Its objects.
         cache: As given.
+        walks: What HEAD and its ancestors did to files, as of the last request.
     """
 
     def __init__(
@@ -56,11 +51,11 @@ class RepositoryHistory:
         self._cache_head = cache_head
         self._has_head = False
         self.objects = GitObjects(repository.root)
+        self.walks = FileWalks(repository, cache)
         self._shallow_file: Path | None = None
         self._head: str | None = None
         self._boundary: frozenset[str] = frozenset()
         self._versions: dict[str, FileVersions] = {}
-        self._prefetched: dict[str, FileWalk] = {}
         self._renames: dict[str, Mapping[str, str]] = {}
         self._hashes: dict[str, frozenset[str]] = {}
         self._blamed: dict[tuple[str, datetime], Sequence[BlamedLine] | None] = {}
@@ -80,12 +75,11 @@ class RepositoryHistory:
         if (head, boundary) != (self._head, self._boundary):
             self._head, self._boundary = head, boundary
             self._versions.clear()
-            self._prefetched.clear()
             self._renames.clear()
             self._blamed.clear()
             self._is_settled = True
-        if self.cache is not None and head is not None:
-            self.cache.set_head(head, boundary)
+        if head is not None:
+            self.walks.set_head(head, boundary)
         return head
 
     def close(self) -> None:
@@ -108,47 +102,32 @@ class RepositoryHistory:
         head = self.head()
         if head is None:
             return FileVersions()
-        known = self._known_versions(path)
+        known = self._versions.get(path)
         if known is None:
-            walked = self._prefetched.pop(path, None)
+            walked = self.walks.of(path)
             traced = trace_file(
-                self.repository, head, path, self._boundary, self._renamed, walked=walked
+                self.repository,
+                head,
+                path,
+                self._boundary,
+                self._renamed,
+                walked=walked,
+                walk_before=self._walk_before,
             )
             self._is_settled = self._is_settled and traced.is_settled
-            if self.cache is not None and self._is_settled:
-                self.cache.put_for_head(f"trace {path}", traced)
-            known = self._keep_versions(path, traced)
+            while len(self._versions) >= _MAX_FILES:
+                del self._versions[next(iter(self._versions))]
+            known = self._versions[path] = traced.versions(self._boundary)
         return known
 
-    def _known_versions(self, path: str) -> FileVersions | None:
-        """Return the versions of a file if they are kept here or in the cache."""
-        known = self._versions.get(path)
-        if (
-            known is None
-            and self.cache is not None
-            and (traced := self.cache.get_for_head(f"trace {path}", FileTrace)) is not None
-        ):
-            return self._keep_versions(path, traced)
-        return known
-
-    def _keep_versions(self, path: str, traced: FileTrace) -> FileVersions:
-        while len(self._versions) >= _MAX_FILES:
-            del self._versions[next(iter(self._versions))]
-        known = self._versions[path] = traced.versions(self._boundary)
-        return known
+    def _walk_before(self, commit: str, path: str) -> FileWalk:
+        """Return what the ancestors of a commit did to a file, which had another name later."""
+        return walk_before(self.repository, commit, path, None if self._boundary else self.cache)
 
     def prefetch(self, paths: Sequence[str]) -> None:
         """Read the unknown histories of several files with one `git log`."""
-        head = self.head()
-        if head is None:
-            return
-        new = [
-            path
-            for path in paths
-            if path not in self._prefetched and self._known_versions(path) is None
-        ]
-        if len(new) > 1:
-            self._prefetched.update(walk_files(self.repository, head, new))
+        if self.head() is not None:
+            self.walks.read(path for path in paths if path not in self._versions)
 
     def version_at(self, path: str, commit: str) -> Version | None:
         """Return a file as a commit has it, by this path or another one of its history."""
@@ -202,12 +181,15 @@ class RepositoryHistory:
 
     def _blame_file(self, path: str, head: str, since: datetime) -> FileBlame | None:
         """Return the blame of a file, from the cache or git; a failure is not cached."""
-        key = f"blame {int(since.timestamp())} {path}"
-        found = None if self.cache is None else self.cache.get_for_head(key, FileBlame)
+        cache, digest = self.cache, self.walks.digest(path)
+        if cache is None or digest is None or self._boundary:
+            return blame_file(self.repository, path, head, since)
+        key = f"blame {int(since.timestamp())} {digest} {path}"
+        found = cache.get_for_object(key, FileBlame)
         if found is None:
             found = blame_file(self.repository, path, head, since)
-            if self.cache is not None and found is not None:
-                self.cache.put_for_head(key, found)
+            if found is not None:
+                cache.put_for_object(key, found)
         return found
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ It runs git and reads other files, so call it from a thread or a command.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -161,10 +161,17 @@ class FileHistories:
         """Save for later commands which files contain no text that moved."""
         self._moved_in.save_cache()
 
-    def prefetch(self) -> None:
-        """Read git's history once for all annotated files, for callers that need all."""
+    def prefetch(self, paths: Iterable[str] | None = None) -> None:
+        """Read git's history of files at once, by default of all annotated files.
+
+        That of the log and of files that are gone comes with it: it is needed for any file.
+        """
         if self._history is not None:
-            self._history.prefetch(self._names)
+            directory = self._trail.directory
+            names = list(self._names) if paths is None else [*paths, *self._gone]
+            if directory.log.is_relative_to(directory.project):
+                names.append(directory.log.relative_to(directory.project).as_posix())
+            self._history.prefetch(names)
 
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:

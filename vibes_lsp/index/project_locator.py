@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Final, Self
 
 from vibes_lsp.anchors.location import DatedCommit
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.blame import BlamedLine
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
@@ -114,7 +116,13 @@ class ProjectLocator:
                 self.trail.directory.log,
                 head=history.head,
                 cache=history.cache(),
+                walks=history.walks(),
             )
+
+    def save_cache(self) -> None:
+        """Save what git answered for later commands."""
+        if self._history is not None:
+            self._history.save_cache()
 
     def close(self) -> None:
         """Save the cache and end git's process."""
@@ -145,9 +153,9 @@ class ProjectLocator:
         self.prefetch_history()
         self.resolve_all_commits()
 
-    def prefetch_history(self) -> None:
-        """Read git's history once for all files; resolve no commits."""
-        self._histories.prefetch()
+    def prefetch_history(self, paths: Iterable[str] | None = None) -> None:
+        """Read git's history of files at once, by default of all; resolve no commits."""
+        self._histories.prefetch(paths)
 
     def annotated_files(self) -> list[str]:
         """Return the existing files that annotations are about, by their current names."""
@@ -212,6 +220,11 @@ class ProjectLocator:
         if lineages:
             self.resolve_commits(lineages)
         return self._histories.of(path, text)
+
+    def blame(self, path: str, since: datetime) -> Sequence[BlamedLine] | None:
+        """Return the commit of each line of a file in HEAD; see `history.blame.blame_file`."""
+        found = None if self._history is None else self._history.blame(path, since)
+        return None if found is None else found[1]
 
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
         """Yield the versions of a file that git has, newest first, each with its name then."""

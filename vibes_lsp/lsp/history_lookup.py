@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import HistorySnapshot
+
+_MAX_SUBJECTS: Final = 1 << 14
+"""Commits whose subjects are kept."""
 
 
 class LookupPhase(Enum):
@@ -33,7 +38,8 @@ class LookupRequest:
 
     Attributes:
         change: The number of the last change that it covers.
-        texts: The open documents by path.
+        texts: The documents to look up, by path.
+        opened: The paths of all open documents; of others nothing is kept.
         renamed: New paths by old ones, of files that were renamed since the last commit.
         commits: Sets of commits, each to be reduced to the nearest ancestor of HEAD.
         use_git: Whether to ask git at all.
@@ -42,6 +48,7 @@ class LookupRequest:
 
     change: int = -1
     texts: Mapping[str, Text] = field(default_factory=dict)
+    opened: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
     commits: Sequence[tuple[str, ...]] = ()
     use_git: bool = True
@@ -90,7 +97,8 @@ class HistoryCoverage:
     def __init__(self, nearest: NearestAncestor) -> None:
         self._nearest = nearest
         self._change = 0
-        self._covered = LookupRequest()
+        self._covered: dict[str, tuple[int, Text]] = {}
+        self._covered_project = -1
         self._covered_closed = -1
         self._phase = LookupPhase.IDLE
 
@@ -113,22 +121,43 @@ class HistoryCoverage:
         self,
         opened: Sequence[tuple[str, Document]],
         renamed: Mapping[str, str],
+        first: str = "",
         *,
         use_git: bool,
         use_notes: bool,
     ) -> LookupRequest | None:
-        """Return the next lookup; None when all is covered."""
-        is_covered = self._covered_closed >= self._covered.change
-        if is_covered and not self.needs_lookup(opened):
+        """Return the next lookup; None when all is covered.
+
+        The document that is looked at comes first and alone, so that it waits for no other.
+
+        Args:
+            opened: The open documents with their paths.
+            renamed: New paths by old ones.
+            first: The path of the document that is looked at.
+            use_git: Whether to ask git at all.
+            use_notes: Whether to read git-ai's notes and the trailers of commits.
+        """
+        if not self.needs_lookup(opened) and self._covered_closed >= self._covered_project:
             return None
-        texts = {path: document.text for path, document in opened}
+        texts = {
+            path: document.text
+            for path, document in opened
+            if not self._covers_text(path, document)
+        }
+        if first in texts and use_git:
+            texts = {first: texts[first]}
+        paths = frozenset(path for path, _ in opened)
         return LookupRequest(
-            self._change, texts, dict(renamed), self._nearest.asked, use_git, use_notes
+            self._change, texts, paths, dict(renamed), self._nearest.asked, use_git, use_notes
         )
 
     def cover(self, request: LookupRequest, found: HistorySnapshot) -> None:
         """Record a lookup that has ended."""
-        self._covered = request
+        covered = self._covered | {
+            path: (request.change, text) for path, text in request.texts.items()
+        }
+        self._covered = {path: each for path, each in covered.items() if path in request.opened}
+        self._covered_project = request.change
         self._nearest.learn(found.nearest)
 
     def cover_closed_files(self, request: LookupRequest) -> None:
@@ -137,7 +166,7 @@ class HistoryCoverage:
 
     def needs_lookup(self, opened: Iterable[tuple[str, Document]]) -> bool:
         """Whether history may answer differently now about any of these open documents."""
-        if self._covered.change < self._change or not self._nearest.is_complete:
+        if self._covered_project < self._change or not self._nearest.is_complete:
             return True
         return not all(self._covers_text(path, document) for path, document in opened)
 
@@ -148,9 +177,22 @@ class HistoryCoverage:
         return not self.needs_lookup([(path, document)])
 
     def _covers_text(self, path: str, document: Document) -> bool:
-        """Whether the last lookup was about the saved text, or about any text while unsaved."""
-        text = self._covered.texts.get(path)
-        return text is not None and (text is document.saved or document.has_changes)
+        """Whether a lookup since the last change was about the saved text, or any while unsaved."""
+        change, text = self._covered.get(path, (-1, None))
+        if text is None or change < self._change:
+            return False
+        return text is document.saved or document.has_changes
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedUpFile:
+    """What a lookup found about one document."""
+
+    history: FileHistory
+    resolved_commits: Mapping[str, ResolvedCommit]
+    notes: FileNotes | None
+    trailers: FileTrailers | None
+    subjects: Mapping[str, str]
 
 
 class HistoryLookup:
@@ -164,12 +206,13 @@ class HistoryLookup:
         self._locator: ProjectLocator | None = None
         self._closed_files: Mapping[str, ResolvedCommit] = {}
         self._closed_files_of: tuple[str | None, object] = None, None
+        self._files: dict[str, _LookedUpFile] = {}
         self._notes: NoteOverlay | None = None
-        self._subjects: Mapping[str, str | None] = {}
+        self._subjects: dict[str, str | None] = {}
         self._trailers: TrailerOverlay | None = None
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
-        """Return what history says now."""
+        """Return what history says of all open documents, those of the request asked now."""
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
@@ -181,54 +224,78 @@ class HistoryLookup:
                     nearest_commit=self._nearest,
                     shared_with=self._beside,
                     uses_saved=True,
-                )
+                ),
+                use_cache=True,
             )
         locator.refresh(request.renamed)
-        files = {path: locator.file_history(path, text) for path, text in request.texts.items()}
+        locator.prefetch_history(request.texts)
+        self._files = {path: each for path, each in self._files.items() if path in request.opened}
+        for path, text in request.texts.items():
+            self._files[path] = self._look_up_file(locator, path, text, request)
         nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
+        locator.save_cache()
+        files = self._files
         return HistorySnapshot(
             is_done=True,
             has_git=locator.has_git,
-            resolved_commits=dict(locator.resolved_commits),
-            files=files,
+            resolved_commits={
+                identifier: commit
+                for each in files.values()
+                for identifier, commit in each.resolved_commits.items()
+            },
+            files={path: each.history for path, each in files.items()},
             nearest=nearest,
-            notes=self._look_up_notes(locator, request.texts) if request.use_notes else {},
-            trailers=self._look_up_trailers(locator, request.texts) if request.use_notes else {},
-            subjects=self._look_up_subjects(locator, request.texts),
+            notes={path: each.notes for path, each in files.items() if each.notes is not None},
+            trailers={
+                path: each.trailers for path, each in files.items() if each.trailers is not None
+            },
+            subjects={
+                commit: subject
+                for each in files.values()
+                for commit, subject in each.subjects.items()
+            },
+        )
+
+    def _look_up_file(
+        self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest
+    ) -> _LookedUpFile:
+        locator.resolved_commits.clear()
+        history = locator.file_history(path, text)
+        resolved = dict(locator.resolved_commits)
+        return _LookedUpFile(
+            history,
+            resolved,
+            self._look_up_notes(locator, path, text) if request.use_notes else None,
+            self._look_up_trailers(locator, path) if request.use_notes else None,
+            self._look_up_subjects(locator, path, resolved),
         )
 
     def _look_up_subjects(
-        self, locator: ProjectLocator, texts: Mapping[str, Text]
+        self, locator: ProjectLocator, path: str, resolved: Mapping[str, ResolvedCommit]
     ) -> Mapping[str, str]:
         """Return the subjects of the annotations' commits; each commit is read once."""
-        names = {path for text in texts for path in (text, *locator.former_paths(text))}
-        lineages = [each for path in names for each in locator.trail.lineages_in(path)]
-        resolved = locator.resolved_commits
+        names = (path, *locator.former_paths(path))
+        lineages = [each for name in names for each in locator.trail.lineages_in(name)]
         commits = {
             commit.commit
             for each in lineages
             if (commit := known_commit(each, resolved.get(each.first.id))) is not None
         }
-        known = self._subjects
-        self._subjects = {
-            commit: known[commit] if commit in known else locator.subject(commit)
-            for commit in commits
-        }
-        return {commit: each for commit, each in self._subjects.items() if each is not None}
+        if len(self._subjects) > _MAX_SUBJECTS:
+            self._subjects.clear()
+        for name in commits - self._subjects.keys():
+            self._subjects[name] = locator.subject(name)
+        return {name: subject for name in commits if (subject := self._subjects[name]) is not None}
 
-    def _look_up_notes(
-        self, locator: ProjectLocator, texts: Mapping[str, Text]
-    ) -> Mapping[str, FileNotes]:
+    def _look_up_notes(self, locator: ProjectLocator, path: str, text: Text) -> FileNotes | None:
         if self._notes is None:
             self._notes = NoteOverlay(locator)
-        return self._notes.of(texts)
+        return self._notes.of({path: text}).get(path)
 
-    def _look_up_trailers(
-        self, locator: ProjectLocator, texts: Mapping[str, Text]
-    ) -> Mapping[str, FileTrailers]:
+    def _look_up_trailers(self, locator: ProjectLocator, path: str) -> FileTrailers | None:
         if self._trailers is None:
             self._trailers = TrailerOverlay(locator)
-        return self._trailers.of(texts.keys())
+        return self._trailers.of([path]).get(path)
 
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
         """Return the commits of existing files' annotations, by the id of their first record.
@@ -242,7 +309,9 @@ class HistoryLookup:
         state = locator.head(), locator.trail.log.columns
         before = self._closed_files_of
         if before[0] != state[0] or before[1] is not state[1]:
+            locator.resolved_commits.clear()
             locator.resolve_all_commits()
+            locator.save_cache()
             self._closed_files, self._closed_files_of = dict(locator.resolved_commits), state
         return self._closed_files
 
@@ -251,6 +320,7 @@ class HistoryLookup:
 
     def close(self) -> None:
         """End git's processes."""
+        self._files = {}
         if self._notes is not None:
             self._notes.close()
             self._notes = None

@@ -92,6 +92,7 @@ class Project:
             trail, self.pending, load_config(directory), previews_risk=previews_risk
         )
         self._published_generation = 0
+        self._looked_at = ""
         self._documents: dict[str, DocumentState] = {}
 
     @property
@@ -261,8 +262,12 @@ class Project:
     ) -> LookupRequest | None:
         """Return the next lookup; None when all is covered."""
         return self._coverage.request(
-            opened, self._snapshot.renamed, use_git=use_git, use_notes=use_notes
+            opened, self._snapshot.renamed, self._looked_at, use_git=use_git, use_notes=use_notes
         )
+
+    def look_at(self, path: str) -> None:
+        """Look up the history of this file first: the client has asked about it last."""
+        self._looked_at = path
 
     def needs_lookup(self, opened: list[tuple[str, Document]]) -> bool:
         """Whether history may answer differently now about any of these open documents."""
@@ -395,11 +400,15 @@ class Projects:
             and owner[0].path == project.directory.path
         ]
 
-    def snapshot(self, uri: str) -> DocumentSnapshot | None:
+    def snapshot(self, uri: str, *, is_looked_at: bool = True) -> DocumentSnapshot | None:
         """Return a file with its placements.
 
         None if no trail owns it, it is part of a trail itself, or it cannot be read. While the user
         types, answers come from memory: the disk is read in the pause that follows.
+
+        Args:
+            uri: The file.
+            is_looked_at: Whether the client asks about it; its history is then looked up first.
 
         Raises:
             StillReading: Its trail is being read for the first time.
@@ -410,17 +419,24 @@ class Projects:
                 if (found := project.snapshot_while_typing(document)) is not None:
                     return found
         try:
-            return self._snapshot_from_disk(uri, document)
+            return self._snapshot_from_disk(uri, document, is_looked_at)
         except OutdatedIndex:  # the refresh of the second attempt begins without it
-            return self._snapshot_from_disk(uri, document)
+            return self._snapshot_from_disk(uri, document, is_looked_at)
 
-    def _snapshot_from_disk(self, uri: str, document: Document | None) -> DocumentSnapshot | None:
+    def _snapshot_from_disk(
+        self,
+        uri: str,
+        document: Document | None,
+        is_looked_at: bool,  # noqa: FBT001
+    ) -> DocumentSnapshot | None:
         owner = self.owner(uri)
         if owner is None:
             return None
         project, path = owner
         if path.split("/")[0] == project.directory.path.name:
             return None
+        if is_looked_at and document is not None:
+            project.look_at(path)
         try:
             return project.read().document_snapshot(uri, path, document)
         except OutdatedIndex:
@@ -431,7 +447,7 @@ class Projects:
     def ai_lines_of(self, uri: str) -> CountAiLines:
         """Return what counts the lines of a file that an AI wrote; none while its trail is read."""
         try:
-            snapshot = self.snapshot(uri)
+            snapshot = self.snapshot(uri, is_looked_at=False)
         except StillReading:
             snapshot = None
         return no_ai_lines if snapshot is None else snapshot.ai_lines

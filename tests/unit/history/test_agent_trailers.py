@@ -46,18 +46,20 @@ def test_other_trailers_name_none(trailer: str) -> None:
     assert agent_in_trailer(trailer) is None
 
 
-def test_only_trailers_count_and_only_of_new_commits(tmp_path: Path) -> None:
+def test_only_trailers_count_and_only_of_the_commits_asked_about(tmp_path: Path) -> None:
     made = MadeRepository(tmp_path / "project")
     first = made.commit("one\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n\nand more text")
     second = made.commit("two\n\nAssisted-by: Codex")
     third = made.commit("three\n\nCo-authored-by: Cursor <cursoragent@cursor.com>")
     repository = Repository(made.path)
-    found = read_agent_trailers(repository, third)
+    found = read_agent_trailers(repository, [third, first, second])
     assert found is not None
     assert {commit: each.agent for commit, each in found.items()} == {
         second: "Codex",
         third: "Cursor",
     }, first
-    later = read_agent_trailers(repository, third, second)
+    later = read_agent_trailers(repository, [third])
     assert later is not None
     assert later.keys() == {third}
+    assert read_agent_trailers(repository, []) == {}
+    assert read_agent_trailers(repository, ["0" * 40]) is None

@@ -147,7 +147,7 @@ async def _trail_diagnostics(
     ls: Server, uri: str, is_wanted: Callable[[], bool]
 ) -> list[types.Diagnostic]:
     try:
-        snapshot = ls.projects.snapshot(uri)
+        snapshot = ls.projects.snapshot(uri, is_looked_at=False)
     except StillReading:
         hint = types.DiagnosticSeverity.Hint
         return [types.Diagnostic(_FIRST_LINE, READING, hint, StillReading.code, source=SOURCE)]

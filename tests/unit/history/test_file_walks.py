@@ -1,0 +1,243 @@
+"""What is kept of git's answers while HEAD moves equals what a new reading says."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.trails import Repository, TrailWriter
+from tests.trails.repository import START
+from tests.unit.history.repositories import TEXT, open_git
+from tests.unit.index.trails import ENVIRONMENT
+from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.history.file_walks import FileWalks
+from vibes_lsp.history.project_history import ProjectHistory
+
+PATHS = ("a.py", "b.py", "c.py", "d.py")
+SINCE = START - timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+class Reader:
+    """Reads the history of a project, as one process that goes on or ends after each answer."""
+
+    def __init__(self, writer: TrailWriter, *, use_cache: bool) -> None:
+        self._root, self._log = writer.root, writer.files.log
+        self._use_cache = use_cache
+        self._history = ProjectHistory(self._root, cache_head=True, use_cache=self._use_cache)
+        repository = open_git(Repository(self._root))
+        self._resolver = CommitResolver(
+            repository,
+            self._root,
+            self._log,
+            head=self._history.head,
+            cache=self._history.cache(),
+            walks=self._history.walks(),
+        )
+
+    def close(self) -> None:
+        self._history.close()
+
+    def answers(self, ids: list[str]) -> list[object]:
+        """Return all that is asked about HEAD."""
+        self._history.refresh_head()
+        self._history.prefetch(PATHS)
+        times = [START + timedelta(minutes=minute) for minute in range(0, 40, 5)]
+        found: list[object] = [
+            [self._history.versions(each) for each in PATHS],
+            self._history.current_paths(PATHS),
+            [self._history.blame(each, SINCE) for each in PATHS],
+            self._resolver.by_log(ids),
+            self._resolver.by_path(dict.fromkeys(PATHS, times)),
+            self._resolver.reachable([self._history.head() or "", "abcdef1"]),
+        ]
+        self._history.save_cache()
+        return found
+
+
+def answers_of_a_new_process(
+    writer: TrailWriter, ids: list[str], *, use_cache: bool
+) -> list[object]:
+    reader = Reader(writer, use_cache=use_cache)
+    try:
+        return reader.answers(ids)
+    finally:
+        reader.close()
+
+
+def plain_log(repository: Repository, path: str) -> list[str]:
+    """Return the commits that differ from all their parents in a file, as git lists them."""
+    options = ("--topo-order", "--full-history", "-c", "--name-only", "--no-renames")
+    lines = repository.git("log", *options, "--format=commit %H", "--", path).splitlines()
+    found = [line.removeprefix("commit ") for line in lines if line]
+    return [commit for commit, name in itertools.pairwise(found) if name == path]
+
+
+KINDS = (
+    *("edit", "edit", "record", "rename", "remove", "topic", "main", "merge"),
+    *("amend", "reset", "rebase", "revert", "pack"),
+)
+STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3)), max_size=14)
+
+
+@pytest.mark.slow
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_kept_and_saved_answers_equal_a_new_reading(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
+    story = Story(tmp_path_factory.mktemp("walks") / "project")
+    reader = Reader(story.writer, use_cache=False)
+    for number, (step, which) in enumerate(steps):
+        story.take(number, step, which)
+        plain = answers_of_a_new_process(story.writer, story.ids, use_cache=False)
+        assert reader.answers(story.ids) == plain
+        assert answers_of_a_new_process(story.writer, story.ids, use_cache=True) == plain
+        walks = FileWalks(open_git(story.repository))
+        walks.set_head(story.repository.head(), frozenset())
+        for path in PATHS:
+            assert [each.commit for each in walks.of(path).changes] == plain_log(
+                story.repository, path
+            )
+    reader.close()
+
+
+class Story:
+    """A repository with a trail, to which things happen."""
+
+    def __init__(self, path: Path) -> None:
+        self.repository = Repository(path)
+        self.writer = TrailWriter(path)
+        self.writer.housekeeping()
+        self.ids: list[str] = []
+        for name in PATHS[:2]:
+            self.repository.write(name, TEXT)
+        self.repository.commit("Start")
+        self._edit(0, "a.py")
+        self.repository.commit("What branches may amend")
+        self.repository.branch("topic")
+
+    def take(self, number: int, step: str, which: int) -> None:
+        """Do the next thing; what git refuses is taken back."""
+        path, other, branch = PATHS[which], PATHS[which - 1], ["main", "topic"][which % 2]
+        theirs = ("-X", ["ours", "theirs"][which // 2])
+        commands: dict[str, list[tuple[str, ...]]] = {
+            "rename": [("mv", path, other), ("commit", "-qm", f"Rename {number}")],
+            "remove": [("rm", "-q", path), ("commit", "-qm", f"Remove {number}")],
+            "topic": [("switch", "-q", "topic")],
+            "main": [("switch", "-q", "main")],
+            "merge": [("merge", "-q", "--no-ff", *theirs, "-m", "Merge", branch)],
+            "amend": [("commit", "-q", "--amend", "--allow-empty", "-m", f"Amend {number}")],
+            "reset": [("reset", "-q", "--hard", "HEAD~1")],
+            "rebase": [("rebase", "-q", "-X", "theirs", branch)],
+            "revert": [("revert", "--no-edit", "-X", "theirs", "HEAD")],
+            "pack": [("reflog", "expire", "--expire=now", "--all"), ("gc", "-q", "--prune=now")],
+        }
+        if step in {"edit", "record"}:
+            self._edit(number, path)
+            if step == "record":
+                self.ids.append(self.writer.line(path, 1, 2, environment=ENVIRONMENT))
+            self.repository.commit(f"Edit {number}")
+        try:
+            for command in commands.get(step, ()):
+                self.repository.git(*command)
+        except RuntimeError:
+            for name in ("merge", "rebase", "revert"):
+                with suppress(RuntimeError):
+                    self.repository.git(name, "--abort")
+            self.repository.git("reset", "-q", "--hard")
+
+    def _edit(self, number: int, path: str) -> None:
+        """Change one line of a file, which may be new."""
+        file = self.repository.path / path
+        lines = (file.read_text() if file.exists() else TEXT).splitlines(keepends=True)
+        lines[(7 * number) % len(lines)] = f"edit {number}\n"
+        self.repository.write(path, "".join(lines))
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(tmp_path / "project")
+
+
+def commands(monkeypatch: pytest.MonkeyPatch, story: Story) -> list[list[str]]:
+    """Return the git commands that read history for a new process with the cache."""
+    asked: list[list[str]] = []
+    start = subprocess.Popen.__init__
+
+    def counted(self: Any, arguments: list[str], *more: Any, **named: Any) -> None:
+        if {"log", "rev-list", "blame"} & set(arguments):
+            asked.append(arguments)
+        start(self, arguments, *more, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess.Popen, "__init__", counted)
+        answers_of_a_new_process(story.writer, story.ids, use_cache=True)
+    return asked
+
+
+def test_one_reading_serves_all_files(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    walks = FileWalks(open_git(story.repository))
+    walks.set_head(story.repository.head(), frozenset())
+    asked: list[list[str]] = []
+    start = subprocess.Popen.__init__
+
+    def counted(self: Any, arguments: list[str], *more: Any, **named: Any) -> None:
+        asked.append(arguments)
+        start(self, arguments, *more, **named)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", counted)
+    walks.read(PATHS)
+    assert all(walks.of(path).is_settled for path in PATHS)
+    assert len(asked) == 1
+
+
+def test_another_process_reads_only_what_head_gained(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = story.repository.head()
+    story.take(1, "record", 0)
+    commands(monkeypatch, story)
+    assert commands(monkeypatch, story) == []
+    earlier = story.repository.head()
+    story.take(2, "record", 1)
+    logs = [each for each in commands(monkeypatch, story) if "log" in each]
+    assert logs
+    assert all(f"^{earlier}" in each for each in logs), before
+
+
+def test_a_commit_of_other_files_leaves_blame_as_it_was(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands(monkeypatch, story)
+    story.repository.write("other.py", TEXT)
+    story.repository.commit("Another file")
+    assert not [each for each in commands(monkeypatch, story) if "blame" in each]
+
+
+def test_a_log_that_only_grew_is_not_compared_by_git(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        story.take(number, "record", 0)
+    assert not [each for each in commands(monkeypatch, story) if "-p" in each]
+    plain = answers_of_a_new_process(story.writer, story.ids, use_cache=False)
+    log = story.writer.files.log
+    log.write_bytes(b"{}\n" + log.read_bytes())
+    assert answers_of_a_new_process(story.writer, story.ids, use_cache=False) == plain
+    log.unlink()
+    assert answers_of_a_new_process(story.writer, story.ids, use_cache=False) == plain
