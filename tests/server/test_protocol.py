@@ -347,12 +347,17 @@ class TestClients:
         abilities = wire.initialize(
             trail.root,
             {
-                "textDocument": {"completion": can, "inlayHint": can, "callHierarchy": can},
+                "textDocument": {
+                    "completion": can,
+                    "inlayHint": can,
+                    "callHierarchy": can,
+                    "foldingRange": can,
+                },
                 "experimental": {"vibes": {"lineText": True}},
             },
         )
         each_key = {"completionProvider", "inlayHintProvider", "documentHighlightProvider"}
-        assert not {*each_key, "callHierarchyProvider"} & abilities.keys()
+        assert not {*each_key, "callHierarchyProvider", "foldingRangeProvider"} & abilities.keys()
 
         def registered(method: str) -> Any:
             while True:

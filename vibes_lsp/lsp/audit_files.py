@@ -17,6 +17,7 @@ from vibes_lsp.errors import AmbiguousId, MalformedJson, UnknownId
 from vibes_lsp.index.lookup import LookupResult, look_up_exact
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.conversion import to_characters, to_column
+from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.canonical_json import parse_object
@@ -28,6 +29,9 @@ _MAX_RECORD: Final = 256 << 10
 _MAX_ENTRY_LINES: Final = 200
 _MAX_LINKED_LINES: Final = 2_000
 _MAX_LINKED_LINE: Final = 64 << 10
+_MAX_LOG_LINES: Final = 20_000
+_HEAD: Final = 2_000
+"""Characters of a record in which its type and ids are looked for, before it is decoded."""
 _MAX_MEMBER: Final = 60
 _BETWEEN: Final = re.compile(r"[\s:,{}\[\]]*")
 """What is between two strings."""
@@ -35,6 +39,9 @@ _MEMBER: Final = re.compile(r'"(\w{1,40})"\s*:\s*$')
 _ENTRY: Final = re.compile(r'"([0-9a-f]{64})"\s*:\s*\{')
 _LINKED: Final = re.compile(
     r'"(?P<member>\w+_(?:hash|ref|id)|file_path)"\s*:\s*"(?P<value>[^"\\]{1,300})"'
+)
+_OUTLINED: Final = re.compile(
+    r'"(?P<member>type|session_id|annotation_id)"\s*:\s*"(?P<value>[^"\\]{1,300})"'
 )
 _NO_LINKS: Final = frozenset(
     {"annotation_id", "anchor_hash", "file_content_hash", "commit_hash", "session_id"}
@@ -141,6 +148,39 @@ def references_in(ls: Server, uri: str) -> Iterator[tuple[types.Range, str, str]
                 start, end = (to_column(line, each, encoding) for each in match.span("value"))
                 place = types.Range(types.Position(number, start), types.Position(number, end))
                 yield place, match["member"], match["value"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinedRecord:
+    """What the text of a log says about a record without decoding it.
+
+    Attributes:
+        line: The 0-based line.
+        type: Its type.
+        session: Its session.
+        id: Its id, if it is stored.
+    """
+
+    line: int
+    type: str | None
+    session: str | None
+    id: str | None
+
+
+def outline_log(document: Document) -> Iterator[OutlinedRecord]:
+    """Yield the records on the first lines of a log; what begins late in a line is not found."""
+    for number, line in enumerate(document.lines(1, _MAX_LOG_LINES)):
+        found: dict[str, str] = {}
+        for match in _OUTLINED.finditer(line, 0, _HEAD):
+            found.setdefault(match["member"], match["value"])
+        yield OutlinedRecord(
+            number, found.get("type"), found.get("session_id"), found.get("annotation_id")
+        )
+
+
+def record_id(document: Document, line: int) -> str | None:
+    """Return the id of the record on a 0-based line of a log; of a session record the session."""
+    return _own_id("".join(document.lines(line + 1, line + 1)))
 
 
 def _token_at(line: str, column: int) -> tuple[str | None, str | None, int, int]:

@@ -38,6 +38,7 @@ class CommandName(StrEnum):
     SHOW_PROMPT = "vibes.showPrompt"
     SHOW_HISTORY = "vibes.showHistory"
     OPEN_RECORD = "vibes.openRecord"
+    OPEN_LINES = "vibes.openLines"
     CHECK = "vibes.check"
     VERIFY = "vibes.verify"
     ATTEST = "vibes.attest"

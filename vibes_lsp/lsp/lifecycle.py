@@ -26,6 +26,7 @@ from vibes_lsp.lsp.features import (
     completion,
     definition,
     diagnostics,
+    folding,
     hover,
     inlay_hints,
     knowledge,
@@ -116,7 +117,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if diagnostics.is_pulled(params.capabilities):
             diagnostics.register_pull(ls)
-        for feature in (call_hierarchy, completion, inlay_hints):
+        for feature in (call_hierarchy, completion, folding, inlay_hints):
             feature.declare(ls)
 
     @server.feature(types.INITIALIZED)
@@ -127,7 +128,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
             await refresh_project(ls)
         await watchers.watch_folders()
         await shown.offer(ls)
-        for feature in (call_hierarchy, completion, inlay_hints):
+        for feature in (call_hierarchy, completion, folding, inlay_hints):
             await feature.offer(ls)
         ls.freeze_heap()
         for folder in ls.folders:

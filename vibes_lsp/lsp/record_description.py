@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+from vibes_lsp.anchors.location import State
+from vibes_lsp.anchors.text import encode
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import AuditPosition
 from vibes_lsp.lsp.conversion import uri_in
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
+from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import can_be_in_project
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
@@ -21,7 +26,16 @@ _MAX_TEXT: Final = 400
 _MAX_LINES: Final = 8
 _MAX_NAME: Final = 60
 _MAX_EDITS: Final = 100
-_REFERENCES: Final = frozenset({*CONTEXT_MEMBERS, "source_ref", "target_ref", "parent_session_id"})
+_REFERENCES: Final = frozenset(
+    {
+        *CONTEXT_MEMBERS,
+        "source_ref",
+        "target_ref",
+        "session_id",
+        "parent_session_id",
+        "child_session_id",
+    }
+)
 
 
 def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> str | None:
@@ -54,7 +68,27 @@ def _edit(ls: Server, position: AuditPosition, node: GraphNode, markup: Markup) 
     start, end = found.located.start, found.located.end
     now = f"Now at {where}:{start}-{end}" if start is not None else f"Not found in {where}"
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
-    return markup.paragraph_end.join((now, description.mention(found)))
+    digest = _digest(position, snapshot, found, markup)
+    return markup.paragraph_end.join(filter(None, (digest, now, description.mention(found))))
+
+
+def _digest(
+    position: AuditPosition, snapshot: DocumentSnapshot, placement: Placement, markup: Markup
+) -> str | None:
+    """Return what a hash of a text or the id of a commit is, and whether the text is still so."""
+    if position.member == "anchor_hash":
+        is_same = placement.located.state in {State.EXACT, State.MOVED}
+        since = "unchanged" if is_same else "the lines were edited"
+        return f"Digest of the lines as recorded: {since} since"
+    if position.member == "file_content_hash":
+        is_same = sha256(encode(snapshot.text.content)) == position.token
+        since = "unchanged" if is_same else "the file was changed"
+        return f"Digest of the file as recorded: {since} since"
+    if position.member == "commit_hash":
+        subject = snapshot.trail.history.subjects.get(position.token or "")
+        said = "" if subject is None else f": {markup.sentence(subject, _MAX_TEXT)}"
+        return f"The commit that the lines came with{said}"
+    return None
 
 
 def _described(ls: Server, reader: GraphReader, node: GraphNode, markup: Markup) -> Iterator[str]:

@@ -2,17 +2,26 @@
 
 That is where a review waits or rejects, or where a risk has at least the band of the settings. The
 text is computed on `codeLens/resolve`, or at once for clients that would flicker.
+
+In the log, one above each annotation: where its lines are now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.audit_files import (
+    audit_file,
+    found_by_id,
+    outline_log,
+    owned_audit_file,
+    record_id,
+)
 from vibes_lsp.lsp.encoded_answers import EncodedItems, EncodedResult, encode_items
 from vibes_lsp.lsp.extensions import (
     CLIENT_KB_SHOW,
@@ -24,15 +33,21 @@ from vibes_lsp.lsp.extensions import (
 from vibes_lsp.lsp.knowledge_texts import lens_title
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.projects import StillReading
+from vibes_lsp.lsp.record_places import RecordPlaces
 from vibes_lsp.lsp.rendering import READING, lens_text
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.shown_documents import shows_documents
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
-from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.vocabulary import Band, RecordType
 from vibes_lsp.reports.placement_texts import first_line
 from vibes_lsp.reports.placements import is_settled
+from vibes_lsp.reports.provenance_graph import GraphReader
 from vibes_lsp.reports.review_queue import is_reviewable
 
 _MAX_LENSES: Final = 1000
+_MAX_PATH: Final = 200
+_ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
 _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
@@ -52,7 +67,8 @@ def register(server: Server) -> None:
         except StillReading:
             return [types.CodeLens(_FIRST_LINE, types.Command(READING, "")), *claims]
         if snapshot is None:
-            return [*_attestation_lens(ls, params.text_document.uri), *claims]
+            others = [*_attestation_lens(ls, params.text_document.uri), *claims]
+            return _log_lenses(ls, params.text_document.uri).followed_by(map(_as_json, others))
         is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
         variant = ls.settings.lens_band, _minute() if is_resolved else None
         return ls.encoded.get(
@@ -60,11 +76,58 @@ def register(server: Server) -> None:
         ).followed_by(map(_as_json, claims))
 
     @server.feature(types.CODE_LENS_RESOLVE)
-    def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
+    async def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
-        if lens.command is None:
+        if lens.command is None and isinstance(data.get("log"), str):
+            lens.command = await _log_command(ls, data["log"], lens.range.start.line, data)
+        elif lens.command is None:
             lens.command = _resolved(ls, data.get("uri"), data.get("ids"))
         return lens
+
+
+def _log_lenses(ls: Server, uri: str) -> EncodedItems:
+    """Return the lenses of a log, one at each annotation, all to be resolved."""
+    found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+    if found is None or document is None or found[1] != found[0].directory.log.name:
+        return encode_items([])
+    items: list[tuple[int, dict[str, Any]]] = []
+    for record in outline_log(document):
+        if record.type in _ANNOTATIONS:
+            start = {"line": record.line, "character": 0}
+            data = {"log": uri, "id": record.id}
+            items.append((record.line, {"range": {"start": start, "end": start}, "data": data}))
+    return encode_items(items)
+
+
+async def _log_command(ls: Server, uri: str, line: int, data: Mapping[str, Any]) -> types.Command:
+    """Return where the lines of a record are now, with the command that goes there."""
+    document = ls.documents.get(uri)
+    try:
+        found = audit_file(ls, uri)
+    except StillReading:
+        return types.Command(READING, "")
+    if found is None or document is None:
+        return types.Command("AI", "")
+    identifier = data.get("id") or record_id(document, line)
+    trail = found[0].snapshot.trail
+    subject = found_by_id(trail, identifier) if isinstance(identifier, str) else None
+    if subject is None:
+        return types.Command("not in the trail as saved", "")
+    node = GraphReader(trail).root(subject)
+    placed = await RecordPlaces(ls, found[0]).edit(node)
+    path = single_line(node.path or "?", _MAX_PATH)
+    if placed is None:
+        return types.Command(f"{path} cannot be read", "")
+    snapshot, placement = placed
+    located = placement.located
+    if located.start is None:
+        return types.Command(f"not found in {single_line(snapshot.path, _MAX_PATH)}", "")
+    place = f"{single_line(snapshot.path, _MAX_PATH)}:{located.start}-{located.end}"
+    state = f"{located.state}{'?' if located.ambiguous else ''}"
+    replaced = "replaced, " if placement.is_history else ""
+    command = CommandName.OPEN_LINES if shows_documents(ls) else ""
+    arguments = [{"uri": snapshot.uri, "annotationId": placement.current.id}]
+    return types.Command(f"{replaced}now at {place}, {state}", str(command), arguments=arguments)
 
 
 def _attestation_lens(ls: Server, uri: str) -> list[types.CodeLens]:

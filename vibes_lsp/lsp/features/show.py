@@ -26,6 +26,7 @@ from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
 from vibes_lsp.lsp.shown_documents import (
@@ -142,7 +143,7 @@ class HistoryArguments:
         return [AnnotationArguments(self.uri, each, self.show, self.format) for each in names]
 
 
-def register(server: Server) -> ShownDocuments:
+def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
     """Offer the commands and the documents that they open."""
     documents = ShownDocuments()
 
@@ -215,6 +216,14 @@ def register(server: Server) -> ShownDocuments:
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
         shown = arguments.show and await open_document(ls, uri, place)
         return {"uri": uri, "line": line + 1, "shown": shown}
+
+    @server.command(CommandName.OPEN_LINES)
+    async def open_lines(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        found = location_now(*run_use_case(lambda: _find(ls, arguments)))
+        if found is None:
+            return {"uri": arguments.uri, "range": None, "shown": False}
+        shown = arguments.show and await open_document(ls, found.uri, found.range)
+        return {"uri": found.uri, "range": found.range, "shown": shown}
 
     return documents
 

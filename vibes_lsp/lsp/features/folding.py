@@ -1,0 +1,106 @@
+"""Folding in audit files: sessions and the edges of an annotation in the log, objects elsewhere.
+
+A client that can limit a provider to some files asks for those only: code is folded by others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.audit_files import OutlinedRecord, outline_log, owned_audit_file
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.model.vocabulary import RecordType
+
+_SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/*.{json,jsonl}")]
+_MAX_RANGES: Final = 5_000
+_MAX_TEXT: Final = 2 << 20
+"""Characters of the largest text whose brackets are matched: some hundredths of a second."""
+_BRACKET: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[{}\[\]\n]')
+
+
+def declare(ls: Server) -> None:
+    """Answer the request for all files, with clients that cannot limit it to some."""
+    if not _can_be_limited(ls):
+        _register(ls)
+
+
+async def offer(ls: Server) -> None:
+    """Register folding in audit files with a client that can limit it."""
+    if _can_be_limited(ls):
+        _register(ls)
+        options = types.FoldingRangeRegistrationOptions(document_selector=_SELECTOR)
+        await ls.offer(types.TEXT_DOCUMENT_FOLDING_RANGE, options)
+
+
+def _can_be_limited(ls: Server) -> bool:
+    document = ls.client_capabilities.text_document
+    found = document.folding_range if document is not None else None
+    return found is not None and bool(found.dynamic_registration)
+
+
+def _register(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def fold(ls: Server, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        uri = params.text_document.uri
+        found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+        if found is None or document is None:
+            return None
+        if found[1] == found[0].directory.log.name:
+            ranges = _sessions_and_edges(outline_log(document))
+        elif len(document.content) <= _MAX_TEXT:
+            ranges = _brackets(document.content)
+        else:
+            return None
+        return [types.FoldingRange(*each) for each in islice(ranges, _most(ls))]
+
+
+def _most(ls: Server) -> int:
+    document = ls.client_capabilities.text_document
+    folding = document.folding_range if document is not None else None
+    limit = folding.range_limit if folding is not None else None
+    return _MAX_RANGES if limit is None else min(limit, _MAX_RANGES)
+
+
+def _sessions_and_edges(records: Iterable[OutlinedRecord]) -> Iterator[tuple[int, int]]:
+    """Yield runs of records of one session, and annotations with the edges that follow them.
+
+    A record without a session, such as the edge of a backfill, belongs to the one before.
+    """
+    session: str | None = None
+    begun = last = head = 0
+    for record in records:
+        is_edge = record.type == RecordType.EDGE
+        if not is_edge and last > head:
+            yield head, last
+        if record.session is not None and record.session != session:
+            if last > begun:
+                yield begun, last
+            session, begun = record.session, record.line
+        if not is_edge:
+            head = record.line
+        last = record.line
+    if last > head:
+        yield head, last
+    if last > begun:
+        yield begun, last
+
+
+def _brackets(text: str) -> Iterator[tuple[int, int]]:
+    """Yield objects and arrays of several lines; the closing bracket stays visible."""
+    line = 0
+    opened: list[int] = []
+    for match in _BRACKET.finditer(text):
+        token = match.group()
+        if token == "\n":
+            line += 1
+        elif token in "{[":
+            opened.append(line)
+        elif token in "}]" and opened:
+            start = opened.pop()
+            if line - 1 > start:
+                yield start, line - 1
