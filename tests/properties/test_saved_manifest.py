@@ -1,4 +1,4 @@
-"""A manifest that is read by offsets answers as one that is parsed whole, whoever wrote it."""
+"""`SavedEntries` gives the same answers as `Manifest`, for manifests of any program."""
 
 from __future__ import annotations
 

@@ -203,6 +203,23 @@ def test_claims_are_confirmed_superseded_archived_and_lost_ones_found_again(
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_evidence_that_cannot_be_verified_is_not_called_stale(
+    open_neovim: Open, kb: KnowledgeFiles, suite: str
+) -> None:
+    source = kb.source("a.py", STORY, captured=False)
+    kb.claim("c", "Digests are fast.", kb.evidence("ev", source, "L4-L7"))
+    editor = open_neovim(suite, kb.project, "a.py", REVIEWER, size=(90, 40))
+    waits_for_counts(editor, 1, 0, 0)
+    editor.go_to(4)
+    editor.command("Vibes claims all")
+    editor.terminal.shows("Digests are fast.", "not verified")
+    editor.terminal.keys("q")
+    editor.until(lambda: not editor.floats(), "the window to close")
+    editor.command("checkhealth vibes")
+    editor.terminal.shows("claims about it: 1, proposals that wait: 0")
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_lens_hover_and_code_actions_lead_to_the_same_questions_and_window(
     open_neovim: Open, kb: KnowledgeFiles, suite: str
 ) -> None:
@@ -280,7 +297,7 @@ def test_hostile_texts_are_inert(open_neovim: Open, kb: KnowledgeFiles, suite: s
     kb.claim("c", HOSTILE, evidence, approved_by=HOSTILE)
     kb.proposal("p", HOSTILE, evidence, by=HOSTILE)
     editor = open_neovim(suite, kb.project, "a.py", REVIEWER)
-    waits_for_counts(editor, 1, 1, 1)
+    waits_for_counts(editor, 1, 0, 1)
     editor.go_to(5)
     editor.command("Vibes claims all")
     editor.terminal.shows("x\\u001b[31mred", "\\u202e %{system('touch owned')}")

@@ -95,8 +95,7 @@ def _knowledge(window: Window) -> None:
     window.until(lambda: "Digits" in "".join(window.view("Review")), "the proposal")
     window.until(lambda: window.editor.evaluate(_HAS_COLOURS), "the colours of the code")
     for name in _in_each_theme(window):
-        window.hover(14, 8, "Archive")
-        window.until(lambda: window.page.evaluate(_HOVER_OPACITY) == "1", "the whole hover")
+        _hover(window, 14, 8, "Archive")
         window.picture(PICTURES / _name("claims", name))
         window.page.keyboard.press("Escape")
 
@@ -109,7 +108,7 @@ def _line(window: Window) -> None:
     window.marks_on([*range(13, 21), 23, 24, 25, 27])
     window.until(lambda: window.editor.evaluate(_HAS_COLOURS), "the colours of the code")
     for name in _in_each_theme(window):
-        window.hover(24, 8, "Details")
+        _hover(window, 24, 8, "Details")
         window.picture(PICTURES / _name("hover", name))
         window.page.keyboard.press("Escape")
         window.go_to(23)
@@ -118,6 +117,12 @@ def _line(window: Window) -> None:
         window.picture(PICTURES / _name("peek", name))
         window.page.keyboard.press("Escape")
         window.page.keyboard.press("Escape")
+
+
+def _hover(window: Window, line: int, column: int, text: str) -> None:
+    """Show the hover that has a text, and wait until it has faded in."""
+    window.hover(line, column, text)
+    window.until(lambda: window.page.evaluate(_HOVER_OPACITY) == "1", "the whole hover")
 
 
 def _name(subject: str, theme: str) -> str:

@@ -82,15 +82,9 @@ end
 
 local function go_to_code(bufnr, id, view)
   local placement = placement_of(bufnr, id)
-  if not placement then
-    return
+  if placement then
+    sections.go_to(view, bufnr, placement.lineStart, 'annotation')
   end
-  if not provenance.is_present(placement.lineStart) then
-    vim.notify('vibes: the lines of this annotation were not found')
-    return
-  end
-  documents.close_float(view.window)
-  sections.go_to(bufnr, placement.lineStart)
 end
 
 local function keys_of(bufnr, ids)

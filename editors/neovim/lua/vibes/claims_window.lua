@@ -132,12 +132,7 @@ local function keys_of(bufnr, wanted)
     knowledge.reanchor(place, claim, wanted.selection, callback)
   end
   local function go_to(entry, view)
-    if not provenance.is_present(entry.lineStart) then
-      vim.notify('vibes: the lines of this evidence were not found')
-      return
-    end
-    documents.close_float(view.window)
-    sections.go_to(bufnr, entry.lineStart)
+    sections.go_to(view, bufnr, entry.lineStart, 'evidence')
   end
   return {
     { 'a', 'Approve the proposal', only('proposalId', 'proposals', knowledge.approve) },

@@ -74,7 +74,7 @@ local function check_claims(bufnr)
       ':Vibes claims all shows them; n makes new evidence'
     )
   elseif counts then
-    vim.health.ok(('%d claims are about it, %d wait for a decision'):format(counts.claims, counts.pending))
+    vim.health.ok(('claims about it: %d, proposals that wait: %d'):format(counts.claims, counts.pending))
   end
 end
 

@@ -22,11 +22,11 @@ local listeners = {}
 local closed = { superseded = true, archived = true, redacted = true }
 local types = { 'observation', 'fact', 'decision', 'preference', 'workflow', 'question', 'warning' }
 
---- Whether the lines of a claim or proposal are not as they were quoted.
+--- Whether the lines of a claim or proposal are not as they were quoted. What cannot be verified is not known to be stale.
 ---@param entry table
 ---@return boolean
 function M.is_stale(entry)
-  return entry.state ~= 'exact' and entry.state ~= 'moved'
+  return entry.state == 'edited' or entry.state == 'lost'
 end
 
 --- Returns the entries with each id once, stale ones first: one claim may cite several pieces of evidence.

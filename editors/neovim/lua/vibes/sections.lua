@@ -1,6 +1,7 @@
 -- A floating window with sections, one for each annotation or claim. Its keys act on the section at the cursor.
 
 local documents = require('vibes.documents')
+local provenance = require('vibes.provenance')
 
 local M = {}
 
@@ -93,10 +94,17 @@ function M.open(title, footer, sections, keys)
   return view
 end
 
---- Goes to a line of a file, in a window that shows it if there is one.
+--- Closes the window and goes to a line of a file, in a window that shows it if there is one.
+---@param view vibes.SectionsWindow
 ---@param bufnr integer
----@param line integer 1-based
-function M.go_to(bufnr, line)
+---@param line? integer 1-based; without it the user reads that the lines were not found
+---@param what string what the lines belong to
+function M.go_to(view, bufnr, line, what)
+  if not provenance.is_present(line) then
+    vim.notify(('vibes: the lines of this %s were not found'):format(what))
+    return
+  end
+  documents.close_float(view.window)
   local windows = vim.fn.win_findbuf(bufnr)
   if windows[1] then
     vim.api.nvim_set_current_win(windows[1])

@@ -10,7 +10,7 @@ import type { Server } from '../server/server';
 import { plain } from '../text';
 import { ask, pickItem } from './questions';
 import { register, showDone } from './register';
-import { selected, wholeLines } from './selection';
+import { selected } from './selection';
 
 /** States of a claim that no other can replace or confirm. */
 const CLOSED = ['superseded', 'archived', 'redacted'];
@@ -262,8 +262,8 @@ function distinct(claims: readonly CitedClaim[]): CitedClaim[] {
 }
 
 async function goTo(file: vscode.Uri, range: CitedClaim['range']): Promise<void> {
-  const { start } = range ?? wholeLines(1, 1);
-  const selection = new vscode.Range(start.line, 0, start.line, 0);
+  if (range === null) throw new Error('the lines of this evidence were not found');
+  const selection = new vscode.Range(range.start.line, 0, range.start.line, 0);
   await vscode.window.showTextDocument(file, { selection });
 }
 
