@@ -40,7 +40,7 @@ class KnowledgeFiles:
         return identifier
 
     def claim(self, identifier: str, text: str, *evidence: str, **members: Any) -> str:
-        """Write an approved claim; return its id."""
+        """Write an approved claim and the decision; return its id."""
         own = {
             "id": identifier,
             "text": text,
@@ -52,7 +52,19 @@ class KnowledgeFiles:
             "updated_at": _TIME,
             "approved_by": "Grace",
         }
-        self._write(self.path / "claims" / f"{identifier}.yaml", {**own, **members})
+        claim = {**own, **members}
+        self._write(self.path / "claims" / f"{identifier}.yaml", claim)
+        decision = {
+            "id": f"of-{identifier}",
+            "kind": "claim",
+            "proposed_by": "codex",
+            "proposed_at": _TIME,
+            "payload": {name: claim[name] for name in ("id", "text", "type", "evidence")},
+            "status": "approved",
+            "decided_at": _TIME,
+            "decided_by": claim["approved_by"],
+        }
+        self._write(self.path / "decided" / f"{decision['id']}.yaml", decision)
         return identifier
 
     def proposal(self, identifier: str, text: str, *evidence: str, by: str = "codex") -> str:

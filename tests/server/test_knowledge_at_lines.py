@@ -93,6 +93,19 @@ async def test_a_hover_has_the_claim_of_a_line_without_a_trail(
     assert "Evidence: lines edited since" in await editor.hover(uri, 5)
 
 
+async def test_an_approver_that_no_decision_names_is_not_proven(
+    editor: Editor, kb: KnowledgeFiles
+) -> None:
+    kb.cited("a.py", STORY, "L4-L7")
+    uri = editor.open(kb.project / "a.py")
+    assert "approved by Grace" in await editor.hover(uri, 5)
+    assert "not proven" not in await editor.hover(uri, 5)
+    (kb.path / "decided/of-c.yaml").unlink()
+    assert "approved by Grace (not proven)" in await editor.hover(uri, 5)
+    [claim] = (await editor.run("vibes.kbAt", {"uri": uri}))["claims"]
+    assert (claim["approvedBy"], claim["isApproverProven"]) == ("Grace", False)
+
+
 async def test_a_hover_has_claims_below_the_provenance_of_a_line(
     editor: Editor, project: Project
 ) -> None:

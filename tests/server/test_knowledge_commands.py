@@ -107,6 +107,19 @@ async def test_bytes_that_change_prove_nothing_in_an_open_file(
     assert await at(editor, uri) == [("c", 4, 7, "exact")]
 
 
+async def test_bytes_that_change_are_told(editor: Editor, kb: KnowledgeFiles) -> None:
+    """They are in no object, but prove the lines that a client shows."""
+    kb.cited("a.py", STORY, "L4-L7")
+    uri = editor.open(kb.project / "a.py")
+    assert await at(editor, uri) == [("c", 4, 7, "exact")]
+    after = len(editor.client.sent)
+    content = kb.path / "sources" / kb.source("a.py", STORY) / "content"
+    content.write_text("other\n")
+    editor.watched(content)
+    told = (KNOWLEDGE_CHANGED, {"uri": kb.project.as_uri()})
+    await editor.client.until(lambda sent: sent == told, after=after)
+
+
 async def test_bytes_or_quotes_that_contradict_prove_nothing(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:

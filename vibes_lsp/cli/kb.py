@@ -14,6 +14,7 @@ from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.kb_changes import COMMANDS
 from vibes_lsp.cli.kb_provenance import provenance
 from vibes_lsp.cli.knowledge import (
+    MAX_TEXT,
     acting_user,
     call,
     open_knowledge_base,
@@ -42,7 +43,6 @@ from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.timestamps import parse_timestamp
 
-_MAX_TEXT: Final = 100
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -176,7 +176,7 @@ def pending(as_json: bool) -> None:
                     each["id"],
                     escape(each["kind"], 10),
                     escape(each["proposed_by"], 20),
-                    escape(title_of(each["payload"]), _MAX_TEXT),
+                    escape(title_of(each["payload"]), MAX_TEXT),
                 )
                 for each in found
             ],
@@ -213,7 +213,7 @@ def search(query: str, limit: int, as_json: bool) -> None:
         print_styled(
             [
                 (f"{hit['kind']}/{escape(hit['id'])}  ", "bold"),
-                (escape(snippet, _MAX_TEXT), ""),
+                (escape(snippet, MAX_TEXT), ""),
             ]
         )
 
@@ -262,7 +262,7 @@ def _reader(noun: str, plural: str) -> None:
             return
         for each in found:
             print_styled(
-                [(f"{escape(each['id'])}  ", "bold"), (escape(title_of(each), _MAX_TEXT), "")]
+                [(f"{escape(each['id'])}  ", "bold"), (escape(title_of(each), MAX_TEXT), "")]
             )
 
 
@@ -279,9 +279,9 @@ def cite(claim_id: str) -> None:
     for each in call("cite", id=claim_id):
         name = each.get("id") or each.get("ref")
         where = each.get("locator") or each.get("reason") or "missing"
-        print_styled([(f"{escape(name)}  ", "bold"), (escape(where, _MAX_TEXT), "")])
+        print_styled([(f"{escape(name)}  ", "bold"), (escape(where, MAX_TEXT), "")])
         if each.get("quote"):
-            print_line(f"    {escape(each['quote'], _MAX_TEXT)}")
+            print_line(f"    {escape(each['quote'], MAX_TEXT)}")
 
 
 @command.command("index")

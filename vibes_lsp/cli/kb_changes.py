@@ -10,6 +10,7 @@ import click
 
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.knowledge import (
+    MAX_TEXT,
     acting_user,
     call,
     open_knowledge_base,
@@ -27,8 +28,6 @@ from vibes_lsp.cli.output import (
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.knowledge_base import MAX_DAYS
 from vibes_lsp.knowledge.review_gate import ReviewGate
-
-_MAX_TEXT: Final = 100
 
 
 def _proposed(method: str, *, hint: str = "", **params: Any) -> None:
@@ -296,7 +295,7 @@ def expire(is_applied: bool, days: int | None, as_json: bool) -> None:
         print_json({"expired": [each.id for each in found], "applied": is_applied})
         return
     for proposal in found:
-        print_line(f"{escape(proposal.id)}  {escape(title_of(proposal.payload), _MAX_TEXT)}")
+        print_line(f"{escape(proposal.id)}  {escape(title_of(proposal.payload), MAX_TEXT)}")
     state = "expired" if is_applied else "would expire; --apply rejects them"
     print_line(f"{len(found)} proposals {state}")
 

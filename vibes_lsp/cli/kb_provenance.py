@@ -7,11 +7,9 @@ from typing import Any
 import click
 
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.cli.knowledge import call
+from vibes_lsp.cli.knowledge import MAX_TEXT, call
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
-
-_MAX_TEXT = 100
 
 
 @click.group(
@@ -74,7 +72,7 @@ def _print_claim(claim: dict[str, Any]) -> None:
     elif any(each["unreviewed_lines"] or each["from_trail"] for each in claim["evidence"]):
         verdict = ("has other evidence", "dim")
     print_styled([(escape(claim["claim_id"]), "bold"), ("  ", ""), verdict])
-    print_line(f"    {escape(claim['text'], _MAX_TEXT)}")
+    print_line(f"    {escape(claim['text'], MAX_TEXT)}")
     for each in claim["evidence"]:
         print_line(f"  {_place(each)}: {_authorship(each)}")
 
@@ -84,8 +82,8 @@ def _place(evidence: dict[str, Any]) -> str:
         return str(escape(evidence["evidence_id"][:24]))
     lines = evidence["line_start"], evidence["line_end"]
     if lines[0] is None:
-        return str(escape(evidence["path"], _MAX_TEXT))
-    return f"{escape(evidence['path'], _MAX_TEXT)}:{lines[0]}-{lines[1]}"
+        return str(escape(evidence["path"], MAX_TEXT))
+    return f"{escape(evidence['path'], MAX_TEXT)}:{lines[0]}-{lines[1]}"
 
 
 def _authorship(evidence: dict[str, Any]) -> str:

@@ -25,6 +25,8 @@ from vibes_lsp.knowledge.knowledge_base import (
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.object_format import dump_yaml
 
+MAX_TEXT: Final = 100
+"""Most characters of a text in a list."""
 _KB_PATH: Final = "VOUCH_KB_PATH"
 _AGENT: Final = "VOUCH_AGENT"
 _SEVERITIES: Final = {"error": "red", "warning": "yellow", "info": "dim"}

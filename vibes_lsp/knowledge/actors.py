@@ -28,11 +28,14 @@ _CAPITALS_ALIKE: Final = str.maketrans(
 
 
 def system_user() -> str:
-    """Return the name of the user of the system, else the number: containers have users unnamed."""
+    """Return the name of the user of the system, else the number: containers have users unnamed.
+
+    Windows has no numbers of users, and asks only the environment for the name.
+    """
     try:
         return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid-{os.getuid()}"
+    except (ImportError, KeyError, OSError):
+        return f"uid-{os.getuid()}" if hasattr(os, "getuid") else "unknown-user"
 
 
 def checked_actor(name: str) -> str:

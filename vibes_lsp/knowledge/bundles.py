@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +42,8 @@ from vibes_lsp.knowledge.objects import (
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.store.files import read_file, replace_file, write_temporary
 
+RECORD_FOLDERS: Final = frozenset({".vouch", ".ai-audit", ".git"})
+"""Folders in which no bundle is written."""
 _FORMAT: Final = "0.1"
 _MAX_ISSUES: Final = 100
 _MAX_EVENT_IDS: Final = 5_000
@@ -109,7 +114,7 @@ def export_bundle(
     now: datetime,
     with_decisions: bool = True,
 ) -> ExportedBundle:
-    """Write all objects and settings to an archive, which replaces an older one.
+    """Write all objects and settings to an archive, which replaces an older bundle at most.
 
     Args:
         knowledge: The knowledge base.
@@ -120,8 +125,10 @@ def export_bundle(
             implementation refuses them.
 
     Raises:
+        RefusedWrite: The target is another file than a bundle, or in a folder of records.
         VibesError: A file cannot be read, or the archive not written.
     """
+    _check_target(target)
     with changing(knowledge, actor, now) as change:
         contents = dict(_contents(knowledge, with_decisions=with_decisions))
         hashes = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
@@ -141,6 +148,33 @@ def export_bundle(
         replace_file(write_temporary(folder, data), target)
         change.record("bundle.export", [], {"path": target.name, "files": len(contents)})
     return ExportedBundle(target, len(contents), len(data), _bundle_id(hashes))
+
+
+def _check_target(target: Path) -> None:
+    """Refuse to replace what is no bundle, and to write where git or a trail keep their files.
+
+    Raises:
+        RefusedWrite: The target is such a file.
+    """
+    folder = target.absolute().parent.resolve()
+    if {part.casefold() for part in folder.parts} & RECORD_FOLDERS:
+        raise RefusedWrite(
+            f"cannot write {target.name}: its folder is one of {', '.join(sorted(RECORD_FOLDERS))}",
+            hint="name a file outside of them",
+        )
+    if os.path.lexists(target) and not _is_bundle(target):
+        raise RefusedWrite(
+            f"cannot write {target.name}: it exists and is no bundle", hint="name a new file"
+        )
+
+
+def _is_bundle(path: Path) -> bool:
+    with suppress(UnreadableFile):
+        for name, blocks in members_of(path, []):
+            if name == MANIFEST:
+                return True
+            deque(blocks, maxlen=0)
+    return False
 
 
 def check_bundle(path: Path, knowledge: KnowledgeBase | None = None) -> CheckedBundle:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.evidence_lines import (
@@ -38,6 +38,9 @@ _MAX_CONTENT: Final = 64 << 20
 
 Members = Mapping[str, Any]
 
+Approvals: TypeAlias = frozenset[tuple[str, str, str]]
+"""The claims that decisions approve: id, approver and text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Citation:
@@ -62,11 +65,13 @@ class KnowledgeSnapshot:
         path: The folder `.vouch`.
         objects: The objects of each kind, by id. Proposals are those that wait.
         citations: Evidence by the path of the file whose lines it names.
+        approvals: The claims that decisions approve.
     """
 
     path: Path
     objects: Mapping[Kind, Mapping[str, Members]] = field(default_factory=dict)
     citations: Mapping[str, Sequence[Citation]] = field(default_factory=dict)
+    approvals: Approvals = frozenset()
 
     def get(self, kind: Kind, identifier: str) -> Members | None:
         """Return an object; None if there is none."""
@@ -75,6 +80,10 @@ class KnowledgeSnapshot:
     def claim(self, identifier: str) -> Members | None:
         """Return a claim; None if there is none."""
         return self.get(Kind.CLAIM, identifier)
+
+    def proves_approver(self, claim: Members) -> bool:
+        """Return whether a decision approves the text of a claim in the name that it gives."""
+        return is_approver_proven(claim, self.approvals)
 
     def proposal(self, identifier: str) -> Members | None:
         """Return a proposal that waits; None if there is none."""
@@ -120,17 +129,36 @@ def read_snapshot(path: Path) -> KnowledgeSnapshot:
     """
     knowledge = KnowledgeBase(path)
     with open_index(knowledge) as index:
-        index.refresh(_READ)
+        index.refresh((*_READ, Kind.DECISION))
         objects: dict[Kind, dict[str, Members]] = {
             kind: {each["id"]: each for each in index.members(kind)} for kind in _READ
         }
+        approvals = approvals_of(index.members(Kind.DECISION))
     pending = objects[Kind.PENDING]
     objects[Kind.PENDING] = {
         identifier: each
         for identifier, each in pending.items()
         if each["status"] == "pending" and not knowledge.exists(Kind.DECISION, identifier)
     }
-    return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects))
+    return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects), approvals)
+
+
+def approvals_of(decisions: Iterable[Members]) -> Approvals:
+    """Return the claims that decisions approve."""
+    return frozenset(
+        (str(each["payload"].get("id")), str(each["decided_by"]), str(each["payload"].get("text")))
+        for each in decisions
+        if each["kind"] == "claim" and each["status"] == "approved"
+    )
+
+
+def is_approver_proven(claim: Members, approvals: Approvals) -> bool:
+    """Return whether a decision approves the text of a claim in the name that the claim gives.
+
+    A redacted claim has another text than the one that was approved.
+    """
+    approved = (str(claim["id"]), str(claim.get("approved_by")), str(claim["text"]))
+    return approved in approvals or claim["status"] == "redacted"
 
 
 def file_of_source(project: Path, source: Members) -> str | None:

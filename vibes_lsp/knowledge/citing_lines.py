@@ -13,12 +13,13 @@ from typing import Any
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import InvalidObject
+from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.evidence_lines import format_lines
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.lifecycle import Lifecycle
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.objects import Source
-from vibes_lsp.knowledge.sources import locator_in, register_source
+from vibes_lsp.knowledge.sources import create_evidence, locator_in, plan_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,11 @@ def propose_claim_at(
     lines.check()
     if not str(members.get("text") or "").strip():
         raise InvalidObject("text: is empty: a claim needs one")
-    source = register_source(
-        knowledge,
-        lines.content,
-        locator=lines.path,
-        actor=actor,
-        now=now,
-        title=PurePosixPath(lines.path).name,
-    ).source
-    cited = {"source_id": source.id, "locator": _locator(knowledge, source, lines)}
+    source = _source(lines, now)
+    planned = plan_lines(source, lines.content, _locator(knowledge, source, lines), now)
+    with changing(knowledge, actor, now) as change:
+        create_evidence(change, planned)
+    cited = planned.evidence.id
     methods = KnowledgeMethods(knowledge, actor)
     try:
         result: dict[str, Any] = methods.call("kb.propose_claim", {**members, "evidence": [cited]})
@@ -107,8 +104,14 @@ def reanchor_at(  # noqa: PLR0917  # what to change, and for whom
         VibesError: The knowledge base cannot be written.
     """
     lines.check()
+    source, lifecycle = _source(lines, now), Lifecycle(knowledge, actor, now)
+    place = _locator(knowledge, source, lines)
+    return lifecycle.reanchor(claim_id, evidence_id, source, lines.content, place).id
+
+
+def _source(lines: CitedLines, now: datetime) -> Source:
     identifier = hashlib.sha256(lines.content).hexdigest()
-    source = Source(
+    return Source(
         id=identifier,
         locator=lines.path,
         title=PurePosixPath(lines.path).name,
@@ -116,9 +119,6 @@ def reanchor_at(  # noqa: PLR0917  # what to change, and for whom
         byte_size=len(lines.content),
         created_at=now,
     )
-    lifecycle = Lifecycle(knowledge, actor, now)
-    place = _locator(knowledge, source, lines)
-    return lifecycle.reanchor(claim_id, evidence_id, source, lines.content, place).id
 
 
 def _locator(knowledge: KnowledgeBase, source: Source, lines: CitedLines) -> str:

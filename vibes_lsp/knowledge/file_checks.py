@@ -150,11 +150,15 @@ def _proposal_faults(
 
 def _known(snapshot: KnowledgeSnapshot, kind: Kind, members: dict[str, Any]) -> KnownObjects:
     """Return the objects of a knowledge base, with one as its open text has it."""
-    claims = snapshot.objects.get(Kind.CLAIM, {})
-    if kind is Kind.CLAIM:
-        claims = ChainMap({members["id"]: members}, dict(claims))
+    objects = {
+        each: ChainMap({members["id"]: members} if each is kind else {}, dict(found))
+        for each, found in snapshot.objects.items()
+        if each in {Kind.CLAIM, Kind.EVIDENCE}
+    }
     ids = {each: found.keys() for each, found in snapshot.objects.items()}
-    return KnownObjects(claims, ids)
+    return KnownObjects(
+        objects.get(Kind.CLAIM, {}), objects.get(Kind.EVIDENCE, {}), ids, snapshot.approvals
+    )
 
 
 def _config_faults(text: str) -> Iterator[FileFault]:

@@ -9,17 +9,17 @@ from typing import Any, Final, Literal
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.audit_log import check_chain, read_events
+from vibes_lsp.knowledge.citations import Approvals, approvals_of, is_approver_proven
 from vibes_lsp.knowledge.context_pack import CLOCK_SKEW
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.object_format import MemberPath
 from vibes_lsp.knowledge.object_index import ObjectIndex
-from vibes_lsp.knowledge.objects import Kind, ProposalKind
+from vibes_lsp.knowledge.objects import CLOSED, Kind, ProposalKind
 from vibes_lsp.knowledge.sources import verify_sources
 
 STALE_DAYS: Final = 180
 Severity = Literal["error", "warning", "info"]
 _LINTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.EVIDENCE, Kind.RELATION)
-_CLOSED: Final = frozenset({"superseded", "archived", "redacted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,15 @@ class KnownObjects:
 
     Attributes:
         claims: All claims by id.
+        evidence: All evidence by id.
         ids: The ids of each kind.
+        approvals: The claims that decisions approve.
     """
 
     claims: Mapping[str, Mapping[str, Any]]
+    evidence: Mapping[str, Mapping[str, Any]]
     ids: Mapping[Kind, Collection[str]]
+    approvals: Approvals
 
     def has(self, identifier: str, *kinds: Kind) -> bool:
         """Whether there is an object of one of some kinds."""
@@ -62,15 +66,18 @@ def lint(index: ObjectIndex, now: datetime, *, stale_days: int = STALE_DAYS) -> 
     """Return what a person should mend in the content; the index is fresh."""
     known = KnownObjects(
         {each["id"]: each for each in index.members(Kind.CLAIM)},
+        {each["id"]: each for each in index.members(Kind.EVIDENCE)},
         {kind: index.ids(kind) for kind in Kind},
+        approvals_of(index.members(Kind.DECISION)),
     )
+    read = {Kind.CLAIM: known.claims, Kind.EVIDENCE: known.evidence}
     broken = [
         HealthFinding("error", "broken_object", each.reason, (each.id,)) for each in index.broken()
     ]
     return broken + [
         finding
         for kind in _LINTED
-        for members in (known.claims.values() if kind is Kind.CLAIM else index.members(kind))
+        for members in (read[kind].values() if kind in read else index.members(kind))
         for finding in lint_object(kind, members, known, now, stale_days=stale_days)
     ]
 
@@ -111,6 +118,10 @@ def _claim_findings(
 ) -> Iterator[HealthFinding]:
     yield from _citation_findings(claim, known)
     yield from _link_findings(claim, known.claims)
+    if claim["approved_by"] and not is_approver_proven(claim, known.approvals):
+        reason = "names an approver, but no decision in decided/ approves this text"
+        where: MemberPath = ("approved_by",)
+        yield _claim_finding(claim, "warning", "claim_without_decision", reason, where)
     for place, entity in enumerate(claim["entities"]):
         if not known.has(entity, Kind.ENTITY):
             message = f"entities: no entity {entity}"
@@ -122,7 +133,7 @@ def _claim_findings(
             yield _claim_finding(claim, "warning", "time_in_future", message, (name,))
     seen = claim["last_confirmed_at"] or claim["updated_at"]
     age = now - datetime.fromisoformat(seen)
-    if claim["status"] not in _CLOSED and age > timedelta(days=stale_days):
+    if claim["status"] not in CLOSED and age > timedelta(days=stale_days):
         message = f"not confirmed for {age.days} days"
         yield _claim_finding(claim, "warning", "stale_claim", message, ("last_confirmed_at",))
 
@@ -150,7 +161,7 @@ def _link_findings(
                 ("contradicts", place),
             )
             yield _claim_finding(claim, "error", "one_sided_contradiction", message, at)
-    if _is_in_cycle(claim, claims):
+    if _is_in_cycle(claim, claims, "superseded_by"):
         where = ("superseded_by",)
         yield _claim_finding(claim, "error", "supersession_cycle", "supersedes itself", where)
 
@@ -169,13 +180,16 @@ def _links(claim: Mapping[str, Any]) -> Iterator[tuple[MemberPath, str]]:
         yield ("superseded_by",), claim["superseded_by"]
 
 
-def _is_in_cycle(claim: Mapping[str, Any], claims: Mapping[str, Mapping[str, Any]]) -> bool:
+def _is_in_cycle(
+    found: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], member: str
+) -> bool:
+    """Return whether an object leads to itself by a member that names the next one."""
     seen: set[str] = set()
-    successor = claim["superseded_by"]
-    while successor in claims and successor not in seen:
-        seen.add(successor)
-        successor = claims[successor]["superseded_by"]
-    return claim["id"] in seen
+    following = str(found.get(member))
+    while following in others and following not in seen:
+        seen.add(following)
+        following = str(others[following].get(member))
+    return found["id"] in seen
 
 
 def _page_findings(page: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:
@@ -192,6 +206,11 @@ def _evidence_findings(evidence: Mapping[str, Any], known: KnownObjects) -> Iter
         message = f"evidence {evidence['id']}: its source is missing"
         where = ("source_id",)
         yield HealthFinding("error", "dangling_evidence", message, (evidence["id"],), where)
+    if _is_in_cycle(evidence, known.evidence, "replaces"):
+        message = f"evidence {evidence['id']} replaces itself, so it replaces nothing"
+        yield HealthFinding(
+            "warning", "replacement_cycle", message, (evidence["id"],), ("replaces",)
+        )
 
 
 def _relation_findings(relation: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import islice
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    model_validator,
 )
 
 from vibes_lsp.errors import InvalidObject
@@ -232,6 +233,13 @@ class Evidence(KnowledgeObject):
     quote: str | None = None
     hash: str | None = None
     created_at: Moment
+
+    @model_validator(mode="after")
+    def _names_evidence(self) -> Self:
+        replaced = (self.model_extra or {}).get("replaces")
+        if replaced is not None and not (isinstance(replaced, str) and is_id(replaced)):
+            raise ValueError("replaces: expected the id of older evidence")
+        return self
 
 
 class Claim(KnowledgeObject):

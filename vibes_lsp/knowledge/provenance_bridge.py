@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
@@ -36,6 +36,8 @@ from vibes_lsp.reports.placements import is_settled
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
 
+_PROVEN: Final = frozenset({State.EXACT, State.MOVED})
+
 
 @dataclass(frozen=True, slots=True)
 class EvidenceAuthorship:
@@ -48,6 +50,7 @@ class EvidenceAuthorship:
         lines: First and last line now; None if they are not found.
         ai: Those of its lines that an AI wrote.
         is_trail: Whether the source is the trail itself, and so an AI's word.
+        is_precise: Whether it names lines that its source has, or all of the source.
     """
 
     id: str
@@ -56,6 +59,7 @@ class EvidenceAuthorship:
     lines: tuple[int, int] | None = None
     ai: AiLines = field(default_factory=AiLines)
     is_trail: bool = False
+    is_precise: bool = True
 
     @property
     def is_ai_written(self) -> bool:
@@ -69,8 +73,8 @@ class EvidenceAuthorship:
 
     @property
     def supports(self) -> bool:
-        """Whether it is more than an AI's word: it is found, and none of it is unreviewed."""
-        return not self.is_unreviewed and self.state is not State.LOST
+        """Whether it is more than an AI's word: what it names is found, and none is unreviewed."""
+        return self.is_precise and not self.is_unreviewed and self.state is not State.LOST
 
     def as_json(self) -> dict[str, Any]:
         """Return it with the names of `vibes kb provenance report --json`."""
@@ -174,17 +178,17 @@ def _authorship(
     snapshot: KnowledgeSnapshot, project: Path, wanted: set[str]
 ) -> Iterator[EvidenceAuthorship]:
     yield from _of_trails(snapshot, wanted)
-    whole = _whole_files(snapshot, project, wanted)
-    cited = {
-        path
+    lines = {
+        path: [each for each in snapshot.lines_in(path) if each[0].evidence["id"] in wanted]
         for path, citations in snapshot.citations.items()
         if any(each.evidence["id"] in wanted for each in citations)
     }
+    named = {str(each.evidence["id"]) for cited in lines.values() for each, _ in cited}
+    whole = _whole_files(snapshot, project, wanted - named)
     with ExitStack() as stack:
         trails = _Trails(stack)
-        for path in sorted(cited | whole.keys()):
-            lines = [each for each in snapshot.lines_in(path) if each[0].evidence["id"] in wanted]
-            yield from _in_file(trails, project, path, lines, whole.get(path, []))
+        for path in sorted(lines.keys() | whole.keys()):
+            yield from _in_file(trails, snapshot, path, lines.get(path, []), whole.get(path, []))
 
 
 def _of_trails(snapshot: KnowledgeSnapshot, wanted: set[str]) -> Iterator[EvidenceAuthorship]:
@@ -201,45 +205,59 @@ def _of_trails(snapshot: KnowledgeSnapshot, wanted: set[str]) -> Iterator[Eviden
 
 
 def _whole_files(
-    snapshot: KnowledgeSnapshot, project: Path, wanted: set[str]
+    snapshot: KnowledgeSnapshot, project: Path, identifiers: set[str]
 ) -> dict[str, list[str]]:
-    """Return the sources that are cited as a whole, by the file that they are."""
+    """Return sources, and evidence for no lines, by the file of the source."""
     found: dict[str, list[str]] = {}
-    for identifier in sorted(wanted & snapshot.objects[Kind.SOURCE].keys()):
-        source = snapshot.objects[Kind.SOURCE][identifier]
-        path = file_of_source(project, source)
+    for identifier in sorted(identifiers):
+        evidence = snapshot.get(Kind.EVIDENCE, identifier)
+        source_id = identifier if evidence is None else str(evidence["source_id"])
+        path = _file_of(snapshot, project, source_id)
         if path is not None:
             found.setdefault(path, []).append(identifier)
     return found
 
 
+def _file_of(snapshot: KnowledgeSnapshot, project: Path, source_id: str) -> str | None:
+    source = snapshot.get(Kind.SOURCE, source_id)
+    return None if source is None else file_of_source(project, source)
+
+
 def _in_file(
     trails: _Trails,
-    project: Path,
+    snapshot: KnowledgeSnapshot,
     path: str,
     cited: Sequence[tuple[Citation, EvidenceLines]],
-    sources: Sequence[str],
+    whole: Sequence[str],
 ) -> Iterator[EvidenceAuthorship]:
-    """Yield who wrote the cited lines of one file."""
+    """Yield who wrote the cited lines of one file; `whole` is what names none of them."""
+    project = snapshot.path.parent
     identifiers = [str(each.evidence["id"]) for each, _ in cited]
     try:
         text = Text.from_bytes(read_content(project, path))
     except UnreadableFile:
-        for identifier in (*identifiers, *sources):
+        for identifier in (*identifiers, *whole):
             yield EvidenceAuthorship(identifier, path, State.LOST)
         return
     count = trails.counter(project, path, text)
-    for identifier, where in zip(
-        identifiers, place_evidence([lines for _, lines in cited], text), strict=True
+    for (citation, _), identifier, where in zip(
+        cited, identifiers, place_evidence([lines for _, lines in cited], text), strict=True
     ):
         if where.start is None or where.end is None:
             yield EvidenceAuthorship(identifier, path, State.LOST)
         else:
-            lines = where.start, where.end
-            yield EvidenceAuthorship(identifier, path, where.state, lines, count(*lines))
-    for identifier in sources:
+            lines, source_id = (where.start, where.end), str(citation.evidence["source_id"])
+            # A locator can name another file than its source: then only proven lines count.
+            is_precise = where.state in _PROVEN or _file_of(snapshot, project, source_id) == path
+            yield EvidenceAuthorship(
+                identifier, path, where.state, lines, count(*lines), is_precise=is_precise
+            )
+    for identifier in whole:
         lines = 1, max(len(text.lines), 1)
-        yield EvidenceAuthorship(identifier, path, State.UNVERIFIED, lines, count(*lines))
+        is_source = snapshot.get(Kind.EVIDENCE, identifier) is None
+        yield EvidenceAuthorship(
+            identifier, path, State.UNVERIFIED, lines, count(*lines), is_precise=is_source
+        )
 
 
 @dataclass(slots=True)

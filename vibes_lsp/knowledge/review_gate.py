@@ -25,6 +25,7 @@ from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.drafts import DRAFT_KINDS, ClaimDraft, ProposalDraft, draft_title
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.objects import (
+    Claim,
     Evidence,
     Kind,
     KnowledgeObject,
@@ -39,16 +40,11 @@ from vibes_lsp.knowledge.sources import PlannedEvidence, create_evidence, plan_e
 TRUSTED_AGENT: Final = "trusted-agent"
 _SUMMARY: Final = 120
 _DECIDED: Final = frozenset(
-    {
-        "approved_by",
-        "contradicts",
-        "last_confirmed_at",
-        "status",
-        "superseded_by",
-        "supersedes",
-    }
+    {"contradicts", "last_confirmed_at", "status", "superseded_by", "supersedes"}
 )
 """Members that a proposal never sets: decisions do."""
+_BY_THE_GATE: Final = frozenset({"approved_by", "auto_approved", "proposed_by"})
+"""Members that a proposal never sets: they say who decided, and version 1.5 who proposed."""
 _EXPIRED: Final = "expired"
 
 Verdict = Literal["approved", "rejected"]
@@ -227,7 +223,10 @@ class ReviewGate:
         """
         with changing(self._knowledge, actor, self._now()) as change:
             overdue = self.overdue(after_days)
-            return [_decide(change, each, "rejected", _EXPIRED) for each in overdue]
+            return [
+                _decide(change, each, "rejected", _EXPIRED, event="proposal.expire")
+                for each in overdue
+            ]
 
     def overdue(self, after_days: int | None = None) -> list[Proposal]:
         """Return the proposals that waited for too long.
@@ -368,7 +367,11 @@ class ReviewGate:
         return pending
 
     def _is_begun(self, pending: Proposal) -> bool:
-        """Return whether another program wrote the object of a proposal, but not its decision."""
+        """Return whether another program wrote the object of a proposal, but not its decision.
+
+        One that later decisions have changed is more than begun. Its approver may be any name:
+        who completes the approval replaces it.
+        """
         try:
             kind = ProposalKind(pending.kind).kind
             found = self._knowledge.read(kind, str(pending.payload.get("id")))
@@ -379,7 +382,8 @@ class ReviewGate:
         members = found.members()
         payload = _proposable(pending.payload)
         wanted = parse_object(kind, payload, default_time=self._now()).members()
-        if any(members.get(name) != wanted[name] for name in payload if name in wanted):
+        compared = (payload.keys() | _DECIDED) & wanted.keys()
+        if any(members.get(name) != wanted[name] for name in compared):
             return False
         return not any(
             decided.status == "approved" and decided.payload.get("id") == found.id
@@ -395,7 +399,12 @@ class ReviewGate:
 
 
 def _decide(
-    change: Change, pending: Proposal, verdict: Verdict, reason: str | None
+    change: Change,
+    pending: Proposal,
+    verdict: Verdict,
+    reason: str | None,
+    *,
+    event: str = "proposal.reject",
 ) -> ProposalDecision:
     decided = pending.model_copy(
         update={
@@ -407,12 +416,13 @@ def _decide(
     )
     decision = _decision(decided)
     if decision.kind is not None:
-        change.create(decision.kind, _object_of(decided, decision.kind))
+        created = _object_of(decided, decision.kind)
+        if not change.create(decision.kind, created):
+            _set_approver(change, decided, created)
     change.create(Kind.DECISION, decided)
     change.remove_pending(decided.id)
     if decision.kind is None:
-        name = "proposal.expire" if reason == _EXPIRED else "proposal.reject"
-        change.record(name, [decided.id], {"reason": reason})
+        change.record(event, [decided.id], {"reason": reason})
     else:
         object_id = decision.object_id or ""
         details = {"object_id": object_id, "reason": reason}
@@ -421,6 +431,14 @@ def _decide(
         details = {"proposal_id": decided.id, **of_session}
         change.record(f"{decision.kind.noun}.create", [object_id], details)
     return decision
+
+
+def _set_approver(change: Change, decided: Proposal, created: KnowledgeObject) -> None:
+    """Name who decides in a claim that another program wrote, and anybody may have named."""
+    found = change.knowledge.read(Kind.CLAIM, created.id) if isinstance(created, Claim) else None
+    if isinstance(found, Claim) and found.approved_by != decided.decided_by:
+        named = found.model_copy(update={"approved_by": decided.decided_by})
+        change.replace(Kind.CLAIM, named)
 
 
 def _kind_of(proposal: Proposal) -> ProposalKind:
@@ -448,4 +466,5 @@ def _object_of(decided: Proposal, kind: Kind) -> KnowledgeObject:
 
 def _proposable(payload: dict[str, Any]) -> dict[str, Any]:
     """Return a payload without what only later decisions set, which no reviewer is shown."""
-    return {name: value for name, value in payload.items() if name not in _DECIDED}
+    decided = _DECIDED | _BY_THE_GATE
+    return {name: value for name, value in payload.items() if name not in decided}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -208,6 +209,7 @@ def plan_evidence(
         if not isinstance(found, Source):
             raise InvalidObject("evidence: source_id: no such source; name one, or a path")
         source = found
+        _check_named_file(knowledge, source, locator)
     captured = knowledge.content_of(source.id) if content is None else content
     if captured is not None and hashlib.sha256(captured).hexdigest() != source.id:
         raise InvalidObject(
@@ -253,6 +255,22 @@ def locator_in(knowledge: KnowledgeBase, source: Source, path: str, locator: str
     return locator if is_known_so else f"{path}#{locator}"
 
 
+def _check_named_file(knowledge: KnowledgeBase, source: Source, locator: str) -> None:
+    """Refuse a locator that leads from a source to a file with other bytes.
+
+    Raises:
+        InvalidObject: It does.
+    """
+    lines = parse_locator(locator)
+    if lines is None or lines.path in {None, file_of_source(knowledge.project, source.members())}:
+        return
+    content = None
+    with suppress(VibesError):
+        _, content = _read_project_file(knowledge, lines.path or "")
+    if content is None or hashlib.sha256(content).hexdigest() != source.id:
+        raise InvalidObject("evidence: locator: names another file than its source")
+
+
 def create_evidence(change: Change, planned: PlannedEvidence) -> None:
     """Write evidence, and its source if that is new, as part of a change.
 
@@ -279,9 +297,9 @@ def create_evidence(change: Change, planned: PlannedEvidence) -> None:
 
 
 def plan_lines(
-    source: Source, content: bytes, locator: str, now: datetime, *, replaces: str
+    source: Source, content: bytes, locator: str, now: datetime, *, replaces: str | None = None
 ) -> PlannedEvidence:
-    """Return evidence for lines of a source that takes the place of older evidence.
+    """Return evidence for lines of a source, which may take the place of older evidence.
 
     Evidence is immutable, so the new one names the old one; its id covers that too.
 
@@ -290,14 +308,14 @@ def plan_lines(
         content: Its bytes.
         locator: The lines.
         now: The time.
-        replaces: The older evidence.
+        replaces: The older evidence; None if there is none.
 
     Raises:
         InvalidObject: The source has no such lines.
     """
     inline = InlineEvidence(source_id=source.id, locator=locator)
     quote = _quote(content, inline) or ""
-    name = f"{source.id}:{inline.locator}:{quote}:{replaces}"
+    name = ":".join([source.id, inline.locator, quote, *([replaces] if replaces else [])])
     evidence = Evidence.model_validate(
         {
             "id": f"ev-{hashlib.sha256(name.encode()).hexdigest()[:16]}",
@@ -307,7 +325,7 @@ def plan_lines(
             "quote": quote,
             "hash": hashlib.sha256(quote.encode()).hexdigest(),
             "created_at": now,
-            "replaces": replaces,
+            **({"replaces": replaces} if replaces else {}),
         }
     )
     return PlannedEvidence(evidence, source, content)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
@@ -245,17 +245,23 @@ class KnowledgeBases:
         if await self._update(state, path, document) and is_known:
             self._on_change(state)  # what was lost is found again
 
-    async def refresh(self, *, is_forced: bool = False) -> None:
-        """Read the knowledge bases that changed on disk.
+    async def refresh(self) -> None:
+        """Read the knowledge bases that changed on disk."""
+        await self._refresh(())
 
-        Args:
-            is_forced: Whether files may have changed in place, which folders do not show.
+    async def refresh_changed(self, uris: Collection[str]) -> None:
+        """Read knowledge bases of which files changed, maybe in place, which folders do not show.
+
+        Captured bytes are in no snapshot, but prove lines: a change of them changes answers.
         """
-        states = self.all()
-        for state in states if is_forced else ():  # before the first wait: no answer is in between
+        for state in self.all():  # before the first wait: no answer is in between
             state.invalidate()
-        for state in states:
-            if await state.refresh():
+        await self._refresh([uri for uri in uris if uri.endswith("/content")])
+
+    async def _refresh(self, captured: Collection[str]) -> None:
+        for state in self.all():
+            sources = f"{(state.path / 'sources').as_uri()}/"
+            if await state.refresh() or any(uri.startswith(sources) for uri in captured):
                 self._on_change(state)
 
     def written(self, uri: str) -> None:

@@ -46,6 +46,7 @@ def claim_members(
                 "status": claim["status"],
                 "confidence": claim["confidence"],
                 "approvedBy": claim.get("approved_by"),
+                "isApproverProven": knowledge.snapshot.proves_approver(claim),
                 "updatedAt": claim["updated_at"],
                 "lastConfirmedAt": claim.get("last_confirmed_at"),
                 **_place_members(placed, count),
@@ -140,12 +141,15 @@ def hover_text(
 
 
 def _claim_text(claim: Mapping[str, Any], markup: Markup, now: datetime) -> str:
-    by = claim["approvedBy"]
+    approver = "approver unknown"
+    if claim["approvedBy"]:
+        proof = "" if claim["isApproverProven"] else " (not proven)"
+        approver = f"approved by {markup.name(claim['approvedBy'], _NAME)}{proof}"
     head = [
         f"{markup.strong('Claim')} {_word(claim['type'])}",
         _word(claim["status"]),
         f"confidence {float(claim['confidence']):.0%}",
-        f"approved by {markup.name(by, _NAME)}" if by else "approver unknown",
+        approver,
     ]
     confirmed = claim["lastConfirmedAt"]
     if confirmed is not None:

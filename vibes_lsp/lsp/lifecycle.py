@@ -156,8 +156,9 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls: Server, params: types.DidChangeWatchedFilesParams
     ) -> None:
         flush.schedule_events()
-        if any(is_knowledge_file(each.uri) for each in params.changes):
-            await ls.knowledge.refresh(is_forced=True)
+        changed = [each.uri for each in params.changes if is_knowledge_file(each.uri)]
+        if changed:
+            await ls.knowledge.refresh_changed(changed)
         await refresh_outdated(ls)
 
 

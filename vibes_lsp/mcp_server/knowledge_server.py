@@ -49,8 +49,6 @@ _DECIDING: Final = frozenset({"kb.approve", "kb.reject", "kb.crystallize", "kb.i
 _TARGETS: Final = frozenset({"out", "out_path"})
 _WITH_PATHS: Final = _TARGETS | {"path", "bundle_path"}
 _ARCHIVE: Final = ".tar.gz"
-_RECORDS: Final = frozenset({".vouch", ".ai-audit", ".git"})
-"""Folders in which no bundle is written."""
 _BUNDLES: Final = frozenset({"kb.export", "kb.export_check", "kb.import_check", "kb.import_apply"})
 _IMPORT: Final = "kb.import_apply"
 """The one method that can replace what is there."""
@@ -254,15 +252,12 @@ def _check_paths(knowledge: KnowledgeBase, arguments: dict[str, Any]) -> None:
         if not is_inside(path, knowledge.project):
             raise InvalidObject(f"{name}: leads out of the project")
         if name in _TARGETS:
-            _check_target(knowledge, name, path)
+            _check_target(name, path)
 
 
-def _check_target(knowledge: KnowledgeBase, name: str, path: Path) -> None:
+def _check_target(name: str, path: Path) -> None:
     if not path.name.endswith(_ARCHIVE):
         raise InvalidObject(f"{name}: expected the name of a new {_ARCHIVE} file")
-    folder = path.parent.resolve().relative_to(knowledge.project.resolve())
-    if {part.casefold() for part in folder.parts} & _RECORDS:
-        raise InvalidObject(f"{name}: expected a file outside {', '.join(sorted(_RECORDS))}")
     if os.path.lexists(path):
         raise InvalidObject(f"{name}: {path.name} exists", hint="name a new file")
 

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -181,6 +182,37 @@ def test_a_user_without_a_name_has_a_number(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(pwd, "getpwuid", no_entry)
     assert system_user() == f"uid-{os.getuid()}"
+
+
+def test_a_user_of_windows_without_a_name_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_module() -> str:
+        raise ModuleNotFoundError("pwd")
+
+    monkeypatch.setattr("getpass.getuser", no_module)
+    monkeypatch.delattr(os, "getuid", raising=False)
+    assert checked_actor(system_user()) == "unknown-user"
+
+
+@pytest.mark.parametrize("name", ["src/app.py", "data.tar.gz", "link", ".git/new", ".VOUCH/new"])
+def test_an_export_replaces_bundles_only(knowledge: KnowledgeBase, name: str) -> None:
+    for folder in ("src", ".git", ".VOUCH"):
+        (knowledge.project / folder).mkdir(exist_ok=True)
+    with tarfile.open(knowledge.project / "data.tar.gz", "w:gz") as archive:
+        archive.add(knowledge.path / "config.yaml", "config.yaml")
+    (knowledge.project / "src/app.py").write_text("print()\n")
+    (knowledge.project / "link").symlink_to("src/app.py")
+    before = everything(knowledge.path.parent)
+    assert "cannot write" in shown(knowledge, "export", out=name)
+    assert everything(knowledge.path.parent) == before
+
+
+def test_an_export_replaces_an_older_bundle(knowledge: KnowledgeBase) -> None:
+    counts = []
+    for text in ("one", "two"):
+        call(knowledge, "ada", "register_source", content=text, locator=text)
+        counts.append(call(knowledge, "ada", "export", out="b.tar.gz")["files"])
+    assert counts == [3, 5]  # settings, and two files for each source
+    assert call(knowledge, "ada", "export_check", path="b.tar.gz")["files_checked"] == 4
 
 
 @pytest.mark.parametrize("name", ["audit.log.jsonl", "audit.log.jsonl.lock", "config.yaml"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +101,14 @@ def test_racing_programs_take_each_decision_once(tmp_path: Path, count: int) -> 
         if each["event"] in ("proposal.approve", "proposal.reject")
     )
     assert decided == dict.fromkeys(proposals, 1)
+
+
+def test_a_rejection_is_logged_as_one_whatever_its_reason(tmp_path: Path) -> None:
+    knowledge = create_knowledge_base(tmp_path)
+    first, second = propose(knowledge), propose(knowledge, "Sessions end")
+    ReviewGate(knowledge).reject(first, actor="ada", reason="expired")
+    later = ReviewGate(knowledge, lambda: datetime.now(UTC) + timedelta(days=91))
+    assert [each.proposal.id for each in later.expire(actor="ada")] == [second]
+    events = {each["object_ids"][0]: each["event"] for each in read_events(knowledge)}
+    assert (events[first], events[second]) == ("proposal.reject", "proposal.expire")
+    assert findings(knowledge) == []

@@ -122,6 +122,138 @@ def test_missing_evidence_supports_nothing(knowledge: KnowledgeBase) -> None:
     assert [each.supports for each in claim.evidence] == [False, False, True]
 
 
+def findings(knowledge: KnowledgeBase) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what lint finds, as codes and ids."""
+    return [
+        (each["code"], tuple(each["object_ids"]))
+        for each in call(knowledge, "ada", "lint")["findings"]
+    ]
+
+
+def write(knowledge: KnowledgeBase, kind: Kind, identifier: str, **members: object) -> None:
+    """Write a file as another program or a clone may bring it."""
+    path = knowledge.file_of(kind, identifier)
+    times = {"created_at": NOW.isoformat(), "updated_at": NOW.isoformat()}
+    path.write_bytes(dump_yaml({"id": identifier, **times, **members}))
+
+
+def test_an_approver_that_no_decision_names_is_found(knowledge: KnowledgeBase) -> None:
+    proposal = propose(knowledge)["proposal_id"]
+    claim = call(knowledge, "ada", "approve", proposal_id=proposal)["object_id"]
+    evidence = call(knowledge, "ada", "read_claim", id=claim)["evidence"]
+    assert findings(knowledge) == []
+    path = knowledge.file_of(Kind.CLAIM, claim)
+    approved = path.read_bytes()
+    members = load_yaml(approved, path.name)
+    for forged in ({"approved_by": "grace"}, {"text": "Another claim"}):
+        path.write_bytes(dump_yaml({**members, **forged}))
+        assert findings(knowledge) == [("claim_without_decision", (claim,))], forged
+    path.write_bytes(dump_yaml({**members, "status": "redacted", "text": "[redacted]"}))
+    assert findings(knowledge) == []
+    path.write_bytes(approved)
+    write(knowledge, Kind.CLAIM, "shipped", text="Trust me", evidence=evidence, approved_by="ada")
+    assert findings(knowledge) == [("claim_without_decision", ("shipped",))]
+    call(knowledge, "ada", "confirm", id=claim)
+    assert findings(knowledge) == [("claim_without_decision", ("shipped",))]
+
+
+def half_approved(knowledge: KnowledgeBase, **members: object) -> tuple[str, str]:
+    """Write the claim of a proposal as an approval leaves it that another program began."""
+    proposed = propose(knowledge)
+    pending = knowledge.file_of(Kind.PENDING, proposed["proposal_id"])
+    payload = load_yaml(pending.read_bytes(), pending.name)["payload"]
+    write(knowledge, Kind.CLAIM, **{**payload, "identifier": payload.pop("id"), **members})
+    return proposed["proposal_id"], proposed["claim_id"]
+
+
+@pytest.mark.parametrize("named", ["ada", "grace", None])
+def test_who_completes_an_approval_is_its_approver(
+    knowledge: KnowledgeBase, named: str | None
+) -> None:
+    """The name in a shipped claim may be anyone's; one that a crash left is not stranded."""
+    proposal, claim = half_approved(knowledge, approved_by=named, proposed_by="agent", note="n")
+    assert call(knowledge, "ada", "approve", proposal_id=proposal)["ok"]
+    found = call(knowledge, "ada", "read_claim", id=claim)
+    assert (found["approved_by"], found["note"]) == ("ada", "n")
+    assert findings(knowledge) == []
+
+
+@pytest.mark.parametrize(
+    "later", [{"status": "stable"}, {"supersedes": ["other"]}, {"text": "Another claim"}]
+)
+def test_a_claim_with_other_decisions_is_no_approval_that_was_begun(
+    knowledge: KnowledgeBase, later: dict[str, object]
+) -> None:
+    proposal, claim = half_approved(knowledge, approved_by="ada", **later)
+    before = knowledge.file_of(Kind.CLAIM, claim).read_bytes()
+    with pytest.raises(InvalidObject, match="exists"):
+        call(knowledge, "ada", "approve", proposal_id=proposal)
+    assert call(knowledge, "ada", "reject", proposal_id=proposal, reason="taken")["ok"]
+    assert knowledge.file_of(Kind.CLAIM, claim).read_bytes() == before
+
+
+def test_members_that_the_schemas_do_not_name_are_kept(knowledge: KnowledgeBase) -> None:
+    """The schemas allow them, and newer versions of the reference write some."""
+    proposal = propose(knowledge)["proposal_id"]
+    path = knowledge.file_of(Kind.PENDING, proposal)
+    members = load_yaml(path.read_bytes(), path.name)
+    members["payload"] |= {"note": "n", "proposed_by": "grace", "auto_approved": True}
+    path.write_bytes(dump_yaml(members))
+    claim = call(knowledge, "ada", "approve", proposal_id=proposal)["object_id"]
+    found = call(knowledge, "ada", "read_claim", id=claim)
+    assert found["note"] == "n"
+    assert not {"proposed_by", "auto_approved"} & found.keys()
+
+
+def test_evidence_that_replaces_itself_is_found(knowledge: KnowledgeBase) -> None:
+    source = call(knowledge, "ada", "register_source", content="x", locator="note")["id"]
+    for name, older in (("a", "b"), ("b", "a"), ("c", "a"), ("d", None), ("e", "gone")):
+        members = {"source_id": source, "locator": "L1", "replaces": older}
+        write(knowledge, Kind.EVIDENCE, name, **members)
+    expected = [("replacement_cycle", ("a",)), ("replacement_cycle", ("b",))]
+    assert findings(knowledge) == expected
+    write(knowledge, Kind.EVIDENCE, "d", source_id=source, locator="L1", replaces=["a"])
+    assert findings(knowledge) == [("broken_object", ("d",)), *expected]
+    assert set(read_snapshot(knowledge.path).objects[Kind.EVIDENCE]) == {"a", "b", "c", "e"}
+
+
+def test_a_locator_of_a_source_names_no_other_file(knowledge: KnowledgeBase) -> None:
+    for name, text in (("a.py", "one()\n"), ("copy.py", "one()\n"), ("other.py", "two()\n")):
+        (knowledge.project / name).write_text(text)
+    source = call(knowledge, "agent", "register_source_from_path", path="a.py")["id"]
+
+    def errors(locator: str) -> list[str]:
+        cited = {"source_id": source, "locator": locator}
+        result = call(knowledge, "agent", "propose_claim", text="One", evidence=[cited])
+        return [str(each) for each in result["errors"]]
+
+    for locator in ("L1", "a.py#L1", "copy.py#L1"):
+        assert errors(locator) == []
+    for locator in ("other.py#L1", "missing.py#L1"):
+        assert "names another file than its source" in errors(locator)[0]
+
+
+def test_what_names_no_lines_of_its_source_supports_nothing(knowledge: KnowledgeBase) -> None:
+    (knowledge.project / "a.py").write_text("one()\ntwo()\n")
+    (knowledge.project / "decoy.py").write_text("one()\nthree()\n")
+    source = call(knowledge, "ada", "register_source_from_path", path="a.py")["id"]
+    locators = {
+        "lines": "L1",
+        "beyond": "b9000-9001",
+        "section": "#sec-3",
+        "copied": "decoy.py#L1",
+        "decoy": "decoy.py#L2",
+    }
+    for name, locator in locators.items():
+        write(knowledge, Kind.EVIDENCE, name, source_id=source, locator=locator)
+    write(knowledge, Kind.CLAIM, "c", text="t", evidence=[*locators, source])
+    [claim] = authorship_of_claims(read_snapshot(knowledge.path))
+    supports = {each.id: each.supports for each in claim.evidence}
+    expected = dict.fromkeys(locators, False) | {"lines": True, "copied": True, source: True}
+    assert supports == expected
+    assert {each.path for each in claim.evidence} == {"a.py", "decoy.py"}
+
+
 @pytest.mark.parametrize("name", ["\u039dora", "\u039c\u0391\u03a7", "\u0396o\u0435", "Me\u0261"])
 def test_capitals_of_other_scripts_are_the_letters_they_look_like(name: str) -> None:
     plain = {"\u039dora": "Nora", "\u039c\u0391\u03a7": "MAX", "\u0396o\u0435": "Zoe"}
