@@ -62,7 +62,7 @@ def test_headers_are_read_as_other_servers_read_them(shared: Wire, head: bytes) 
     assert shared.answer("ping")["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("length", [b"100000000000000", b"9" * 40, b"134217729", b"9" * 5000])
+@pytest.mark.parametrize("length", [b"100000000000000", b"9" * 40, b"17179869185", b"9" * 5000])
 def test_a_length_that_nobody_means_is_refused_at_once(
     wire: Wire, trail: CompleteTrail, length: bytes
 ) -> None:
@@ -71,12 +71,23 @@ def test_a_length_that_nobody_means_is_refused_at_once(
     answer = wire.answer(None)
     assert answer["error"] == {
         "code": -32600,
-        "message": "a message of more than 134,217,728 bytes is not read",
+        "message": "a message of more than 17,179,869,184 bytes is not read",
     }
     wire.drain()
     assert wire.process.wait() == 1
     assert wire.logged().count("is not read: the session ends") == 1
     assert "Traceback" not in wire.logged()
+
+
+def test_a_message_that_is_too_long_is_skipped(shared: Wire, trail: CompleteTrail) -> None:
+    head = b'{"jsonrpc":"2.0","id":5,"method":"workspace/executeCommand","params":{"x":"'
+    length = (128 << 20) + 1
+    shared.write(b"Content-Length: %d\r\n\r\n" % length + head + b" " * (length - len(head)))
+    assert shared.answer(None)["error"] == {
+        "code": -32600,
+        "message": "a message of more than 134,217,728 bytes is not read",
+    }
+    assert still_answers(shared, trail)
 
 
 @pytest.mark.parametrize(

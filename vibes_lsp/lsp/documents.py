@@ -17,10 +17,13 @@ from lsprotocol import types
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.lsp.conversion import Encoding, to_characters, to_utf16_column
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 
 ANNOTATIONS: Final = "annotations"
 EVIDENCE: Final = "evidence"
 """The readers of edits: what follows a document."""
+_MAX_AUDIT_TEXT: Final = 32 << 20
+"""Characters of the largest text of an audit file that is kept: a log of some ten thousands."""
 _MAX_CHANGES: Final = 256
 _MAX_CHARACTERS: Final = 4 << 20
 """How much replaced text is kept."""
@@ -262,6 +265,7 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
+        self._refused: set[str] = set()
         self._encoding: Encoding = types.PositionEncodingKind.Utf16
 
     @property
@@ -274,8 +278,21 @@ class Documents:
         self._encoding = encoding
 
     def open(self, uri: str, version: int, content: str) -> None:
-        """Open a document, again if it is open already."""
+        """Open a document, again if it is open already; refuse a large file of a trail."""
+        if len(content) > _MAX_AUDIT_TEXT and f"/{AUDIT_DIR_NAME}/" in uri:
+            self.refuse(uri)
+            return
+        self._refused.discard(uri)
         self._open[uri] = Document(uri, version, content)
+
+    def refuse(self, uri: str) -> None:
+        """Keep no text of a document that the client opens: it is too large."""
+        self._open.pop(uri, None)
+        self._refused.add(uri)
+
+    def is_refused(self, uri: str) -> bool:
+        """Whether the text of a document that the client has open was too large."""
+        return uri in self._refused
 
     def change(
         self, uri: str, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]
@@ -300,6 +317,7 @@ class Documents:
     def close(self, uri: str) -> None:
         """Close a document."""
         self._open.pop(uri, None)
+        self._refused.discard(uri)
 
     def get(self, uri: str) -> Document | None:
         """Return an open document; None when it is not open."""

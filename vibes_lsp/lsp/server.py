@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -25,10 +25,12 @@ from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import find_audit_dir
 
 _logger = logging.getLogger(__name__)
+_MAX_NAME: Final = 200
 _T = TypeVar("_T")
 
 
@@ -190,6 +192,13 @@ class Server(LanguageServer):
             await self.client_register_capability_async(types.RegistrationParams([registration]))
         except JsonRpcException as error:
             _logger.warning("the client refuses %s: %s", method, error.message)
+
+    def refuse_text(self, uri: str) -> None:
+        """Keep no text of a document that is too large, and say so once."""
+        self.documents.refuse(uri)
+        name = single_line(uri.rpartition("/")[2], _MAX_NAME)
+        message = f"VIBES shows nothing in {name}: it is too large"
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
     async def run_in_thread(self, work: Callable[[], _T]) -> _T:
         """Return what a function returns, which runs in a thread."""

@@ -33,6 +33,9 @@ def register(  # noqa: C901  # a list of handlers
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
         uri = params.text_document.uri
+        if ls.documents.is_refused(uri):
+            ls.refuse_text(uri)
+            return
         flush.schedule_pending(uri)
         await diagnostics.push(ls, uri)
         await _look_up_history(ls, uri)

@@ -26,6 +26,13 @@ _logger = logging.getLogger(__name__)
 
 MAX_BODY: Final = 128 << 20
 """Longest message in bytes: room for the text of the largest source file, escaped."""
+_MAX_SKIPPED: Final = 16 << 30
+"""Longest message in bytes that is skipped; of a longer one the length is taken for an error."""
+_PIECE: Final = 1 << 20
+_KEPT: Final = 8 << 10
+"""Bytes at both ends of a skipped message in which its method and document are looked for."""
+_DID_OPEN: Final = re.compile(rb'"method"\s*:\s*"textDocument\\?/didOpen"')
+_URI: Final = re.compile(rb'"uri"\s*:\s*("[^"]{1,4000}")')
 READER: Final = "VIBES_LSP_READER"
 """The environment variable that chooses how standard input is read: `THREADS`, else what fits."""
 THREADS: Final = "threads"
@@ -133,7 +140,9 @@ async def serve_stream(server: Server, stream: Stream) -> None:
     try:
         while True:
             length = await _read_length(server, stream)
-            if length is not None:
+            if length is not None and length > MAX_BODY:
+                await _skip_body(server, stream, length)
+            elif length is not None:
                 _handle(server, await _read_body(stream, length))
                 await asyncio.sleep(0)  # coroutines that handle messages begin in the same order
     except _StreamEndedError:
@@ -159,8 +168,8 @@ async def _read_length(server: Server, stream: Stream) -> int | None:
             others += 1
     if not line:
         raise _StreamEndedError
-    if lengths and max(lengths) > MAX_BODY:
-        message = f"a message of more than {MAX_BODY:,} bytes is not read"
+    if lengths and max(lengths) > _MAX_SKIPPED:
+        message = f"a message of more than {_MAX_SKIPPED:,} bytes is not read"
         server.protocol.send_error(None, JsonRpcInvalidRequest(message))
         raise _StreamInvalidError(message)
     if len(lengths) == 1:
@@ -178,6 +187,33 @@ async def _read_body(stream: Stream, length: int) -> bytes:
         _logger.warning("the client disconnected within a message")
         raise _StreamEndedError
     return body
+
+
+async def _skip_body(server: Server, stream: Stream, length: int) -> None:
+    """Read a message that is too long in pieces, and drop it: the text of a huge file.
+
+    Editors send a text whole when a file is opened, perhaps by mistake. The session goes on.
+    """
+    head, tail, left = b"", b"", length
+    while left:
+        piece = await _read_body(stream, min(left, _PIECE))
+        head, tail, left = head or piece[:_KEPT], (tail + piece)[-_KEPT:], left - len(piece)
+    uri = _opened_document(head) or _opened_document(tail)  # members may have any order
+    if uri is not None and any(map(_DID_OPEN.search, (head, tail))):
+        server.refuse_text(uri)
+        return
+    message = f"a message of more than {MAX_BODY:,} bytes is not read"
+    _logger.warning("%s", message)
+    server.protocol.send_error(None, JsonRpcInvalidRequest(message))
+
+
+def _opened_document(part: bytes) -> str | None:
+    found = _URI.search(part)
+    try:
+        uri = None if found is None else parse_json(found[1])
+    except MalformedJson:
+        return None
+    return uri if isinstance(uri, str) else None
 
 
 def _handle(server: Server, body: bytes) -> None:

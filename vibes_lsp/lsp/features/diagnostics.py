@@ -136,7 +136,7 @@ async def diagnostics_of(
         uri: The document.
         is_wanted: Called before a check that had to wait; the check is skipped on False.
     """
-    if not ls.settings.diagnostics:
+    if not ls.settings.diagnostics or ls.documents.is_refused(uri):
         return []
     knowledge = await ls.knowledge.about(uri)
     claims = [] if knowledge is None else await knowledge_diagnostics(ls, knowledge)
