@@ -143,6 +143,12 @@ class AttestationCommandFailed(VibesError):
     code = "attestation-command-failed"
 
 
+class CheckFailed(VibesError):
+    """A process that checks a trail could not do its work."""
+
+    code = "check-failed"
+
+
 class BadBadge(VibesError):
     """A file has no badge that `vibes badge` draws or shields.io shows."""
 

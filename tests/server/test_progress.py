@@ -197,6 +197,42 @@ def test_a_client_without_progress_gets_its_answers_all_the_same(
     assert [each for each in wire.notifications if each.get("method") == "$/progress"] == []
 
 
+def test_a_check_runs_in_another_process_with_progress(
+    wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path
+) -> None:
+    root = tmp_path / "checked"
+    shutil.copytree(corpus[0] / ".ai-audit", root / ".ai-audit")
+    log = root / ".ai-audit/annotations.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([*lines, b'{"type": "line", \n']))
+    wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    titles, wanted = set(), {}
+    wanted["check"] = wire.ask(
+        "workspace/executeCommand", {"command": "vibes.check", "arguments": [{}]}
+    )
+    document = {"uri": log.as_uri(), "languageId": "jsonl", "version": 1, "text": ""}
+    wire.notify("textDocument/didOpen", {"textDocument": document})
+    answers: dict[int, dict[str, Any]] = {}
+    found: list[dict[str, Any]] = []
+    while wanted["check"] not in answers or not found:
+        message = wire.receive()
+        match message.get("method"):
+            case "window/workDoneProgress/create":
+                wire.send(id=message["id"], result=None)
+            case "$/progress":
+                titles.add(message["params"]["value"].get("title"))
+            case "textDocument/publishDiagnostics":
+                found = message["params"]["diagnostics"]
+            case None:
+                answers[message["id"]] = message
+    assert "Checking the audit trail" in titles
+    report = answers[wanted["check"]]["result"]
+    assert report["records"]["broken"] == 1
+    (broken,) = [each for each in found if each["code"] == "log-line"]
+    assert broken["range"]["start"]["line"] == len(lines)
+    assert broken["message"] in {each["message"] for each in report["findings"]}
+
+
 def test_it_can_be_told_to_stop_while_it_reads(wire: Wire, corpus: tuple[Path, CorpusSize]) -> None:
     root, _ = corpus
     wire.initialize(root, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])

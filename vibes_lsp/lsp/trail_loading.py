@@ -9,10 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from uuid import uuid4
-
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound, MuchToRead, report
 from vibes_lsp.lsp.background import look_up_history
@@ -21,6 +17,7 @@ from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.projects import MAX_READ, Project
 from vibes_lsp.lsp.refresh import refresh_project
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.shown_progress import ShownProgress, begin_progress
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -73,7 +70,7 @@ class TrailLoading:
 
     async def _load(self, project: Project) -> None:
         server, directory = self._server, project.directory
-        progress = await _begin_progress(server)
+        progress = await begin_progress(server, "Reading the audit trail")
         try:
             await _read(server, project, progress)
         finally:
@@ -87,7 +84,7 @@ class TrailLoading:
             await look_up_history(server, project)
 
 
-async def _read(server: Server, project: Project, progress: _ShownProgress | None) -> None:
+async def _read(server: Server, project: Project, progress: ShownProgress | None) -> None:
     """Read the log of a trail: by its saved index, else in a thread."""
     trail = project.snapshot.trail
     size = max(1, _size(project.directory))
@@ -136,40 +133,3 @@ async def _save_index(directory: AuditDir, show: Callable[[int], None]) -> bool:
     finally:
         if process.returncode is None:
             process.kill()  # nothing is awaited: the server may be ending
-
-
-class _ShownProgress:
-    """Progress that the client shows.
-
-    Args:
-        server: The server.
-        token: The client's token.
-    """
-
-    def __init__(self, server: Server, token: str) -> None:
-        self._progress, self._token = server.work_done_progress, token
-        self._progress.begin(
-            token, types.WorkDoneProgressBegin("Reading the audit trail", percentage=0)
-        )
-
-    def show(self, percentage: int) -> None:
-        """Show how much is done."""
-        self._progress.report(self._token, types.WorkDoneProgressReport(percentage=percentage))
-
-    def end(self) -> None:
-        """Show no more."""
-        self._progress.end(self._token, types.WorkDoneProgressEnd())
-        self._progress.tokens.pop(self._token, None)  # pygls never removes them
-
-
-async def _begin_progress(server: Server) -> _ShownProgress | None:
-    window = server.client_capabilities.window
-    if window is None or not window.work_done_progress:
-        return None
-    token = f"vibes-load-{uuid4()}"
-    try:
-        await server.work_done_progress.create_async(token)
-    except JsonRpcException as error:
-        _logger.warning("the client shows no progress: %s", error.message)
-        return None
-    return _ShownProgress(server, token)

@@ -5,21 +5,15 @@ Diagnostics are pulled by clients that can refresh, and published to all others,
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.checks.context import open_context
-from vibes_lsp.checks.finding import Finding, Severity
-from vibes_lsp.checks.report import check_trail
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.conversion import Encoding, to_column
@@ -30,14 +24,13 @@ from vibes_lsp.lsp.rendering import READING
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.trail_checks import check_project
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
-from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.members import JsonValue, Members, integer, text
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.reports.placement_texts import code_token
 from vibes_lsp.reports.placements import describe_edit, describe_location, main_reasons
-from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import read_file
 
 SOURCE: Final = "vibes"
 _SEVERITIES: Final = {
@@ -71,9 +64,7 @@ def register(server: Server) -> None:
     async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
         directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
         async with ls.checking:
-            return await asyncio.get_running_loop().run_in_executor(
-                ls.thread_pool, run_use_case, partial(_check, directory)
-            )
+            return await check_project(ls, directory)
 
 
 def register_pull(server: Server) -> None:
@@ -169,9 +160,13 @@ async def _trail_diagnostics(
     async with ls.checking:
         if not is_wanted():
             return []
-        problems = await asyncio.get_running_loop().run_in_executor(
-            ls.thread_pool, _findings, project.directory, path, ls.documents.encoding
-        )
+        report = await check_project(ls, project.directory, path)
+    listed = report["findings"]
+    problems = [
+        _finding_in_report(each, path, ls.documents.encoding)
+        for each in (listed if isinstance(listed, list) else ())
+        if isinstance(each, dict)
+    ]
     return _attestation_faults(ls, uri) + problems
 
 
@@ -307,24 +302,17 @@ def _range(placement: Placement) -> types.Range | None:
     return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
 
 
-def _check(directory: AuditDir) -> Members:
-    """Return the result of `vibes check --json`, in a thread: every record is read."""
-    return check_trail(open_context(directory, datetime.now(UTC))).as_json()
-
-
-def _findings(directory: AuditDir, path: str, encoding: Encoding) -> list[types.Diagnostic]:
-    """Return what a check finds in an audit file, in a thread."""
-    report = check_trail(open_context(directory, datetime.now(UTC)))
-    found = [finding for finding in report.findings if finding.file == path][:_MAX_FINDINGS]
-    lines = _lines(directory, path) if found else []
-    return [_finding(finding, lines, encoding) for finding in found]
-
-
-def _lines(directory: AuditDir, path: str) -> list[str]:
-    try:
-        return (read_file(directory.project / path) or b"").decode("utf-8", "replace").split("\n")
-    except UnreadableFile:  # which is the finding
-        return []
+def _finding_in_report(members: Members, path: str, encoding: Encoding) -> types.Diagnostic:
+    """Return a finding of `check_project`; its line is the only one that was read."""
+    severity = Severity(text(members, "severity") or Severity.NOTE)
+    line, column = integer(members, "line"), integer(members, "column")
+    check = Check(text(members, "check") or "", severity, "", "", "")
+    field, message = text(members, "field"), text(members, "message") or ""
+    finding = Finding(check, message, path, 1, field, column=column)
+    found = _finding(finding, [text(members, "text") or ""], encoding)
+    for place in (found.range.start, found.range.end):
+        place.line = max((line or 1) - 1, 0)
+    return found
 
 
 def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Diagnostic:
