@@ -437,3 +437,31 @@ def test_what_the_server_does_not_need_is_not_imported() -> None:
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"rapidfuzz", "rich", "click"}
     assert "pygls" in loaded
+
+
+def test_a_search_for_symbols_in_many_prompts_keeps_nobody_waiting(
+    wire: Wire, project: Project
+) -> None:
+    entries = {
+        f"{number:064x}": {
+            "type": "prompt",
+            "prompt_text": f"Prompt {number} ä",
+            "prompt_type": "other",
+        }
+        for number in range(20_000)
+    }
+    frame = {"standard": "VIBES", "version": "1.0", "entries": entries}
+    (project.root / ".ai-audit/manifest.json").write_text(json.dumps(frame), encoding="utf-8")
+    uri = project.annotated().as_uri()
+    wire.initialize(project.root)
+    wire.request("textDocument/hover", hover_at(uri, 4))
+    search = wire.ask("workspace/symbol", {"query": "no such text"})
+    hover = wire.ask("textDocument/hover", hover_at(uri, 4))
+    assert wire.receive_answer()["id"] == hover
+    assert wire.answer(search)["result"] == []
+    search = wire.ask("workspace/symbol", {"query": "no such text"})
+    wire.notify("$/cancelRequest", {"id": search})
+    assert wire.answer(search)["error"]["code"] == -32800
+    assert wire.request("workspace/symbol", {"query": "prompt 19999"})["result"][0][
+        "name"
+    ].endswith("Prompt 19999 ä")

@@ -92,6 +92,12 @@ class Wire:
                 return message
             self.notifications.append(message)
 
+    def receive_answer(self) -> dict[str, Any]:
+        """Return the next answer, to whichever request."""
+        while "method" in (message := self.receive()):
+            self.notifications.append(message)
+        return message
+
     def receive(self) -> dict[str, Any]:
         """Return the next message, whose framing must be right to the byte."""
         assert self.process.stdout is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -43,8 +44,8 @@ _SEARCHED: Final[dict[str, tuple[str, types.SymbolKind]]] = {
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+@dataclass(frozen=True)
+class SymbolQuery:
     """Words that all have to be in a text, in any case."""
 
     words: tuple[str, ...]
@@ -53,6 +54,18 @@ class _Query:
         """Return where the first word begins; None if a word is missing."""
         folded = text.casefold()
         return folded.find(self.words[0]) if all(word in folded for word in self.words) else None
+
+    @cached_property
+    def _found_in_bytes(self) -> tuple[bytes, ...]:
+        """The words that every JSON writer writes in the same way."""
+        return tuple(word.encode() for word in self.words if word.isascii() and word.isalnum())
+
+    def may_match(self, raw: bytes) -> bool:
+        """Whether an entry as stored may match: a tenth of the time of decoding it."""
+        if not raw.isascii() or b"\\u" in raw:  # other characters may fold to one of a word
+            return True
+        lowered = raw.lower()
+        return all(word in lowered for word in self._found_in_bytes)
 
 
 def register(server: Server) -> None:
@@ -64,7 +77,7 @@ def register(server: Server) -> None:
     ) -> list[types.SymbolInformation]:
         if len(params.query.strip()) < _MIN_QUERY:
             return []
-        query = _Query(tuple(params.query.casefold().split()))
+        query = SymbolQuery(tuple(params.query.casefold().split()))
         found: list[types.SymbolInformation] = []
         for project in _projects(ls):
             places = RecordPlaces(ls, project)
@@ -92,7 +105,7 @@ async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
 
 
 async def _entries(
-    project: Project, places: RecordPlaces, query: _Query
+    project: Project, places: RecordPlaces, query: SymbolQuery
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield prompts and decisions, the last ones of the manifest first."""
     manifest = project.snapshot.trail.manifest
@@ -101,7 +114,8 @@ async def _entries(
     async for keys in _steps(reversed(list(manifest))):
         for key in keys:
             raw = manifest.raw(key)
-            entry = manifest.entry(key) if any(mark in raw for mark in marks) else None
+            is_wanted = query.may_match(raw) and any(mark in raw for mark in marks)
+            entry = manifest.entry(key) if is_wanted else None
             kind = text(entry, "type") if entry is not None else None
             if entry is None or kind not in _SEARCHED:
                 continue
@@ -117,7 +131,7 @@ async def _entries(
 
 
 async def _sessions(
-    project: Project, places: RecordPlaces, query: _Query
+    project: Project, places: RecordPlaces, query: SymbolQuery
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield sessions by their description or agent, the last ones first."""
     log, left = project.snapshot.trail.log, _MAX_SYMBOLS
@@ -139,7 +153,7 @@ async def _sessions(
 
 
 async def _risky(
-    settings: Settings, project: Project, places: RecordPlaces, query: _Query
+    settings: Settings, project: Project, places: RecordPlaces, query: SymbolQuery
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield ranges of at least the band of diagnostics, in files whose path matches."""
     if not project.snapshot.policy.computes_scores:
