@@ -175,12 +175,13 @@ def _validation(report: Report) -> Members:
 
 
 def _stats(context: CheckContext, report: Report) -> Members:
-    environments = _environments(context)
-    models = {each.get("model_name") for each in environments} - {NO_MODEL}
+    environments = [
+        each for each in _environments(context) if each.get("model_name") != NO_MODEL
+    ]  # a person who reviews is neither model nor tool
     return {
         "total_annotations": report.records["line"] + report.records["function"],
         "annotated_files": len(context.trail.annotated_paths()),
-        "unique_models": _number_of_texts(models),
+        "unique_models": _number_of_texts(each.get("model_name") for each in environments),
         "unique_tools": _number_of_texts(each.get("tool_name") for each in environments),
     }
 
