@@ -66,7 +66,7 @@ def test_a_broken_entry_beside_valid_ones(
 ) -> None:
     line = add(project, entry)
     found = run_commands(project, run_vibes)
-    assert found.errors == [f"{MANIFEST}:{line}: error[entry-field] entry {ENTRY[:16]}: {message}"]
+    assert found.errors == [f"{MANIFEST}:{line}: error[entry-field] entry {ENTRY[:8]}: {message}"]
     assert found.stats.lines[-1].split() == ["context", "entries", "12"]
     assert run_vibes("show", project.trail.command, cwd=project.root).code == 0
 

@@ -51,7 +51,7 @@ def test_a_changed_entry_fails_hash_integrity_and_the_result(project: Project) -
     assert done.lines[4:7] == ["Hash integrity: FAIL", "Schema compliance: PASS", "Result: FAIL"]
     key = project.trail.prompt or ""
     line = project.place(key)
-    message = f"entry {key[:16]} does not match its key in any known variant"
+    message = f"entry {key[:8]} does not match its key in any known variant"
     assert f".ai-audit/manifest.json:{line}: error[hash-mismatch] {message}" in done.lines
     assert done.lines[-1] == "1 error, 0 warnings, 0 notes"
 
@@ -240,7 +240,7 @@ def test_a_missing_record_of_the_base_is_reported(project: Project) -> None:
     )
     done = vibes("check", "--base", "HEAD", cwd=project.root)
     assert done.code == 1
-    message = f"record {gone[:16]} (line 6 of commit {project.head[:12]}) was removed, or changed together with its id"
+    message = f"record {gone[:8]} (line 6 of commit {project.head[:8]}) was removed, or changed together with its id"
     assert f".ai-audit/annotations.jsonl: error[base-record] {message}" in done.lines
 
 
@@ -276,7 +276,7 @@ def test_a_missing_entry_of_the_base_is_reported(project: Project, run_vibes: Ru
     project.writer.files.manifest.write_bytes(before)
     done = run_vibes("check", "--base", "HEAD", cwd=project.root)
     assert (
-        f".ai-audit/manifest.json: error[base-entry] entry {key[:16]} of commit {project.repository.head()[:12]} was removed"
+        f".ai-audit/manifest.json: error[base-entry] entry {key[:8]} of commit {project.repository.head()[:8]} was removed"
         in done.lines
     )
 

@@ -158,7 +158,7 @@ def _base_records(context: CheckContext, revisions: Revisions) -> Iterator[Findi
             continue
         identifier = text(record, "annotation_id") or annotation_id(record)
         now = context.trail.log.by_id(identifier)
-        where = f"record {identifier[:16]} (line {number} of commit {revisions.base[:12]})"
+        where = f"record {identifier[:8]} (line {number} of commit {revisions.base[:8]})"
         if now is None:
             yield context.in_log(
                 base_catalogue.BASE_RECORD, f"{where} was removed, or changed together with its id"
@@ -179,13 +179,13 @@ def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Findi
         if key not in manifest:
             yield Finding(
                 base_catalogue.BASE_ENTRY,
-                f"entry {key[:16]} of commit {base[:12]} was removed",
+                f"entry {key[:8]} of commit {base[:8]} was removed",
                 context.manifest_name,
             )
         elif entry is not None and not _same_entry(entry, manifest.entry(key)):
             yield context.in_entry(
                 base_catalogue.BASE_ENTRY,
-                f"entry {key[:16]} of commit {base[:12]} was changed",
+                f"entry {key[:8]} of commit {base[:8]} was changed",
                 key,
             )
 
@@ -301,7 +301,7 @@ def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator
         if not _same_entry(committed.entry(key), manifest.entry(key)):
             yield context.in_entry(
                 base_catalogue.BASE_CHECKOUT,
-                f"entry {key[:16]} of HEAD is missing or different on disk",
+                f"entry {key[:8]} of HEAD is missing or different on disk",
                 key,
             )
 
@@ -320,7 +320,7 @@ def _branch_records(context: CheckContext, revisions: Revisions) -> Iterator[Fin
     for identifier, lines in sorted(missing.items()):
         records = list(context.trail.log.with_id(identifier))
         for line, commit in lines.items():
-            where = f"record {identifier[:16]}, added in commit {commit[:12]},"
+            where = f"record {identifier[:8]}, added in commit {commit[:8]},"
             if not records:
                 yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was removed")
                 break
@@ -357,7 +357,7 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
             if (key in manifest and manifest.raw(key) == entry) or (key, entry) in seen:
                 continue
             seen.add((key, entry))
-            where = f"entry {key[:16]}, added in commit {commit[:12]},"
+            where = f"entry {key[:8]}, added in commit {commit[:8]},"
             if key not in manifest:
                 yield Finding(
                     base_catalogue.BASE_ENTRY, f"{where} was removed", context.manifest_name
@@ -394,5 +394,5 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
         if first is record or all(lines[each.line - 1] in base for each in (first, record)):
             continue
         if not same_value(first.members, record.members):
-            message = f"record {record.id[:16]} is on line {first.line} too, with different content"
+            message = f"record {record.id[:8]} is on line {first.line} too, with different content"
             yield context.in_log(base_catalogue.BASE_RECORD, message, record.line)

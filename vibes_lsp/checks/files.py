@@ -95,7 +95,7 @@ def check_manifest(context: CheckContext) -> Iterator[Finding]:
     for key, line in conflicting_keys(manifest.data):
         yield Finding(
             catalogue.MANIFEST_DUPLICATE,
-            f"entry {key[:16]} occurs again with different content",
+            f"entry {key[:8]} occurs again with different content",
             name,
             line,
         )

@@ -90,7 +90,7 @@ def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members 
         entry = parse_object(context.trail.manifest.raw(key))
     except MalformedJson as error:
         found.append(
-            context.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:16]}: {error.reason}", key)
+            context.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:8]}: {error.reason}", key)
         )
         return None
     for problem in entry_problems(entry):
@@ -102,7 +102,7 @@ def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members 
     tally.hashes[variants[-1]] += 1
     tally.first_keys.setdefault(variants[-1], key)
     if variants == (ContextVariant.MISMATCH,):
-        message = f"entry {key[:16]} does not match its key in any known variant"
+        message = f"entry {key[:8]} does not match its key in any known variant"
         found.append(context.in_entry(catalogue.HASH_MISMATCH, message, key))
     kind = entry.get("type")
     if kind == ContextType.PROMPT and text(entry, "prompt_text") == "":

@@ -192,7 +192,7 @@ def check_policy(
         )
         yield Finding(
             base_catalogue.BASE_POLICY,
-            f"the policy of commit {commit[:12]} {state}{where}",
+            f"the policy of commit {commit[:8]} {state}{where}",
             context.config_name,
         )
         return

@@ -189,7 +189,7 @@ class RecordChecks:
                 if context.can_resolve_entries:
                     yield context.in_log(
                         catalogue.REFERENCE_DANGLING,
-                        f"{name} {key[:16]} has no manifest entry",
+                        f"{name} {key[:8]} has no manifest entry",
                         line,
                         name,
                     )

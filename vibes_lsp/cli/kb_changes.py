@@ -228,7 +228,7 @@ def source_verify(context: click.Context, fail_on_issue: bool) -> None:
     """Compare sources with their captured bytes and files."""
     result = call("source_verify")
     for each in result["issues"]:
-        print_line(f"{each['id'][:12]}  {each['kind']:<8} {escape(each['detail'])}")
+        print_line(f"{each['id'][:8]}  {each['kind']:<8} {escape(each['detail'])}")
     if not result["issues"]:
         print_line("all sources are as captured")
     if result["issues"] and (fail_on_issue or not result["ok"]):

@@ -54,11 +54,11 @@ def disclose_command(identifier: str, audit_dir: Path | None) -> None:
     found = look_up(trail, identifier)
     if found.kind != "entry":
         raise UnknownId(
-            f"{found.id[:16]} is a {found.kind}, expected a context entry",
+            f"{found.id[:8]} is a {found.kind}, expected a context entry",
             hint="`vibes show` lists the entries of an annotation",
         )
     if found.id in trail.manifest.pending:
-        raise UnknownId(f"entry {found.id[:16]} is still in the journal", hint="run `vibes attest`")
+        raise UnknownId(f"entry {found.id[:8]} is still in the journal", hint="run `vibes attest`")
     envelope, tree = _attested(trail)
     print_json(
         disclose(trail.manifest, tree, found.id, envelope.as_json() if envelope else None).as_json()
@@ -163,7 +163,7 @@ def show_disclosure(
 def _print_disclosure(found: DisclosureVerification) -> None:
     disclosure = found.disclosure
     is_own = disclosure.variants != (ContextVariant.MISMATCH,)
-    print_line(f"Entry {disclosure.key[:16]}")
+    print_line(f"Entry {disclosure.key[:8]}")
     for name, value in disclosure.entry.items():
         printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         print_styled([(f"  {escape(name, 40)}  ", "dim"), (escape(printed, 2000), "")])

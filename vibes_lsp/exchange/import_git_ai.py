@@ -152,7 +152,7 @@ def _extra(session: AgentSession) -> Members:
 
 
 def _place(commit: str) -> str:
-    return f"note of {commit[:12]}"
+    return f"note of {commit[:8]}"
 
 
 def model_of(name: str) -> Model:

@@ -103,7 +103,7 @@ class GateInputs:
                 # the branch cannot fix the policy of its base
                 override = None if self.trail_diff is None else Severity.WARNING
                 message = f"{problem.field}: {problem.message}" + (
-                    "" if self.base is None else f" (at {self.base[:12]})"
+                    "" if self.base is None else f" (at {self.base[:8]})"
                 )
                 yield Finding(UNUSABLE, message, where, None, problem.field, override)
         if self.trail_diff is not None:

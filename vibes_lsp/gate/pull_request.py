@@ -87,7 +87,7 @@ def _lines(report: GateReport, changes: Changes | None, links: str | None) -> It
         yield from _table(passing, links)
         yield ""
         yield "</details>"
-    policy = f", policy of {code_span(report.base[:12], 12)}" if report.base is not None else ""
+    policy = f", policy of {code_span(report.base[:8], 8)}" if report.base is not None else ""
     yield ""
     yield f"{summary_line(report)}. Blocked at a risk of {report.bound:g} or more{policy}."
 

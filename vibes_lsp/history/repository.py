@@ -208,7 +208,7 @@ class Repository:
         try:
             return run_git(self.root, "merge-base", one, other).decode().strip()
         except HistoryUnavailable:
-            message = f"{one[:12]} and {other[:12]} have no commit in common here"
+            message = f"{one[:8]} and {other[:8]} have no commit in common here"
             raise HistoryUnavailable(
                 message, hint="deepen the clone if it is shallow: git fetch --unshallow"
             ) from None

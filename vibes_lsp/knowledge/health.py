@@ -224,10 +224,10 @@ def _relation_findings(relation: Mapping[str, Any], known: KnownObjects) -> Iter
 def _source_findings(knowledge: KnowledgeBase) -> Iterator[HealthFinding]:
     for state in verify_sources(knowledge):
         if state.reason == "its bytes differ":
-            message = f"source {state.id[:12]}: {state.reason}"
+            message = f"source {state.id[:8]}: {state.reason}"
             yield HealthFinding("error", "source_changed", message, (state.id,))
         elif state.file_state in ("drift", "missing"):
-            message = f"source {state.id[:12]} ({state.title}): {state.reason}"
+            message = f"source {state.id[:8]} ({state.title}): {state.reason}"
             yield HealthFinding("info", f"source_{state.file_state}", message, (state.id,))
 
 

@@ -213,7 +213,7 @@ def plan_evidence(
     captured = knowledge.content_of(source.id) if content is None else content
     if captured is not None and hashlib.sha256(captured).hexdigest() != source.id:
         raise InvalidObject(
-            f"source {source.id[:12]}: its captured bytes have changed",
+            f"source {source.id[:8]}: its captured bytes have changed",
             hint="register the file again",
         )
     quote = _quote(captured, inline)

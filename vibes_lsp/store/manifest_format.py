@@ -194,7 +194,7 @@ def format_manifest(members: Mapping[str, bytes], entries: Mapping[str, bytes]) 
 
 
 def _refuse_conflicts(manifest: Manifest) -> None:
-    twice = [f"entry {key[:16]} (line {line})" for key, line in conflicting_keys(manifest.data)]
+    twice = [f"entry {key[:8]} (line {line})" for key, line in conflicting_keys(manifest.data)]
     if twice:
         raise RefusedWrite(
             f"manifest.json has two different entries with one key: {twice[0]}",

@@ -258,7 +258,7 @@ def _parse_version(data: bytes | None, side: str) -> Manifest:
     else:
         key, line = twice[0]
         raise RefusedWrite(
-            f"{MANIFEST_NAME} ({side}) has two different entries {key[:16]} (line {line})",
+            f"{MANIFEST_NAME} ({side}) has two different entries {key[:8]} (line {line})",
             hint="the file is unchanged; remove one of the two",
         )
     return manifest
@@ -289,7 +289,7 @@ def _merge_entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> 
     if mine == before:
         return to_one_line(bytes(theirs.stored[key]))
     raise RefusedWrite(
-        f"{MANIFEST_NAME}: both sides changed entry {key[:16]} differently",
+        f"{MANIFEST_NAME}: both sides changed entry {key[:8]} differently",
         hint="the file is unchanged; `vibes check` on each side shows which one matches its hash",
     )
 

@@ -104,7 +104,7 @@ def disclose(
     """
     if key not in tree.leaves:
         raise UnknownId(
-            f"entry {key[:16]} is not covered: it is newer than the signed root",
+            f"entry {key[:8]} is not covered: it is newer than the signed root",
             hint="attest the trail again with `vibes attest`",
         )
     entry = parse_object(manifest.raw(key))

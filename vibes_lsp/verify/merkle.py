@@ -138,7 +138,7 @@ def _leaf_of(manifest: Manifest, key: str) -> bytes:
     try:
         return entry_leaf(key, parse_json(bytes(manifest.stored[key])))
     except MalformedJson as error:
-        raise MalformedJson(f"entry {key[:16]} of the manifest: {error.reason}") from None
+        raise MalformedJson(f"entry {key[:8]} of the manifest: {error.reason}") from None
 
 
 def attested_tree(manifest: Manifest, tree: EntryTree, root: str, size: int) -> EntryTree | None:

@@ -49,7 +49,7 @@ def test_an_entry_that_is_no_object_is_a_finding(project: Project, entry: str, k
     manifest.write_bytes(
         manifest.read_bytes().removesuffix(b"}}\n") + f',"{DIGEST}":{entry}\n}}}}\n'.encode()
     )
-    message = f"entry {DIGEST[:16]}: expected an object, found a JSON {kind}"
+    message = f"entry {DIGEST[:8]}: expected an object, found a JSON {kind}"
     assert project.seen() == [
         Seen("entry-field", "error", MANIFEST, project.place(DIGEST), None, message)
     ]
@@ -83,7 +83,7 @@ def test_hash_mismatch(project: Project) -> None:
         },
         key=DIGEST,
     )
-    message = f"entry {DIGEST[:16]} does not match its key in any known variant"
+    message = f"entry {DIGEST[:8]} does not match its key in any known variant"
     assert project.seen() == [
         Seen("hash-mismatch", "error", MANIFEST, project.place(DIGEST), None, message)
     ]

@@ -130,7 +130,7 @@ def test_manifest_duplicate(project: Project) -> None:
     (project.root / MANIFEST).write_bytes(
         b"\n".join([*lines[: line - 1], wrong, *lines[line - 1 :]])
     )
-    message = f"entry {key[:16]} occurs again with different content"
+    message = f"entry {key[:8]} occurs again with different content"
     assert project.seen() == [
         Seen("manifest-duplicate", "error", MANIFEST, line + 1, None, message)
     ]

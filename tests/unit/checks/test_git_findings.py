@@ -135,7 +135,7 @@ def test_base_record(project: Project) -> None:
         if f'"annotation_id":"{removed}"'.encode() not in line
     ]
     log.write_bytes(first + b"\n" + b"".join(kept))
-    message = f"record {removed[:16]} (line 6 of commit {project.head[:12]}) was removed, or changed together with its id"
+    message = f"record {removed[:8]} (line 6 of commit {project.head[:8]}) was removed, or changed together with its id"
     assert project.seen(base="HEAD") == [Seen("base-record", "error", LOG, None, None, message)]
 
 
@@ -143,7 +143,7 @@ def test_a_record_that_was_changed_is_found_where_it_is_now(project: Project) ->
     rewrite(project.root / LOG, '"note":"Fine."', '"note":"Bad."')
     found = {finding.check: finding for finding in project.seen(base="HEAD")}
     message = (
-        f"record {project.trail.review[:16]} (line 24 of commit {project.head[:12]}) was changed"
+        f"record {project.trail.review[:8]} (line 24 of commit {project.head[:8]}) was changed"
     )
     assert found["base-record"] == Seen("base-record", "error", LOG, 24, None, message)
     assert set(found) == {"base-record", "annotation-id-mismatch"}
@@ -167,7 +167,7 @@ def test_base_entry(project: Project) -> None:
         project.repository.git("show", f"HEAD~1:{MANIFEST}").encode() + b"\n"
     )
     head = project.repository.head()
-    message = f"entry {key[:16]} of commit {head[:12]} was removed"
+    message = f"entry {key[:8]} of commit {head[:8]} was removed"
     assert project.seen(base="HEAD") == [Seen("base-entry", "error", MANIFEST, None, None, message)]
 
 
@@ -175,7 +175,7 @@ def test_an_entry_that_was_changed_is_found_where_it_is_now(project: Project) ->
     key = project.trail.command
     rewrite(project.root / MANIFEST, '"command_type":"file_write"', '"command_type":"file_read"')
     found = {finding.check: finding for finding in project.seen(base="HEAD")}
-    message = f"entry {key[:16]} of commit {project.head[:12]} was changed"
+    message = f"entry {key[:8]} of commit {project.head[:8]} was changed"
     assert found["base-entry"] == Seen(
         "base-entry", "error", MANIFEST, project.place(key), None, message
     )

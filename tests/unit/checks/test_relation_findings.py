@@ -14,7 +14,7 @@ NOTHING = "0" * 64
 )
 def test_reference_dangling(project: Project, field: str) -> None:
     project.line(**{field: NOTHING})
-    message = f"{field} {NOTHING[:16]} has no manifest entry"
+    message = f"{field} {NOTHING[:8]} has no manifest entry"
     assert project.seen() == [Seen("reference-dangling", "error", LOG, 26, field, message)]
 
 

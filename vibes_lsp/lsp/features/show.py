@@ -393,8 +393,8 @@ def _render_record(record: LogRecord, markup: Markup) -> str:
 
 def _render_changes(found: Changes, *, with_prompts: bool) -> tuple[str, dict[_Place, int]]:
     """Return a change as Markdown, untrusted text escaped, and where in it each range's code is."""
-    base, head = found.diff_range.base[:12], found.diff_range.head
-    span = f"{base}..{head[:12]}" if head is not None else f"{base} to the work tree"
+    base, head = found.diff_range.base[:8], found.diff_range.head
+    span = f"{base}..{head[:8]}" if head is not None else f"{base} to the work tree"
     if found.diff_range.is_staged:
         span = f"{base} to the staged files"
     counts = f"{found.counts.words()} of {found.changed_lines} changed lines"
