@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
+from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages, is_same_edit
 from vibes_lsp.index.log_columns import REASONS
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import LogRecord, read_edge
@@ -31,6 +31,36 @@ _BATCH: Final = 4_096
 
 _Row = tuple[int, int, int]
 """A supersedes edge: its number, and the lines of its source and its target."""
+
+
+def lines_recorded_again(log: LogIndex) -> set[int]:
+    """Return the lines of annotations that are no edits: copies, backfilled and remapped records.
+
+    Raises:
+        UnreadableFile: The log cannot be read.
+    """
+    log.resolve_superseding()
+    columns = log.columns
+    found, undecided = set(columns.repeated), []
+    for number, newer, older in _complete_rows(log):
+        reason = columns.edge_reasons[number]
+        if reason in _SAME_EDIT:
+            found.add(newer)
+        elif reason != _COVERS:
+            undecided.append((columns.edge_lines[number], newer, older))
+    for start in range(0, len(undecided), _BATCH):
+        some = undecided[start : start + _BATCH]
+        records = dict(log.decode(sorted(set(chain.from_iterable(some)))))
+        for lines in some:
+            edge, newest, oldest = map(records.__getitem__, lines)
+            if (
+                isinstance(edge, LogRecord)
+                and isinstance(newest, LogRecord)
+                and isinstance(oldest, LogRecord)
+                and is_same_edit(read_edge(edge), newest, oldest)
+            ):
+                found.add(lines[1])
+    return found
 
 
 class CurrentAnnotations:
@@ -57,7 +87,7 @@ class CurrentAnnotations:
         self.is_single = bytearray(b"\1") * len(self._lines)
         self.joined: list[tuple[int, str]] = []
         self.decoded: list[Lineage] = []
-        rows = list(self._complete_rows(log))
+        rows = list(_complete_rows(log))
         joining, covering, seeds = self._sort_by_effect(log, rows)
         groups = _groups(joining)
         self._roots = {line: root for root, group in groups.items() for line in group}
@@ -79,17 +109,6 @@ class CurrentAnnotations:
                 self.lineages -= len(group) - 1
                 if root not in superseded:
                     self.joined.append(currents[root])
-
-    def _complete_rows(self, log: LogIndex) -> Iterator[_Row]:
-        columns = log.columns
-        for row in zip(
-            columns.superseding_edges,
-            columns.superseding_newer,
-            columns.superseding_older,
-            strict=True,
-        ):
-            if row[1] and row[2] and row[1] != row[2]:
-                yield row
 
     def _sort_by_effect(
         self, log: LogIndex, rows: Iterable[_Row]
@@ -167,6 +186,18 @@ class CurrentAnnotations:
 
     def _action(self, line: int) -> str:
         return self._action_names[self._actions[self._index(line)]]
+
+
+def _complete_rows(log: LogIndex) -> Iterator[_Row]:
+    columns = log.columns
+    for row in zip(
+        columns.superseding_edges,
+        columns.superseding_newer,
+        columns.superseding_older,
+        strict=True,
+    ):
+        if row[1] and row[2] and row[1] != row[2]:
+            yield row
 
 
 def _groups(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

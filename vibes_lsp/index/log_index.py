@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
@@ -301,13 +300,6 @@ class LogIndex:
         columns = self.columns
         numbers = columns.paths.variants(normal_path(path))
         return sorted(line for number in numbers for line in columns.annotations.of_number(number))
-
-    def annotation_counts(self) -> Counter[str]:
-        """Return how many annotations name each session."""
-        columns = self.columns
-        counts = Counter(columns.annotation_sessions)
-        names = columns.annotating_sessions
-        return Counter({names[number]: count for number, count in counts.items()})
 
     def annotations_naming(self, entry: str, limit: int) -> list[LogRecord]:
         """Return the annotations that name a prompt or a decision, in log order.

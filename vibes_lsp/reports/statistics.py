@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from typing import Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.current_annotations import CurrentAnnotations
+from vibes_lsp.index.current_annotations import CurrentAnnotations, lines_recorded_again
 from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import foreign_paths, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -133,7 +135,8 @@ class SessionSummary:
     Attributes:
         session: The records of the session.
         author: Tool and model it started with.
-        annotations: Number of line and function records that name it.
+        annotations: Number of annotations that name it; a backfilled or remapped record does not
+            count again.
     """
 
     session: LoggedSession
@@ -172,11 +175,20 @@ class SessionSummary:
 def session_summaries(trail: Trail) -> list[SessionSummary]:
     """Return all sessions in the order of the log."""
     authors = Authors(trail)
-    counts = trail.log.annotation_counts()
+    counts = _edits_by_session(trail.log)
     return [
         SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id])
         for session in trail.log.sessions()
     ]
+
+
+def _edits_by_session(log: LogIndex) -> Counter[str]:
+    columns = log.columns
+    sessions, lines = columns.annotation_sessions, columns.annotation_lines
+    counts = Counter(sessions)
+    counts.subtract(sessions[bisect_left(lines, line)] for line in lines_recorded_again(log))
+    names = columns.annotating_sessions
+    return Counter({names[number]: count for number, count in counts.items()})
 
 
 @dataclass(frozen=True, slots=True)

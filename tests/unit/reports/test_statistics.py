@@ -158,6 +158,22 @@ def test_a_session_has_its_edits_and_its_duration(writer: TrailWriter) -> None:
     assert (summary.as_json()["open"], summary.as_json()["line"]) == (False, 1)
 
 
+def test_a_session_counts_an_edit_once_however_often_it_was_recorded(writer: TrailWriter) -> None:
+    session = writer.session_start()
+    for number, (reason, action) in enumerate(
+        [("commit", "rebase_remap"), (None, "rebase_remap"), (None, "create")], 1
+    ):
+        edit = writer.line("a.py", number, number, session=session)
+        writer.remap(edit, commit="a1" * 20, reason=reason, action=action)
+    old = writer.line("a.py", 5, 5, session=session)
+    new = writer.line("a.py", 5, 6, session=session, action="modify")
+    writer.edge("supersedes", new, old, target_type="annotation", metadata={"reason": "covers"})
+    copied = writer.files.log.read_bytes().splitlines(keepends=True)[1]
+    writer.files.append_log(copied)
+    (summary,) = session_summaries(trail_of(writer))
+    assert summary.annotations == 5
+
+
 @pytest.mark.parametrize("end", [None, "2026-02-03T09:00:00Z"])
 def test_a_session_that_is_open_or_ends_too_early_has_no_duration(
     writer: TrailWriter, end: str | None
