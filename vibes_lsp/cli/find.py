@@ -28,6 +28,7 @@ from vibes_lsp.cli.options import (
 from vibes_lsp.cli.output import (
     BAND_STYLES,
     escape,
+    is_plain,
     print_json,
     print_line,
     print_text,
@@ -129,6 +130,9 @@ def _print_rows(found: Sequence[tuple[Placement, Members]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for (_, facts), row in zip(found, rows, strict=True):
         cells = [f"{cell:<{size}}" for cell, size in zip(row, widths, strict=True)]
+        if is_plain():
+            print_line("  ".join(cells).rstrip())
+            continue
         styles = ("dim", "bold", "", BAND_STYLES.get(str(facts["band"]), ""), "", "", "dim")
         line = Text("  ").join(Text(cell, style) for cell, style in zip(cells, styles, strict=True))
         path_end = sum(widths[:2]) + 2

@@ -47,6 +47,8 @@ _UNBOUNDED: Final = 1 << 20
 _BETWEEN: Final = "   "
 """Between the columns of a table that does not go to a terminal."""
 
+_FORCING: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Environment variables by which rich takes any output for a terminal."""
 _WORD: Final = re.compile(r"\S+")
 _MIN_WRAPPED: Final = 20
 """Columns that the rest of a broken line has at least."""
@@ -240,7 +242,7 @@ def print_table(
         styles: Styles of columns, by heading.
     """
     cells = [list(map(escape, row)) for row in rows]
-    if not is_terminal() and _color_mode != "always":
+    if is_plain():
         _print_plain_table(columns, cells, frozenset(right))
         return
     from rich import box  # noqa: PLC0415
@@ -297,6 +299,9 @@ def print_styled(parts: Sequence[tuple[str, str]], *, indent: int | None = None)
         indent: Columns before the rest of a line that a terminal has no room for; by default two
             more than before its beginning.
     """
+    if is_plain():
+        print_line("".join(text for text, _ in parts))
+        return
     from rich.text import Text  # noqa: PLC0415
 
     line = Text.assemble(*((text, style) for text, style in parts))
@@ -338,6 +343,9 @@ def print_text(text: Text, *, width: int | None = None) -> None:
     text.rstrip()
     if width is not None:
         text.truncate(width, overflow="ellipsis")
+    if is_plain():
+        print_line(text.plain)
+        return
     _note_output()
     console().print(text, soft_wrap=True)
 
@@ -396,6 +404,15 @@ def print_finding(finding: Finding) -> None:
 def is_terminal() -> bool:
     """Return whether output goes to a terminal; `FORCE_COLOR` with `COLUMNS` counts as one."""
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR") and os.environ.get("COLUMNS"))
+
+
+def is_plain() -> bool:
+    """Whether output has neither colours nor a width: rich takes ten times as long to print it."""
+    return (
+        _color_mode != "always"
+        and not any(map(os.environ.get, _FORCING))
+        and not sys.stdout.isatty()
+    )
 
 
 def console(width: int | None = None) -> Console:

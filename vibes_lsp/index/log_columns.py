@@ -274,6 +274,7 @@ class LogColumns:
         )
         self.broken = facts.broken
         self._files: dict[int, tuple[int, set[int]]] = {}
+        self._edge_types_seen: tuple[int, set[int]] = (0, set())
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -321,6 +322,15 @@ class LogColumns:
             **self._session_records.to_save("session records", len(self.logged_sessions)),
         }
         return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
+
+    def has_edges_of(self, edge_type: int) -> bool:
+        """Whether any edge has a type, given by its index."""
+        until, seen = self._edge_types_seen
+        if until < len(self.edge_types):
+            added = self.edge_types.added[until - self.edge_types.split :]
+            seen.update(*map(bytes, (added,) if until else self.edge_types.parts()))
+            self._edge_types_seen = len(self.edge_types), seen
+        return edge_type in seen
 
     def annotation_mask(self) -> bytes:
         """Return for each line 1 if it is an annotation, else 0."""

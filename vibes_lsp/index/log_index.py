@@ -418,6 +418,8 @@ class LogIndex:
             limit: How many of each direction are read at most; the newest are.
         """
         columns = self.columns
+        if edge_type is not None and not columns.has_edges_of(EDGE_TYPES.index(edge_type)):
+            return []
         numbers: set[int] = set()
         if source is not None:
             out = columns.edges_by_source.newest_first(id_key(source))
@@ -437,7 +439,7 @@ class LogIndex:
     def is_edge_end(self, key: int, edge_type: EdgeType) -> bool:
         """Whether an edge of a type has an end with this id key."""
         columns, code = self.columns, EDGE_TYPES.index(edge_type)
-        return any(
+        return columns.has_edges_of(code) and any(
             columns.edge_types[number] == code
             for links in (columns.edges_by_source, columns.edges_by_target)
             for number in links.newest_first(key)
