@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sysconfig
 from collections.abc import Sequence
@@ -77,12 +76,9 @@ class Client:
         """
         self._number += 1
         self._send({"id": self._number, "method": method, "params": params})
-        answer = re.compile(rb'\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?%d\D' % self._number)
-        while True:
-            body = self._read()
-            if answer.match(body):
-                return body
+        while not _is_answer(body := self._read(), self._number):
             self._keep(json.loads(body))
+        return body
 
     def wait_for(self, method: str) -> None:
         """Wait until the server sends a notification."""
@@ -94,7 +90,7 @@ class Client:
         self._send({"method": method, "params": params})
 
     def _send(self, message: dict[str, object]) -> None:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        body = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode()
         assert self._server.stdin is not None
         self._server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
         self._server.stdin.flush()
@@ -117,3 +113,11 @@ class Client:
     def _keep(self, message: dict[str, Any]) -> None:
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
+
+
+def _is_answer(body: bytes, number: int) -> bool:
+    """Whether a message answers a request; a long answer is not parsed for it."""
+    if body.startswith((b'{"jsonrpc":"2.0","id":%d,' % number, b'{"id": %d,' % number)):
+        return True
+    message = json.loads(body)
+    return message.get("id") == number and "method" not in message

@@ -21,9 +21,10 @@ from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.encoded_answers import EncodedAnswers
 from vibes_lsp.lsp.extensions import own_capability
+from vibes_lsp.lsp.fast_protocol import FastProtocol
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects
-from vibes_lsp.lsp.protocol import Protocol
+from vibes_lsp.lsp.protocol import Protocol, is_stock
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -135,7 +136,7 @@ class Server(LanguageServer):
             "vibes-lsp",
             __version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
-            protocol_cls=Protocol,
+            protocol_cls=Protocol if is_stock() else FastProtocol,
         )
         self.settings = Settings()
         self.projects = Projects(self.documents)
