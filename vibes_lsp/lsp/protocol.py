@@ -1,6 +1,6 @@
 """The protocol layer of pygls, changed where it would lose documents, memory or privacy.
 
-The docstring of each override says what it mends. `fast_protocol` makes it faster, and nothing else.
+The docstring of each override says what it mends. `fast_protocol` makes it faster, no more.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Protocol(LanguageServerProtocol):
 
     Attributes:
         documents: The open documents.
-        direct_answers: Short ways to answer, by method. They return what the handler would, or None.
+        direct_answers: Short ways to answer, by method, which give what the handler would.
     """
 
     def __init__(self, *arguments: Any) -> None:
