@@ -182,7 +182,7 @@ class Connection(asyncio.Protocol):
         self._is_busy = False
         try:
             is_handled = handle_next(self._server, self._framing)
-        except Exception as error:  # noqa: BLE001  # whoever awaits the end gets it
+        except Exception as error:  # noqa: BLE001  # raised where the end is awaited
             self._finish(error)
             return
         if is_handled and (self._framing.has_more or self._is_at_end):
