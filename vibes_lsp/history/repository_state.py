@@ -26,6 +26,12 @@ class RepositoryState:
         self._seen: tuple[object, ...] | None = None
         self._git_folders: tuple[object, Path, Path] | None = None
         self._branch: tuple[object, str] = None, ""
+        self._files: tuple[Path, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the last refresh looked at; some do not exist."""
+        return self._files
 
     def refresh(self) -> bool:
         """Return whether anything changed since the last call; False the first time."""
@@ -36,8 +42,11 @@ class RepositoryState:
         marker = next(
             (found for each in self._folders if os.path.lexists(found := each / ".git")), None
         )
+        markers = [each / ".git" for each in self._folders]
         if marker is None:
+            self._files = tuple(markers)
             return ()
+        nearer = markers[: markers.index(marker) + 1]
         key = marker, file_stamp(marker)
         if self._git_folders is None or self._git_folders[0] != key:
             self._git_folders = key, *_folders(marker)
@@ -46,12 +55,9 @@ class RepositoryState:
         if self._branch[0] != head:
             self._branch = head, _read(git / "HEAD").removeprefix("ref: ")
         names = (self._branch[1], "packed-refs", "shallow", "reftable/tables.list", _NOTES)
-        return (
-            marker,
-            head,
-            file_stamp(git / "index"),
-            *(file_stamp(common / name) for name in names),
-        )
+        others = (git / "index", *(common / name for name in names))
+        self._files = (*nearer, git / "HEAD", *others)
+        return (marker, head, *map(file_stamp, others))
 
 
 def common_git_folder(folder: Path) -> Path | None:

@@ -170,6 +170,13 @@ class LogIndex:
         self._reset(columns)
         return True
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether a refresh does nothing as long as the log has the same signature."""
+        saved = self.columns.saved
+        is_damaged = saved is not None and saved.is_damaged
+        return self._follower.is_settled and self.problem is None and not is_damaged
+
     def save(self) -> bool:
         """Save the index, once so much was read that it pays; return whether it was saved."""
         is_worth_it = saved_log.is_worth_saving(self.columns, self._follower.size)

@@ -78,6 +78,12 @@ class Trail:
         self.manifest = manifest
         return changed
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether a refresh does nothing as long as all files have the same signatures."""
+        manifest = self.manifest
+        return self.log.is_settled and manifest.file_state.settled and not manifest.is_outdated
+
     def save(self) -> None:
         """Save the index of a large log, and where the entries of a large manifest are."""
         self.log.save()

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
@@ -321,14 +321,26 @@ def find_knowledge_folder(file: Path) -> Path | None:
 
     A link is none: a project could lead into another one.
     """
-    folder = os.path.dirname(file)  # noqa: PTH120  # strings: every answer asks
-    while True:
-        candidate = os.path.join(folder, KNOWLEDGE_DIR)  # noqa: PTH118
-        if os.path.isdir(candidate) and not os.path.islink(candidate):  # noqa: PTH112, PTH114
+    for candidate in _candidates(os.path.dirname(file)):  # noqa: PTH120
+        # Every answer asks. Access takes a third of the time of the other questions.
+        if (
+            os.access(candidate, os.F_OK)
+            and os.path.isdir(candidate)  # noqa: PTH112
+            and not os.path.islink(candidate)  # noqa: PTH114
+        ):
             return Path(candidate)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _candidates(folder: str) -> tuple[str, ...]:
+    """Return where the knowledge base of a folder may be, the nearest first."""
+    found = []
+    while True:
+        found.append(os.path.join(folder, KNOWLEDGE_DIR))  # noqa: PTH118
         parent = os.path.dirname(folder)  # noqa: PTH120
         if parent == folder:
-            return None
+            return tuple(found)
         folder = parent
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +37,7 @@ from vibes_lsp.lsp.snapshots import (
     TrailSnapshot,
     snapshot_of_file,
 )
+from vibes_lsp.lsp.trail_files import TrailFiles
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
 
@@ -87,6 +88,7 @@ class Project:
         self.summaries = FileSummaries(trail)
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
+        self._files: TrailFiles | None = None
         self._phase = LoadPhase.READY
         self._snapshot = TrailSnapshot(
             trail, self.pending, load_config(directory), previews_risk=previews_risk
@@ -155,8 +157,10 @@ class Project:
         Raises:
             MuchToRead: So much that it has to be done in the background.
         """
-        if self.is_loading:
+        if self.is_loading or (self._files is not None and self._files.are_unchanged()):
             return False
+        self._files = None
+        files = TrailFiles.of(self.directory, self._repository)
         before = self._snapshot
         config = load_config(self.directory, before.config)
         has_grown = before.trail.refresh(at_most=MAX_READ)
@@ -167,6 +171,8 @@ class Project:
             self._snapshot = replace(before.next_generation(shared=is_shared), config=config)
         if has_grown or is_shared or has_head:
             self._coverage.add_change()
+        if files.is_settled and before.trail.is_settled:
+            self._files = files
         return has_grown or is_shared or has_head
 
     def rename(self, old: str, new: str) -> None:
@@ -475,4 +481,9 @@ def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
         directory = find_audit_dir(file.parent)
     except (AuditDirNotFound, OSError):  # a folder that may not be entered, a name that is too long
         return None
-    return directory, file.relative_to(directory.project).as_posix()
+    return directory, _path_in(directory.project, file)
+
+
+@lru_cache(maxsize=4096)
+def _path_in(project: Path, file: Path) -> str:
+    return file.relative_to(project).as_posix()

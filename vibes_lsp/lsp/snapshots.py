@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
@@ -140,6 +143,39 @@ class TrailSnapshot:
         )
 
 
+class PlacementsByLine:
+    """Finds the placements at a line without looking at all of them.
+
+    Args:
+        placements: All placements, in the order of answers.
+    """
+
+    def __init__(self, placements: tuple[Placement, ...]) -> None:
+        self._placements = placements
+
+    def at(self, line: int) -> list[Placement]:
+        """Return the placements whose range includes a line, 1-based, in the given order."""
+        starts, reach, ranges = self._sorted
+        found = []
+        number = bisect_right(starts, line) - 1
+        while number >= 0 and reach[number] >= line:  # no earlier range reaches further
+            if ranges[number][1] >= line:
+                found.append(ranges[number][2])
+            number -= 1
+        return [self._placements[each] for each in sorted(found)]
+
+    @cached_property
+    def _sorted(self) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
+        """Return where ranges start, how far those up to each reach, and the ranges."""
+        ranges = sorted(
+            (each.located.start, each.located.end or 0, number)
+            for number, each in enumerate(self._placements)
+            if each.located.start is not None
+        )
+        reach = list(accumulate((end for _, end, _ in ranges), max))
+        return [start for start, _, _ in ranges], reach, ranges
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentSnapshot:
     """One version of a document with its placements.
@@ -153,6 +189,7 @@ class DocumentSnapshot:
         placements: Where its annotations are in the text.
         report: The placements as JSON, with scores and reviews.
         is_provisional: Whether git history has still to be looked up for this text.
+        by_line: Finds placements by line.
     """
 
     trail: TrailSnapshot
@@ -163,6 +200,7 @@ class DocumentSnapshot:
     placements: tuple[Placement, ...]
     report: PlacementReport
     is_provisional: bool
+    by_line: PlacementsByLine
 
     def ai_lines(self, first: int, last: int) -> AiLines:
         """Count the lines that an AI wrote, from `first` to `last`, 1-based and inclusive."""
@@ -184,12 +222,7 @@ class DocumentSnapshot:
 
     def placements_at(self, line: int) -> list[Placement]:
         """Return the placements whose range includes a line, 1-based."""
-        return [
-            each
-            for each in self.placements
-            if each.located.start is not None
-            and each.located.start <= line <= (each.located.end or 0)
-        ]
+        return self.by_line.at(line)
 
 
 def owns_line(placement: Placement, line: int) -> bool:
@@ -218,6 +251,7 @@ def snapshot_of_document(
         placements,
         _report(trail, document.text, resolved_commits),
         is_provisional,
+        PlacementsByLine(placements),
     )
 
 
@@ -228,7 +262,10 @@ def snapshot_of_file(
     history = trail.file_history(path, is_open=False)
     placements = tuple(trail.place(path, text, history))
     report = _report(trail, text, trail.closed_files)
-    return DocumentSnapshot(trail, path, uri, None, text, placements, report, is_provisional)
+    by_line = PlacementsByLine(placements)
+    return DocumentSnapshot(
+        trail, path, uri, None, text, placements, report, is_provisional, by_line
+    )
 
 
 def _report(

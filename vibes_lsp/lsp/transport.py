@@ -115,7 +115,7 @@ class Framing:
         return False
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """Handles the messages of one client, in order.
 
     One message at a time, so that coroutines that handle messages begin in the same order. While
@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
         ended: Done when the client has ended the session, and all messages are handled.
     """
 
-    def __init__(self, server: Server, arrived: asyncio.Future[Connection]) -> None:
+    def __init__(self, server: Server, arrived: asyncio.Future[ClientConnection]) -> None:
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._server = server
         self._arrived = arrived
@@ -216,7 +216,7 @@ async def _serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> Non
         if not _can_be_awaited(stdin, stdout):
             await _read_in_thread(server, stdin)
             return
-        connection = Connection(server, loop.create_future())
+        connection = ClientConnection(server, loop.create_future())
         transport, _ = await loop.connect_read_pipe(lambda: connection, stdin)
         try:
             await connection.ended
@@ -338,8 +338,8 @@ def serve_tcp(server: Server, host: str, port: int) -> None:
 
 async def _serve_tcp(server: Server, host: str, port: int) -> None:
     loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[Connection] = loop.create_future()
-    listening = await loop.create_server(lambda: Connection(server, arrived), host, port)
+    arrived: asyncio.Future[ClientConnection] = loop.create_future()
+    listening = await loop.create_server(lambda: ClientConnection(server, arrived), host, port)
     for socket in listening.sockets:
         _logger.info("listening on %s:%d", *socket.getsockname()[:2])
     connection = await arrived

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -98,21 +99,32 @@ def find_audit_dir(start: Path) -> AuditDir:
     Raises:
         AuditDirNotFound: There is none up to the root of the file system.
     """
-    begin = start.absolute()
-    folder = str(begin)
-    while True:  # by strings: every answer of the server asks, and paths as objects take 5 x longer
-        is_itself = os.path.basename(folder) == AUDIT_DIR_NAME  # noqa: PTH119
-        candidate = folder if is_itself else os.path.join(folder, AUDIT_DIR_NAME)  # noqa: PTH118
-        if os.path.isdir(candidate):  # noqa: PTH112
-            return AuditDir(Path(candidate))
-        parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder:
-            break
-        folder = parent
+    for candidate in _candidates(str(start.absolute())):
+        # Every answer of the server asks. Access takes a third of the time of the second question.
+        if os.access(candidate, os.F_OK) and os.path.isdir(candidate):  # noqa: PTH112
+            return _audit_dir(candidate)
     raise AuditDirNotFound(
-        f"no {AUDIT_DIR_NAME}/ in {begin} or above it",
+        f"no {AUDIT_DIR_NAME}/ in {start.absolute()} or above it",
         hint="run `vibes init` in the project, or name one with --audit-dir",
     )
+
+
+@lru_cache(maxsize=1024)
+def _candidates(folder: str) -> tuple[str, ...]:
+    """Return where the audit directory of a folder may be, the nearest first."""
+    found = []
+    while True:
+        is_itself = os.path.basename(folder) == AUDIT_DIR_NAME  # noqa: PTH119
+        found.append(folder if is_itself else os.path.join(folder, AUDIT_DIR_NAME))  # noqa: PTH118
+        parent = os.path.dirname(folder)  # noqa: PTH120
+        if parent == folder:
+            return tuple(found)
+        folder = parent
+
+
+@lru_cache(maxsize=1024)
+def _audit_dir(path: str) -> AuditDir:
+    return AuditDir(Path(path))
 
 
 def named_audit_dir(path: Path) -> AuditDir:

@@ -127,6 +127,11 @@ class LogFollower:
         self._seen, self._settled = seen, settled
         self._is_verified, self._is_outdated = None, False
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the log's signature shows every change since the last poll."""
+        return self._settled and not self._is_outdated
+
     def is_level_with(self, other: LogFollower) -> bool:
         """Whether another follower has delivered the same."""
         return self._delivered == other._delivered

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from lsprotocol import types
@@ -39,6 +40,7 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import shows_documents
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import Band, RecordType
 from vibes_lsp.reports.placement_texts import first_line
 from vibes_lsp.reports.placements import is_settled
@@ -53,6 +55,7 @@ _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 def register(server: Server) -> None:
     """Answer `textDocument/codeLens` and `codeLens/resolve`."""
+    server.protocol.direct_answers[types.TEXT_DOCUMENT_CODE_LENS] = partial(_direct_lenses, server)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     async def lenses(
@@ -69,11 +72,8 @@ def register(server: Server) -> None:
         if snapshot is None:
             others = [*_attestation_lens(ls, params.text_document.uri), *claims]
             return _log_lenses(ls, params.text_document.uri).followed_by(map(_as_json, others))
-        is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-        variant = ls.settings.lens_band, _minute() if is_resolved else None
-        return ls.encoded.get(
-            "lenses", snapshot, variant, lambda: _lenses(ls, snapshot, is_resolved=is_resolved)
-        ).followed_by(map(_as_json, claims))
+        found = _lenses(ls, snapshot)
+        return found.followed_by(map(_as_json, claims)) if claims else found.all
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
@@ -128,6 +128,15 @@ async def _log_command(ls: Server, uri: str, line: int, data: Mapping[str, Any])
     command = CommandName.OPEN_LINES if shows_documents(ls) else ""
     arguments = [{"uri": snapshot.uri, "annotationId": placement.current.id}]
     return types.Command(f"{replaced}now at {place}, {state}", str(command), arguments=arguments)
+
+
+def _direct_lenses(ls: Server, params: Members) -> EncodedResult | None:
+    """Answer about an open document without knowledge base."""
+    uri = text(mapping(params, "textDocument"), "uri")
+    if uri is None or not ls.settings.code_lens or ls.knowledge.owner(uri) is not None:
+        return None
+    snapshot = ls.projects.snapshot(uri)
+    return None if snapshot is None else _lenses(ls, snapshot).all
 
 
 def _attestation_lens(ls: Server, uri: str) -> list[types.CodeLens]:
@@ -203,14 +212,20 @@ def _minute() -> int:
     return int(datetime.now(UTC).timestamp()) // 60
 
 
-def _lenses(ls: Server, snapshot: DocumentSnapshot, *, is_resolved: bool) -> EncodedItems:
-    by_line = _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
-    return encode_items(
-        [
-            (line - 1, _lens(ls, snapshot, line - 1, begun, is_resolved=is_resolved))
-            for line, begun in by_line
-        ]
-    )
+def _lenses(ls: Server, snapshot: DocumentSnapshot) -> EncodedItems:
+    is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
+
+    def build() -> EncodedItems:
+        by_line = _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
+        return encode_items(
+            [
+                (line - 1, _lens(ls, snapshot, line - 1, begun, is_resolved=is_resolved))
+                for line, begun in by_line
+            ]
+        )
+
+    variant = ls.settings.lens_band, _minute() if is_resolved else None
+    return ls.encoded.get("lenses", snapshot, variant, build)
 
 
 def _lens(

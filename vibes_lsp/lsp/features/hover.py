@@ -6,16 +6,20 @@ commit name, labelled as such.
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
-from typing import Final
+from functools import partial
+from typing import Final, cast
 
 from lsprotocol import types
 
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.config_file import hover_in_config
 from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.encoded_answers import EncodedResult, encode_result
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
 from vibes_lsp.lsp.knowledge_texts import hover_text
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
@@ -23,15 +27,19 @@ from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.record_description import describe_reference
 from vibes_lsp.lsp.rendering import READING, Markup
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import owns_line
+from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import code_block
+from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES
 
 _MAX_ANNOTATIONS: Final = 5
+_MINUTE: Final = 60
+"""Seconds for which a text stays as it is: it says how old an annotation is."""
 
 
 def register(server: Server) -> None:
     """Answer `textDocument/hover`."""
+    server.protocol.direct_answers[types.TEXT_DOCUMENT_HOVER] = partial(_direct_hover, server)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
@@ -46,6 +54,52 @@ def register(server: Server) -> None:
         return found or await knowledge_hover(ls, knowledge.uri, params.position, markup)
 
 
+def _direct_hover(ls: Server, params: Members) -> EncodedResult | None:
+    """Answer about an open document without knowledge base, from bytes if it was asked before."""
+    uri, line = (
+        text(mapping(params, "textDocument"), "uri"),
+        integer(mapping(params, "position"), "line"),
+    )
+    if uri is None or line is None or not ls.settings.hover or ls.knowledge.owner(uri) is not None:
+        return None
+    snapshot = ls.projects.snapshot(uri)
+    if snapshot is None or snapshot.version is None:
+        return None
+    variant = ls.settings, int(time.time()) // _MINUTE
+    known: dict[int, EncodedResult] = ls.encoded.get("hover", snapshot, variant, dict)
+    found = known.get(line)
+    if found is None:
+        hover = _hover(_description(ls, snapshot), line + 1, shows_notes=ls.settings.notes)
+        found = encode_result(None if hover is None else _as_json(hover))
+        if not any(_has_blob(each, snapshot) for each in snapshot.placements_at(line + 1)):
+            known[line] = found
+    return found
+
+
+def _has_blob(placement: Placement, snapshot: DocumentSnapshot) -> bool:
+    """Whether a text of an annotation is in a file of its own, which may be written later."""
+    key = placement.current.text("reasoning_hash")
+    entry = snapshot.trail.trail.manifest.entry(key) if key else None
+    return entry is not None and "blob_path" in entry
+
+
+def _as_json(hover: types.Hover) -> Members:
+    """Return a hover of ours as JSON; all of ours have markup."""
+    contents = cast("types.MarkupContent", hover.contents)
+    result: Members = {"contents": {"kind": contents.kind.value, "value": contents.value}}
+    if hover.range is not None:
+        result["range"] = {
+            name: {"line": place.line, "character": place.character}
+            for name, place in (("start", hover.range.start), ("end", hover.range.end))
+        }
+    return result
+
+
+def _description(ls: Server, snapshot: DocumentSnapshot) -> Description:
+    markup = Markup(_markup_kind(ls))
+    return Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
+
+
 def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     try:
         snapshot = ls.projects.snapshot(params.text_document.uri)
@@ -53,10 +107,8 @@ def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | No
             return _audit_hover(ls, params.text_document.uri, params.position)
     except StillReading:
         return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
-    description = Description(
-        snapshot, Markup(_markup_kind(ls)), datetime.now(UTC), ls.settings.show_prompts
-    )
-    return _hover(description, params.position.line + 1, shows_notes=ls.settings.notes)
+    line = params.position.line + 1
+    return _hover(_description(ls, snapshot), line, shows_notes=ls.settings.notes)
 
 
 def _with_claims(

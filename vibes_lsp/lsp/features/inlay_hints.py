@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from lsprotocol import types
@@ -19,6 +20,7 @@ from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import Markup, hint_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.members import Members, integer, mapping, text
 
 
 def declare(ls: Server) -> None:
@@ -44,6 +46,7 @@ def _can_be_offered(ls: Server) -> bool:
 
 def _register(server: Server) -> None:
     """Answer `textDocument/inlayHint` and `inlayHint/resolve`."""
+    server.protocol.direct_answers[types.TEXT_DOCUMENT_INLAY_HINT] = partial(_direct_hints, server)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
     def hints(ls: Server, params: types.InlayHintParams) -> list[Any] | EncodedResult:
@@ -55,8 +58,7 @@ def _register(server: Server) -> None:
             return []
         if snapshot is None:
             return []
-        found = ls.encoded.get("hints", snapshot, None, lambda: _hints(ls, snapshot))
-        return found.between(params.range.start.line, params.range.end.line)
+        return _hints(ls, snapshot).between(params.range.start.line, params.range.end.line)
 
     @server.feature(types.INLAY_HINT_RESOLVE)
     def resolve(ls: Server, hint: types.InlayHint) -> types.InlayHint:
@@ -76,8 +78,21 @@ def _register(server: Server) -> None:
         return hint
 
 
+def _direct_hints(ls: Server, params: Members) -> EncodedResult | None:
+    """Answer about lines of a document."""
+    uri, within = text(mapping(params, "textDocument"), "uri"), mapping(params, "range")
+    first, last = (integer(mapping(within, end), "line") for end in ("start", "end"))
+    if uri is None or first is None or last is None or not ls.shows_inlay_hints:
+        return None
+    snapshot = ls.projects.snapshot(uri)
+    return None if snapshot is None else _hints(ls, snapshot).between(first, last)
+
+
 def _hints(ls: Server, snapshot: DocumentSnapshot) -> EncodedItems:
-    return encode_items(sorted(_each_hint(ls, snapshot), key=lambda each: each[0]))
+    def build() -> EncodedItems:
+        return encode_items(sorted(_each_hint(ls, snapshot), key=lambda each: each[0]))
+
+    return ls.encoded.get("hints", snapshot, None, build)
 
 
 def _each_hint(ls: Server, snapshot: DocumentSnapshot) -> Iterator[tuple[int, dict[str, Any]]]:
