@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -29,8 +30,7 @@ from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of
 from vibes_lsp.model.vocabulary import Action
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentKey:
+class DocumentKey(NamedTuple):
     """Everything that the snapshot of an open document depends on: equal keys, equal snapshots.
 
     Attributes:

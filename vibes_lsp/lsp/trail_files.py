@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -17,10 +18,14 @@ from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import RACY_NS
 
-_Stamp: TypeAlias = tuple[int, ...] | None
+_Stamp: TypeAlias = tuple[int, ...]
+_MODIFIED: Final = 4
+"""Which part of a stamp is the time."""
 _stamp: Final[Callable[[os.stat_result], tuple[int, ...]]] = attrgetter(
     "st_mode", "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"
 )
+_stat: Final = os.stat
+_exists: Final = partial(os.access, mode=os.F_OK)
 
 
 class TrailFiles:
@@ -32,13 +37,16 @@ class TrailFiles:
     """
 
     def __init__(self, files: list[str], folders: list[str]) -> None:
-        self._folders = [(folder, _names(folder)) for folder in folders]
+        looked = [(folder, _names(folder)) for folder in folders]
         within = [
-            os.path.join(folder, name)  # noqa: PTH118  # strings: every answer looks
-            for folder, names in self._folders
+            os.path.join(folder, name)  # noqa: PTH118
+            for folder, names in looked
             for name in names or ()
         ]
-        self._files = [(path, _stamp_of(path)) for path in (*files, *within)]
+        stamps = [(path, _stamp_of(path)) for path in (*files, *within)]
+        self._folders = [(folder, names) for folder, names in looked if names is not None]
+        self._files = [(path, stamp) for path, stamp in stamps if stamp is not None]
+        self._missing = [path for path, found in (*looked, *stamps) if found is None]
 
     @classmethod
     def of(cls, directory: AuditDir, repository: RepositoryState) -> TrailFiles:
@@ -50,29 +58,32 @@ class TrailFiles:
     def is_settled(self) -> bool:
         """Whether all regular files are old enough for a later change to show."""
         now = time.time_ns()
-        return all(now - modified > RACY_NS for modified in self._modified())
+        return all(
+            now - seen[_MODIFIED] > RACY_NS for _, seen in self._files if stat.S_ISREG(seen[0])
+        )
 
     def are_unchanged(self) -> bool:
         """Whether all is as it was seen."""
-        return all(_stamp_of(path) == seen for path, seen in self._files) and all(
-            _names(folder) == seen for folder, seen in self._folders
-        )
+        if any(map(_exists, self._missing)):
+            return False
+        try:
+            return all(_stamp(_stat(path)) == seen for path, seen in self._files) and all(
+                os.listdir(folder) == seen  # noqa: PTH208
+                for folder, seen in self._folders
+            )
+        except (OSError, ValueError):
+            return False
 
-    def _modified(self) -> Iterator[int]:
-        for _, seen in self._files:
-            if seen is not None and stat.S_ISREG(seen[0]):
-                yield seen[4]
 
-
-def _stamp_of(path: str) -> _Stamp:
+def _stamp_of(path: str) -> _Stamp | None:
     try:
-        return _stamp(os.stat(path))  # noqa: PTH116  # strings: every answer looks
+        return _stamp(_stat(path))
     except (OSError, ValueError):
         return None
 
 
 def _names(folder: str) -> list[str] | None:
     try:
-        return os.listdir(folder)  # noqa: PTH208  # strings: every answer looks
+        return os.listdir(folder)  # noqa: PTH208
     except (OSError, ValueError):
         return None
