@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import sys
+from dataclasses import dataclass
 from io import BufferedReader
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
@@ -30,6 +31,12 @@ MAX_BODY: Final = 128 << 20
 MAX_LINE: Final = 8 << 10
 """Longest header line in bytes; a longer one is read in parts."""
 _CHUNK: Final = 1 << 16
+_MAX_SKIPPED: Final = 16 << 30
+"""Longest message in bytes that is skipped; of a longer one the length is taken for an error."""
+_KEPT: Final = 8 << 10
+"""Bytes at both ends of a skipped message in which its method and document are looked for."""
+_DID_OPEN: Final = re.compile(rb'"method"\s*:\s*"textDocument\\?/didOpen"')
+_URI: Final = re.compile(rb'"uri"\s*:\s*("[^"]{1,4000}")')
 _COMMON: Final = re.compile(rb"Content-Length: ([0-9]{1,9})\r\n\r\n")
 _LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{19}", re.IGNORECASE)
@@ -37,6 +44,14 @@ _TOO_LONG: Final = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{19}", re.IGNOR
 
 class _StreamInvalidError(Exception):
     """Where the next message starts is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedBody:
+    """Both ends of a body that is too long to be kept."""
+
+    head: bytes
+    tail: bytes
 
 
 class Framing:
@@ -47,6 +62,7 @@ class Framing:
         self._length: int | None = None  # of the body that comes next
         self._lengths: set[int] = set()  # in the headers so far
         self._others = 0
+        self._head = self._tail = b""  # of a body that is skipped
 
     @property
     def has_more(self) -> bool:
@@ -62,8 +78,11 @@ class Framing:
         """Add bytes that arrived."""
         self._received += data
 
-    def next_body(self) -> bytes | None:
+    def next_body(self) -> bytes | SkippedBody | None:
         """Return the next body; None until more has arrived.
+
+        Of one that is too long only the ends are kept: the text of a huge file. Editors send a text
+        whole when a file is opened, perhaps by mistake.
 
         Raises:
             JsonRpcParseError: Headers give no length, or several; the next message can be read.
@@ -72,12 +91,26 @@ class Framing:
         if self._length is None and not self._read_headers():
             return None
         length = self._length or 0
+        if length > MAX_BODY or self._head:
+            return self._skip(length)
         if len(self._received) < length:
             return None
         body = bytes(self._received[:length])
         del self._received[:length]
         self._length = None
         return body
+
+    def _skip(self, length: int) -> SkippedBody | None:
+        """Drop what arrived of a body of which so much is to come."""
+        piece = bytes(self._received[:length])
+        del self._received[: len(piece)]
+        self._head, self._tail = self._head or piece[:_KEPT], (self._tail + piece)[-_KEPT:]
+        self._length = length - len(piece)
+        if self._length:
+            return None
+        found = SkippedBody(self._head, self._tail)
+        self._head, self._tail, self._length = b"", b"", None
+        return found
 
     def _read_headers(self) -> bool:
         """Return whether the length of the next body is known."""
@@ -105,8 +138,8 @@ class Framing:
     def _end_headers(self) -> bool:
         lengths, others = self._lengths, self._others
         self._lengths, self._others = set(), 0
-        if lengths and max(lengths) > MAX_BODY:
-            raise _StreamInvalidError(f"a message of more than {MAX_BODY:,} bytes is not read")
+        if lengths and max(lengths) > _MAX_SKIPPED:
+            raise _StreamInvalidError(f"a message of more than {_MAX_SKIPPED:,} bytes is not read")
         if len(lengths) == 1:
             self._length = lengths.pop()
             return True
@@ -283,8 +316,31 @@ def handle_next(server: Server, framing: Framing) -> bool:
         raise
     if body is None:
         return False
-    _handle(server, body)
+    if isinstance(body, SkippedBody):
+        _refuse(server, body)
+    else:
+        _handle(server, body)
     return True
+
+
+def _refuse(server: Server, body: SkippedBody) -> None:
+    """Keep no text of a huge file, or answer that a message is too long; the session goes on."""
+    uri = _opened_document(body.head) or _opened_document(body.tail)  # members may have any order
+    if uri is not None and any(map(_DID_OPEN.search, (body.head, body.tail))):
+        server.refuse_text(uri)
+        return
+    message = f"a message of more than {MAX_BODY:,} bytes is not read"
+    _logger.warning("%s", message)
+    server.protocol.send_error(None, JsonRpcInvalidRequest(message))
+
+
+def _opened_document(part: bytes) -> str | None:
+    found = _URI.search(part)
+    try:
+        uri = None if found is None else parse_json(found[1])
+    except MalformedJson:
+        return None
+    return uri if isinstance(uri, str) else None
 
 
 def _handle(server: Server, body: bytes) -> None:
