@@ -162,7 +162,7 @@ def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
 
 
 def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol._lifecycle_error")
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol.lifecycle_error")
     with wire:
         for _ in range(2):
             error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
