@@ -91,28 +91,47 @@ KINDS = (
     *("edit", "edit", "record", "rename", "remove", "topic", "main", "merge"),
     *("amend", "reset", "rebase", "revert", "pack"),
 )
-STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3)), max_size=14)
+STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3), st.booleans()), max_size=14)
+"""What happens, where, and whether anybody asks before the next thing happens."""
 
 
 @pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_kept_and_saved_answers_equal_a_new_reading(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, bool]]
 ) -> None:
     story = Story(tmp_path_factory.mktemp("walks") / "project")
     reader = Reader(story.writer, use_cache=False)
-    for number, (step, which) in enumerate(steps):
+    for number, (step, which, is_asked) in enumerate([*steps, ("edit", 0, True)]):
         story.take(number, step, which)
-        plain = answers_of_a_new_process(story.writer, story.ids, use_cache=False)
-        assert reader.answers(story.ids) == plain
-        assert answers_of_a_new_process(story.writer, story.ids, use_cache=True) == plain
-        walks = FileWalks(open_git(story.repository))
-        walks.set_head(story.repository.head(), frozenset())
-        for path in PATHS:
-            assert [each.commit for each in walks.of(path).changes] == plain_log(
-                story.repository, path
-            )
+        if is_asked:
+            check(story, reader)
+    reader.close()
+
+
+def check(story: Story, reader: Reader) -> None:
+    """Compare all answers with those of a new reading, and the commits with git's own list."""
+    plain = answers_of_a_new_process(story.writer, story.ids, use_cache=False)
+    assert reader.answers(story.ids) == plain
+    assert answers_of_a_new_process(story.writer, story.ids, use_cache=True) == plain
+    walks = FileWalks(open_git(story.repository))
+    walks.set_head(story.repository.head(), frozenset())
+    for path in PATHS:
+        found = [each.commit for each in walks.of(path).changes]
+        assert found == plain_log(story.repository, path)
+
+
+def test_a_merge_into_another_branch_has_the_order_of_a_new_reading(story: Story) -> None:
+    reader = Reader(story.writer, use_cache=False)
+    for number, step in enumerate(("topic", "edit", "edit")):
+        story.take(number, step, 0)
+    check(story, reader)
+    for number, step in enumerate(("main", "edit", "edit"), 6):
+        story.take(number, step, 0)
+    story.take(9, "merge", 1)
+    assert story.repository.git("rev-list", "--count", "--merges", "HEAD") == "1"
+    check(story, reader)
     reader.close()
 
 
