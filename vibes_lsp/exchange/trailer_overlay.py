@@ -6,6 +6,7 @@ is no annotation, and counts nowhere.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -116,8 +117,17 @@ class TrailerOverlay:
         """Return the trailers of those commits that have one; each commit is read once."""
         known = self._trailers
         new = [commit for commit in commits if commit not in known]
-        found = read_agent_trailers(repository, new) if new else {}
+        cache = self._locator.cache()
+        key = f"trailers {hashlib.sha256(''.join(new).encode()).hexdigest()}"
+        saved = cache.get_for_object(key, list[AgentTrailer]) if new and cache else None
+        found = (
+            read_agent_trailers(repository, new)
+            if saved is None
+            else {each.commit: each for each in saved}
+        )
         if found is not None:
+            if cache is not None and new and saved is None:
+                cache.put_for_object(key, list(found.values()))
             if len(known) > _MAX_COMMITS:
                 known.clear()
             known.update({commit: found.get(commit) for commit in new})

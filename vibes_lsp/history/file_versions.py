@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -172,7 +173,7 @@ class Version:
     moment: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileVersions:
     """The known history of a file.
 
@@ -191,6 +192,14 @@ class FileVersions:
     def names(self) -> tuple[str, ...]:
         """All paths that the file had, newest first."""
         return tuple(dict.fromkeys(version.path for version in self.versions))
+
+    def of_commit(self, commit: str) -> Version | None:
+        """Return the version that a commit made, given by its full hash; None if it made none."""
+        return self._by_commit.get(commit)
+
+    @cached_property
+    def _by_commit(self) -> Mapping[str, Version]:
+        return {each.commit: each for each in self.versions}
 
     def first_after(self, moment: datetime) -> Version | None:
         """Return the version that an edit led to (R17).

@@ -37,11 +37,13 @@ class _TipChange:
         lost: Those that are none any more.
         is_on_top: Whether all that differs descends from one commit, so that the order of the
             others is unchanged.
+        is_line: Whether they are also in a line, without merges.
     """
 
     has_gained: bool
     lost: frozenset[str]
     is_on_top: bool
+    is_line: bool
 
 
 class FileWalks:
@@ -114,6 +116,13 @@ class FileWalks:
         """Whether a commit is known to be HEAD or an ancestor, from what was read; else unknown."""
         return commit in self._commits
 
+    def differs_by_a_line(self, tip: str) -> bool:
+        """Whether a commit is HEAD, or only commits in a line differ between their ancestors."""
+        if tip == self._head:
+            return True
+        change = self._compared(tip)
+        return change is not None and change.is_line
+
     def digest(self, path: str) -> str | None:
         """Return what identifies all that HEAD's ancestors did to a file; None if unknown."""
         walk = self.of(path)
@@ -138,12 +147,14 @@ class FileWalks:
     def _read(self, revisions: Sequence[str], paths: Collection[str]) -> dict[str, FileWalk]:
         return walk_files(self._repository, [*self._since, *revisions], paths, seconds=_SECONDS)
 
+    def _compared(self, tip: str) -> _TipChange | None:
+        if tip not in self._tip_changes:
+            self._tip_changes[tip] = _compare_tips(self._repository, tip, self._head or "")
+        return self._tip_changes[tip]
+
     def _extended(self, tip: str, walks: Mapping[str, FileWalk]) -> dict[str, FileWalk] | None:
         """Return the walks of another tip with what HEAD gained and lost; None if git fails."""
-        head = self._head or ""
-        if tip not in self._tip_changes:
-            self._tip_changes[tip] = _compare_tips(self._repository, tip, head)
-        change = self._tip_changes[tip]
+        head, change = self._head or "", self._compared(tip)
         if change is None:
             return None
         new = self._read([head, f"^{tip}"], walks) if change.has_gained else {}
@@ -220,7 +231,7 @@ def _compare_tips(repository: Repository, tip: str, head: str) -> _TipChange | N
     gained: set[str] = set()
     lost: set[str] = set()
     parents: set[str] = set()
-    has_root = False
+    has_root = has_merge = False
     options = ("--left-right", "--parents", f"--max-count={_MAX_GAINED + 1}")
     try:
         with git_lines(
@@ -230,13 +241,14 @@ def _compare_tips(repository: Repository, tip: str, head: str) -> _TipChange | N
                 commit, *before = line[1:].decode("ascii").split()
                 (lost if line.startswith(b"<") else gained).add(commit)
                 parents.update(before)
-                has_root = has_root or not before
+                has_root, has_merge = has_root or not before, has_merge or len(before) > 1
     except HistoryUnavailable:
         return None
     if len(gained) + len(lost) > _MAX_GAINED:
         return None
     is_on_top = len(parents - gained - lost) == 1 and not has_root
-    return _TipChange(bool(gained), frozenset(lost), is_on_top)
+    is_line = is_on_top and not has_merge
+    return _TipChange(bool(gained), frozenset(lost), is_on_top, is_line)
 
 
 def _in_order(

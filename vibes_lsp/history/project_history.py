@@ -20,7 +20,7 @@ from vibes_lsp.history.file_versions import (
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.renames import renames_since
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.repository_history import RepositoryHistory
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
@@ -36,10 +36,19 @@ class ProjectHistory:
         project: The project's folder.
         cache_head: Whether to read HEAD once until `refresh_head`, for many requests in a row.
         use_cache: Whether to use and extend what git answered earlier commands.
+        repository: The project's own repository, if it is known.
     """
 
-    def __init__(self, project: Path, *, cache_head: bool = False, use_cache: bool = False) -> None:
+    def __init__(
+        self,
+        project: Path,
+        *,
+        cache_head: bool = False,
+        use_cache: bool = False,
+        repository: Repository | None = None,
+    ) -> None:
         self._project = project
+        self._repository = repository
         self._cache_head = cache_head
         self._use_cache = use_cache
         self._lock = threading.RLock()
@@ -247,7 +256,10 @@ class ProjectHistory:
         return mapped
 
     def _open_repository(self, start: Path, folder: str) -> _MappedRepository | None:
-        repository = open_repository(start)
+        repository = None if folder else self._repository
+        self._repository = self._repository if folder else None  # another one may follow
+        if repository is None:
+            repository = open_repository(start)
         if repository is None:
             return None
         inside = repository.relative_path(start)

@@ -13,6 +13,7 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
+from vibes_lsp.history.repository_state import common_git_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,9 @@ class Repository:
 
     def shallow_file(self) -> Path | None:
         """Return the file that lists the shallow boundary; None if git fails."""
+        common = common_git_folder(self.root)
+        if common is not None:
+            return common / "shallow"
         try:
             return self.root / os.fsdecode(
                 run_git(self.root, "rev-parse", "--git-path", "shallow").rstrip(b"\n")

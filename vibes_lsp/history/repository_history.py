@@ -131,6 +131,8 @@ class RepositoryHistory:
 
     def version_at(self, path: str, commit: str) -> Version | None:
         """Return a file as a commit has it, by this path or another one of its history."""
+        if (known := self.versions(path).of_commit(commit)) is not None and known.path == path:
+            return known
         found = self.objects.commit(commit)
         if found is None:
             return None
@@ -180,16 +182,20 @@ class RepositoryHistory:
         return None if lines is None else (Version(head, path, entry.id, since), lines)
 
     def _blame_file(self, path: str, head: str, since: datetime) -> FileBlame | None:
-        """Return the blame of a file, from the cache or git; a failure is not cached."""
+        """Return the blame of a file, from the cache or git; a failure is not cached.
+
+        That of another HEAD serves if nothing changed the file since, and no commit since is a
+        merge: at one, git goes on with the parent that has the same content.
+        """
         cache, digest = self.cache, self.walks.digest(path)
-        if cache is None or digest is None or self._boundary:
+        if cache is None or digest is None:
             return blame_file(self.repository, path, head, since)
-        key = f"blame {int(since.timestamp())} {digest} {path}"
-        found = cache.get_for_object(key, FileBlame)
-        if found is None:
-            found = blame_file(self.repository, path, head, since)
-            if found is not None:
-                cache.put_for_object(key, found)
+        key = f"blame {int(since.timestamp())} {path}"
+        tip, (walked, found) = cache.get_for_tip(key, tuple[str, FileBlame]) or ("", ("", None))
+        if found is None or walked != digest or not self.walks.differs_by_a_line(tip):
+            tip, found = "", blame_file(self.repository, path, head, since)
+        if found is not None and tip != head:
+            cache.put_for_tip(key, head, (digest, found))
         return found
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:

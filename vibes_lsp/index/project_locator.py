@@ -12,6 +12,7 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.blame import BlamedLine
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
+from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
@@ -39,6 +40,7 @@ class ProjectLocator:
             the result, never for those that decide or write by it.
         use_kept_texts: Whether to use texts that this machine has kept: not where the result must
             be the same on each machine.
+        renamed: As for `refresh`.
 
     Attributes:
         trail: The trail.
@@ -53,6 +55,7 @@ class ProjectLocator:
         use_git: bool = True,
         use_cache: bool = False,
         use_kept_texts: bool = True,
+        renamed: Mapping[str, str] | None = None,
     ) -> None:
         self.trail = trail
         self._use_kept_texts = use_kept_texts
@@ -65,7 +68,7 @@ class ProjectLocator:
             self._open()
         self._moved_out = MovedOut(trail)
         self._older_versions: OlderVersions = {}
-        self._histories = self._file_histories()
+        self._histories = self._file_histories(renamed)
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +111,10 @@ class ProjectLocator:
         self._repository, self._history, self._commits = repository, None, None
         if repository is not None:
             history = self._history = ProjectHistory(
-                project, cache_head=True, use_cache=self._use_cache
+                project,
+                cache_head=True,
+                use_cache=self._use_cache,
+                repository=repository,
             )
             self._commits = CommitResolver(
                 repository,
@@ -143,6 +149,10 @@ class ProjectLocator:
     def head(self) -> str | None:
         """Return the commit of HEAD as of the last refresh; None without one."""
         return None if self._history is None else self._history.head()
+
+    def cache(self) -> GitCache | None:
+        """Return what git answered earlier commands; None if that is not used."""
+        return None if self._history is None else self._history.cache()
 
     def nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the nearest ancestor of HEAD; None if there is none or git fails (R7)."""

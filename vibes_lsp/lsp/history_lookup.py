@@ -216,18 +216,7 @@ class HistoryLookup:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
-        locator = self._locator
-        if locator is None:
-            locator = self._locator = ProjectLocator(
-                Trail(
-                    self._beside.directory,
-                    nearest_commit=self._nearest,
-                    shared_with=self._beside,
-                    uses_saved=True,
-                ),
-                use_cache=True,
-            )
-        locator.refresh(request.renamed)
+        locator = self._refreshed(request)
         locator.prefetch_history(request.texts)
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         for path, text in request.texts.items():
@@ -255,6 +244,20 @@ class HistoryLookup:
                 for commit, subject in each.subjects.items()
             },
         )
+
+    def _refreshed(self, request: LookupRequest) -> ProjectLocator:
+        if self._locator is not None:
+            self._locator.refresh(request.renamed)
+            return self._locator
+        trail = Trail(
+            self._beside.directory,
+            nearest_commit=self._nearest,
+            shared_with=self._beside,
+            uses_saved=True,
+        )
+        trail.refresh()
+        self._locator = ProjectLocator(trail, use_cache=True, renamed=request.renamed)
+        return self._locator
 
     def _look_up_file(
         self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest

@@ -122,6 +122,19 @@ def check(story: Story, reader: Reader) -> None:
         assert found == plain_log(story.repository, path)
 
 
+def test_a_merge_decides_which_parent_lines_are_from(story: Story) -> None:
+    """Both branches have the same text in the end, on one of them by two further commits."""
+    reader = Reader(story.writer, use_cache=False)
+    for number in range(2):
+        story.take(number, "revert", 0)
+    check(story, reader)
+    story.take(3, "topic", 0)
+    story.take(4, "merge", 0)
+    assert story.repository.git("rev-list", "--count", "--merges", "HEAD") == "1"
+    check(story, reader)
+    reader.close()
+
+
 def test_a_merge_into_another_branch_has_the_order_of_a_new_reading(story: Story) -> None:
     reader = Reader(story.writer, use_cache=False)
     for number, step in enumerate(("topic", "edit", "edit")):
