@@ -6,6 +6,7 @@ from benchmarks import (
     attestation,
     editor,
     gate,
+    history,
     hook,
     knowledge,
     listing,
@@ -30,6 +31,7 @@ risk.main()
 recording.main()
 gate.main()
 hook.main()
+history.main()
 knowledge.main()
 listing.main()
 secrets.main()

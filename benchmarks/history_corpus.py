@@ -1,8 +1,9 @@
 """A repository of 40,000 commits with an annotated trail, made with `git fast-import`.
 
 Of twelve annotated files four change often, four seldom, four hardly ever; three of them were
-renamed. Every 25th commit merges a branch. Half of the records name their commit, as the hook writes
-them, and the others are dated by the log.
+renamed. In the last four the annotated lines are as they were recorded, in the others many were
+changed. Every 25th commit merges a branch. Half of the records name their commit, as the hook
+writes them, and the others are dated by the log.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 ANNOTATED: Final = 12
 _OTHERS: Final = 3_000
@@ -125,7 +126,7 @@ class _Story:
         return _write(_other(other), [f"other_{other} = {number}", *["pass"] * 30])
 
     def _edit(self, file: _File, number: int) -> bytes:
-        line = self._random.randrange(len(file.lines))
+        line = self._random.randrange(_LINES)
         file.lines[line] = f"edited_{number} = {line}"
         return _write(file.path, file.lines)
 
@@ -139,9 +140,12 @@ class _Story:
 
     def _annotate(self, number: int) -> list[bytes]:
         changes = []
-        for index in (number // _ANNOTATED_EVERY % 4, 4 + number // _ANNOTATED_EVERY % 8):
+        turn = number // _ANNOTATED_EVERY
+        for index in (turn % 4, 8 + turn // 10 % 4 if turn % 10 == 0 else 4 + turn % 4):
             file = self._annotated[index]
-            start = self._random.randrange(len(file.lines) - 8)
+            start = (
+                len(file.lines) if index >= ANNOTATED - 4 else self._random.randrange(_LINES - 8)
+            )
             lines = [f"    generated_{number}_{each} = call({each})" for each in range(5)]
             file.lines[start : start + 5] = lines
             self._log.append(json.dumps(_record(file.path, start + 1, lines, number)))
@@ -240,6 +244,3 @@ def _git(root: Path, *arguments: str) -> str:
     return subprocess.run(
         ["git", *arguments], cwd=root, capture_output=True, text=True, check=True
     ).stdout
-
-
-Kind = Literal["often", "seldom", "hardly ever"]

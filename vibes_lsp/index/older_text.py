@@ -83,12 +83,12 @@ class SearchedAnnotation:
 
     def versions_since_edit(self, versions: Sequence[Version]) -> Sequence[Version]:
         """Return the versions from the oldest commit of the edit on, by order and not by clock."""
-        own = (
-            number
-            for number, each in enumerate(versions)
-            if self.commits and each.commit.startswith(self.commits)
-        )
-        return versions[: max(own, default=-1) + 1]
+        if not self.commits:
+            return ()
+        for number in range(len(versions) - 1, -1, -1):
+            if versions[number].commit.startswith(self.commits):
+                return versions[: number + 1]
+        return ()
 
 
 class OlderTextSearch:

@@ -1,7 +1,8 @@
 """The user's cache folder; its files may disappear at any time.
 
 Files are used only if no other user can have written them. A cache folder inside a project is not
-used either: projects are untrusted. Any problem with a folder or file silently disables the cache,
+used either: projects are untrusted. The user's home may be a repository, of settings: who can write
+files there can also change what the shell runs. Any problem with a folder or file silently disables the cache,
 which only costs time.
 """
 
@@ -148,12 +149,28 @@ def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
         return None
     try:
         folder = Path(base, *parts).resolve()
+        home = _home()
         is_in_project = any(
-            os.path.lexists(parent / mark) for parent in folder.parents for mark in _PROJECT_MARKERS
+            os.path.lexists(parent / mark)
+            for parent in folder.parents
+            if parent != home
+            for mark in _PROJECT_MARKERS
         )
     except (OSError, RuntimeError, ValueError):
         return None
     return None if is_in_project else folder
+
+
+def _home() -> Path | None:
+    """Return the user's home as the system has it: a project may set `HOME`; None if unknown."""
+    if sys.platform == "win32":
+        return None
+    import pwd  # noqa: PLC0415  # not on Windows
+
+    try:
+        return Path(pwd.getpwuid(os.geteuid()).pw_dir).resolve()
+    except (KeyError, OSError, RuntimeError, ValueError):
+        return None
 
 
 def _is_private(folder: Path) -> bool:

@@ -71,6 +71,27 @@ def test_a_link_in_its_place_is_not_followed(folder: Path, tmp_path: Path) -> No
     assert read_cached("b") is None
 
 
+@POSIX
+@pytest.mark.parametrize("mark", [".git", ".ai-audit"])
+def test_a_home_that_is_a_repository_has_a_cache(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    import pwd  # not on Windows
+
+    (tmp_path / mark).mkdir()
+    account = pwd.getpwuid(os.geteuid())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_cached("a", b"one")
+    assert read_cached("a") is None, "anybody can set HOME"
+    home = pwd.struct_passwd((*account[:5], str(tmp_path), account[6]))
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: home)
+    write_cached("a", b"one")
+    assert read_cached("a") == b"one"
+    (tmp_path / "cache" / mark).mkdir(parents=True)
+    assert read_cached("a") is None
+    assert folder.exists()
+
+
 @pytest.mark.parametrize("mark", [".git", ".ai-audit"])
 def test_a_folder_in_a_project_is_not_used(folder: Path, tmp_path: Path, mark: str) -> None:
     write_cached("a", b"planted")
