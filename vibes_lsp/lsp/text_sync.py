@@ -99,6 +99,7 @@ def register(  # noqa: C901  # a list of handlers
 async def _look_up_history(ls: Server, uri: str) -> None:
     found = ls.projects.owner(uri)
     if found is not None:
+        found[0].look_at(found[1])
         await look_up_history(ls, found[0])
 
 

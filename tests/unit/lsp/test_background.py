@@ -19,7 +19,7 @@ from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp import projects, trail_loading
 from vibes_lsp.lsp.features import diagnostics
-from vibes_lsp.lsp.history_lookup import HistoryLookup
+from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
 
@@ -92,6 +92,34 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     await settled(server)
     assert slow.calls == 2
     assert project.snapshot.history.resolved_commits == commits[1]
+
+
+async def test_the_file_that_is_looked_at_is_looked_up_first(
+    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, sink = running
+    slow, asked = Slow(), []
+    for name in ("one.py", "two.py", "three.py"):
+        (trail.root / name).write_text(f"{name}\n")
+
+    def look(_: HistoryLookup, request: LookupRequest) -> HistorySnapshot:
+        asked.append((sorted(request.texts), sorted(request.opened)))
+        return slow(lambda: HistorySnapshot(is_done=True, has_git=len(asked) > 1))
+
+    monkeypatch.setattr(HistoryLookup, "look_up", look)
+    uri = opened(server, trail.root / "one.py")
+    await once(slow.begun)
+    for name in ("two.py", "three.py"):
+        opened(server, trail.root / name)
+    await hovered(server, sink, trail.root / "two.py")
+    slow.go.set()
+    await settled(server)
+    every = ["one.py", "three.py", "two.py"]
+    assert [paths for paths, _ in asked] == [["one.py"], ["two.py"], ["three.py"]]
+    assert asked[-1] == (["three.py"], every)
+    found = server.projects.owner(uri)
+    assert found is not None
+    assert not found[0].needs_lookup(server.projects.opened_in(found[0]))
 
 
 async def test_an_outdated_check_is_skipped(
