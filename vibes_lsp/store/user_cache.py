@@ -1,9 +1,9 @@
 """The user's cache folder; its files may disappear at any time.
 
 Files are used only if no other user can have written them. A cache folder inside a project is not
-used either: projects are untrusted. The user's home may be a repository, of settings: who can write
-files there can also change what the shell runs. Any problem with a folder or file silently disables the cache,
-which only costs time.
+used either: projects are untrusted. The user's home does not count as one, even if it is a
+repository of settings: who can write files there can also change what the shell runs. Any problem
+with a folder or file silently disables the cache, which only costs time.
 """
 
 from __future__ import annotations
