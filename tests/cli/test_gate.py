@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -293,12 +294,19 @@ def test_failing_items_come_first_in_the_table(project: GateProject) -> None:
     identifier = project.write()
     project.review(project.write("b.py"))
     project.write("c.py", risky=False)
+    project.review(project.write("d.py", risky=False))
     done = vibes("gate", cwd=project.root)
     assert done.code == 1
-    assert [line.split()[0] for line in done.lines if ".py" in line] == ["block", "block,", "flag"]
+    rows = [line for line in done.lines if ".py" in line]
+    assert [re.split(r"  +", row)[0] for row in rows] == [
+        "block",
+        "block, approved",
+        "flag",
+        "flag, approved",
+    ]
     assert "rule: temperature > 0.8" in done.out
     assert done.lines[-2:] == [
-        "3 annotations: 1 blocked, 1 approved, 1 flagged; blocked at 0.8 or more",
+        "4 annotations: 1 blocked, 2 approved, 1 flagged; blocked at 0.8 or more",
         "Gate: FAIL",
     ]
     project.review(identifier)

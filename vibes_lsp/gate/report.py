@@ -78,7 +78,7 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
         if self.rejected:
             return "rejected"
         word = self.decision.value.replace("_", " ")
-        return f"{word}, approved" if self.released and self.decision in NEEDS_APPROVAL else word
+        return f"{word}, approved" if self.released and self.decision != GateDecision.PASS else word
 
     @property
     def sort_key(self) -> tuple[int, float, str, int]:
@@ -197,8 +197,8 @@ class GateReport:
 
     @property
     def released(self) -> int:
-        """The number of items that would fail without their approval."""
-        return sum(item.released and item.decision in NEEDS_APPROVAL for item in self.items)
+        """The number of listed items that a person approved."""
+        return sum(item.released for item in self.listed)
 
     def as_json(self) -> Mapping[str, JsonValue | Iterator[Members]]:
         """Return `{result, threshold, base?, items, findings}`; items are generated on demand."""
