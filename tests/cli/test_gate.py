@@ -291,6 +291,7 @@ def test_placeholders_are_shown_once_and_gated_each(
 
 
 def test_failing_items_come_first_in_the_table(project: GateProject) -> None:
+    project.policy(review_rules=[*RULES, {"condition": "temperature < 0.2", "action": "flag"}])
     identifier = project.write()
     project.review(project.write("b.py"))
     project.write("c.py", risky=False)
