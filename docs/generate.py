@@ -16,6 +16,7 @@ from docs import (
     hook_figures,
     knowledge_matrix,
     mcp_reference,
+    protocol_reference,
 )
 from docs.json_schemas import schemas
 from tests.conformance import requirement_table
@@ -34,6 +35,9 @@ _MEANING: Final = {
 def files() -> dict[Path, str]:
     """Return every generated file with its text, also those of which only blocks are generated."""
     made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": requirement_table.markdown()}
+    made[DOCS / "protocol.md"] = (
+        _GENERATED.format(source="`vibes_lsp/lsp`") + protocol_reference.page()
+    )
     for page in (DOCS / "locating.md", DOCS / "architecture.md", DOCS.parent / "README.md"):
         made[page] = figures.filled(page.read_text(encoding="utf-8"))
     edited = DOCS / "edited-lines.md"

@@ -70,21 +70,22 @@ def _tools(tools: Sequence[ToolDefinition]) -> list[str]:
         for name, member in schema["properties"].items():
             needed = " (required)" if name in required else ""
             about = member.get("description", "")
-            kind = _type(member, schema.get("$defs", {}))
+            kind = type_text(member, schema.get("$defs", {}))
             lines.append(f"| `{name}`{needed} | {kind} | {about} |")
     return lines[1:]
 
 
-def _type(member: dict[str, Any], definitions: dict[str, Any]) -> str:
+def type_text(member: dict[str, Any], definitions: dict[str, Any]) -> str:
+    """Return the type of a member of a JSON Schema, for a table."""
     if "$ref" in member:
         name = str(member["$ref"]).rpartition("/")[2]
-        return _type(definitions[name], definitions) if "enum" in definitions[name] else name
+        return type_text(definitions[name], definitions) if "enum" in definitions[name] else name
     if "anyOf" in member:
         kinds = (each for each in member["anyOf"] if each.get("type") != "null")
-        return " or ".join(_type(each, definitions) for each in kinds)
+        return " or ".join(type_text(each, definitions) for each in kinds)
     if "enum" in member:
         return ", ".join(f"`{each}`" for each in member["enum"])
     if member.get("type") == "array":
-        return f"list of {_type(member['items'], definitions)}"
+        return f"list of {type_text(member['items'], definitions)}"
     default = f", default {member['default']}" if member.get("default") not in (None, []) else ""
     return f"{member.get('type', 'any')}{default}"

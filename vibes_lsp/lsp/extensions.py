@@ -50,29 +50,26 @@ class CommandName(StrEnum):
     KB_SHOW = "vibes.kbShow"
 
 
-CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"
-"""A command of the client that asks for a note and then runs `vibes.review`.
+# Commands of clients, which they list under `experimental.vibes.commands`.
 
-Offered to clients that list it under `experimental.vibes.commands`.
-"""
+CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"
+"""Asks for a note, then runs `vibes.review` with its argument and the `note`."""
 
 CLIENT_SHOW_ANNOTATIONS: Final = "vibes.ui.showAnnotations"
-"""A command of the client that shows prompt and history of annotations: `{uri, annotationIds}`.
-
-Lenses have it for clients that list it under `experimental.vibes.commands`.
-"""
+"""Shows prompt and history of annotations in the client's own way, such as a peek or a float:
+`{uri, annotationIds}`, newest first. Lenses have it instead of `vibes.showHistory`."""
 
 CLIENT_KB_PROPOSE: Final = "vibes.ui.kbPropose"
-"""A command of the client that asks for a text, then runs `vibes.kbPropose` with its argument."""
+"""Asks for a text, then runs `vibes.kbPropose` with its argument: `{uri, range, version}`."""
 
 CLIENT_KB_REJECT: Final = "vibes.ui.kbReject"
-"""A command of the client that asks for a reason, then rejects: `{uri, proposalId}`."""
+"""Asks for a reason, then rejects: `{uri, proposalId}`."""
 
 CLIENT_KB_SUPERSEDE: Final = "vibes.ui.kbSupersede"
-"""A command of the client that asks for what supersedes a claim: `{uri, range, claimId}`."""
+"""Asks for a text, then proposes what supersedes a claim: `{uri, range, version, claimId}`."""
 
 CLIENT_KB_SHOW: Final = "vibes.ui.kbShow"
-"""A command of the client that shows claims and proposals: `{uri, claimIds, proposalIds}`."""
+"""Shows claims and proposals: `{uri, claimIds, proposalIds}`. Lenses have it."""
 
 
 @dataclass(frozen=True, slots=True)

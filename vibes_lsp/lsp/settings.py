@@ -5,13 +5,11 @@ A wrong value falls back to its default, and leaves the others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final
 
 from vibes_lsp.model.vocabulary import Band
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +19,18 @@ class Settings:
     Attributes:
         hover: Whether hovers are answered.
         code_lens: Whether there are code lenses.
-        lens_band: The lowest band of a risk that has a lens although nothing waits; None for a lens
-            at every annotation.
-        inlay_hints: Whether there are inlay hints; None for what suits the client.
+        lens_band: The lowest band of a risk that has a lens although nothing waits; `all` for a
+            lens at every annotation.
+        inlay_hints: Whether there are inlay hints; null for hints unless the client draws line ends
+            itself.
         diagnostics: Whether there are diagnostics.
         minimum_band: The lowest band of a risk that is a diagnostic.
         show_prompts: Whether prompts are shown.
         use_git: Whether git history is looked up.
-        preview_risk: Whether live scores are shown where the project has not enabled them (R27).
+        preview_risk: Whether live scores are shown where the project has not enabled PRISM (R27).
         code_actions: Whether there are code actions.
-        reviewer: The name for reviews; None for git's user.
-        notes: Whether git-ai's notes and commit trailers are shown where there is no annotation.
+        reviewer: The name in your reviews; null for git's `user.name`.
+        notes: Whether hovers show git-ai's notes and commit trailers where there is no annotation.
         knowledge: Whether claims of a knowledge base are shown.
     """
 
@@ -50,44 +49,76 @@ class Settings:
     knowledge: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class SettingMember:
+    """A member of the section, and the setting that it gives.
+
+    Attributes:
+        field: The name in `Settings`.
+        path: The members that lead to it, joined by dots.
+        kind: What it may be, for people.
+        read: Returns the setting for a value; for a wrong one the default, which it is given.
+    """
+
+    field: str
+    path: str
+    kind: str
+    read: Callable[[object, Any], Any]
+
+
+def _flag(value: object, default: bool | None) -> bool | None:  # noqa: FBT001
+    return value if isinstance(value, bool) else default
+
+
+def _band(value: object, default: Band) -> Band:
+    return Band(value) if isinstance(value, str) and value in set(Band) else default
+
+
+def _band_or_all(value: object, default: Band) -> Band | None:
+    return None if value == "all" else _band(value, default)
+
+
+def _name(value: object, default: str | None) -> str | None:
+    return value if isinstance(value, str) and value.strip() else default
+
+
+_FLAG: Final = "true or false"
+_BANDS: Final = ", ".join(f"`{band}`" for band in Band)
+MEMBERS: Final = (
+    SettingMember("hover", "hover.enable", _FLAG, _flag),
+    SettingMember("code_lens", "codeLens.enable", _FLAG, _flag),
+    SettingMember("lens_band", "codeLens.minimumBand", f"{_BANDS} or `all`", _band_or_all),
+    SettingMember("inlay_hints", "inlayHints.enable", f"{_FLAG}, or null", _flag),
+    SettingMember("code_actions", "codeActions.enable", _FLAG, _flag),
+    SettingMember("notes", "notes.enable", _FLAG, _flag),
+    SettingMember("knowledge", "knowledge.enable", _FLAG, _flag),
+    SettingMember("diagnostics", "diagnostics.enable", _FLAG, _flag),
+    SettingMember("minimum_band", "diagnostics.minimumBand", _BANDS, _band),
+    SettingMember("show_prompts", "prompts.show", _FLAG, _flag),
+    SettingMember("use_git", "history.useGit", _FLAG, _flag),
+    SettingMember("preview_risk", "risk.preview", _FLAG, _flag),
+    SettingMember("reviewer", "reviewer", "a name or null", _name),
+)
+
+
 def read_settings(value: object) -> Settings:
     """Return the settings in the section itself, or in an object that has it as `vibes`."""
     section = _mapping(value)
     section = _mapping(section["vibes"]) if "vibes" in section else section
-    lens_band = _mapping(section.get("codeLens")).get("minimumBand")
-    reviewer = section.get("reviewer")
+    defaults = Settings()
     return Settings(
-        hover=_enabled(section, "hover"),
-        code_lens=_enabled(section, "codeLens"),
-        lens_band=None if lens_band == "all" else _band(section, "codeLens", Settings().lens_band),
-        inlay_hints=_choice(_mapping(section.get("inlayHints")).get("enable")),
-        diagnostics=_enabled(section, "diagnostics"),
-        minimum_band=_band(section, "diagnostics", Settings().minimum_band),
-        show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
-        use_git=_flag(_mapping(section.get("history")).get("useGit")),
-        preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),
-        code_actions=_enabled(section, "codeActions"),
-        reviewer=reviewer if isinstance(reviewer, str) and reviewer.strip() else None,
-        notes=_enabled(section, "notes"),
-        knowledge=_enabled(section, "knowledge"),
+        **{
+            each.field: each.read(_at(section, each.path), getattr(defaults, each.field))
+            for each in MEMBERS
+        }
     )
 
 
-def _enabled(section: Mapping[str, Any], feature: str) -> bool:
-    return _flag(_mapping(section.get(feature)).get("enable"))
-
-
-def _band(section: Mapping[str, Any], feature: str, default: _T) -> Band | _T:
-    band = _mapping(section.get(feature)).get("minimumBand")
-    return Band(band) if isinstance(band, str) and band in set(Band) else default
-
-
-def _flag(value: object, *, default: bool = True) -> bool:
-    return value if isinstance(value, bool) else default
-
-
-def _choice(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _at(section: Mapping[str, Any], path: str) -> object:
+    *outer, last = path.split(".")
+    for name in outer:
+        section = _mapping(section.get(name))
+    return section.get(last)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

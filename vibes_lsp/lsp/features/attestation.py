@@ -59,6 +59,12 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.VERIFY)
     async def verify(ls: Server, arguments: VerifyArguments) -> dict[str, Any]:
+        """Return `{attested, tier, holds, summary, report, verification, problem}`.
+
+        That is the trust tier, the state in a line and as text, and the result of `vibes verify
+        --json`. It runs in a process of its own, again only after a file of the trail or of the
+        trusted keys has changed. `show` opens the report.
+        """
         directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
         state = await ls.attestations.verify(directory)
         result = file_and_tier(state)
@@ -70,6 +76,11 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.ATTEST)
     async def attest(ls: Server, arguments: AttestArguments) -> dict[str, Any]:
+        """Return `{attested, path, attestationId, keyIds, validation, public}`.
+
+        As `vibes attest --json`; `preview` signs nothing and returns what becomes public. A key
+        with a passphrase needs a terminal, a keyring or `VIBES_KEY_PASSPHRASE`.
+        """
         directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
         options = [
             *(["--dry-run"] if arguments.preview else []),

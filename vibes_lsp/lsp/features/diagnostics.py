@@ -62,6 +62,7 @@ def register(server: Server) -> None:
 
     @server.command(CommandName.CHECK)
     async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
+        """Return the report of `vibes check --json`."""
         directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
         async with ls.checking:
             return await check_project(ls, directory)

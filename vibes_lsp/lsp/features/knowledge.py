@@ -195,6 +195,10 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.KB)
     async def call(ls: Server, arguments: MethodArguments) -> Any:
+        """Return the result of a method of the knowledge base above `uri`.
+
+        It runs as the person at the editor, who may approve.
+        """
         folder = run_use_case(lambda: _folder(ls, arguments.uri))
         params = dict(arguments.params) if isinstance(arguments.params, dict) else {}
         reviewer = ls.settings.reviewer
@@ -203,6 +207,11 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.KB_PROPOSE)
     async def propose(ls: Server, arguments: ProposeArguments) -> Any:
+        """Return `{proposalId, claimId}`: a proposed claim with these lines as evidence.
+
+        The text of the moment, saved or not, is captured as the source.
+        """
+
         def prepare() -> Callable[[], Any]:
             source = _source(ls, arguments.uri, arguments.version)
             return partial(_propose, source, ls.settings.reviewer, arguments)
@@ -212,6 +221,10 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.KB_REANCHOR)
     async def reanchor(ls: Server, arguments: ReanchorArguments) -> Any:
+        """Return `{claimId, evidenceId}`: new evidence, cited in place of the old.
+
+        It is where the lines are now, or in the range.
+        """
         lines = None if arguments.range is None else _lines(arguments.range)
         if lines is None:
             lines = await _current_lines(ls, arguments.uri, arguments.evidenceId)
@@ -234,6 +247,10 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.KB_AT)
     async def at(ls: Server, arguments: LinesArguments) -> dict[str, Any]:
+        """Return `{uri, version, project, claims, pending}`: what is said about lines of a file.
+
+        In document order, what is lost at the end; `project` is null without a knowledge base.
+        """
         knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
         if knowledge is None:
             return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
@@ -251,6 +268,10 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.KB_SHOW)
     async def show(ls: Server, arguments: ShowClaimsArguments) -> dict[str, Any]:
+        """Return `{uri, text}`: claims and proposals of the file with their quotes.
+
+        The text is opened unless `show` is false.
+        """
         knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
         if knowledge is None:
             raise CommandFailed(_no_knowledge_base())
@@ -264,6 +285,11 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
 
     @server.command(CommandName.KB_PENDING)
     async def pending(ls: Server, arguments: PendingArguments) -> dict[str, Any]:
+        """Return `{project, pending}`: what waits for a decision in the knowledge base.
+
+        The oldest first, each with the place of the first lines that it cites, `uri` and
+        `filePath`; without them if it cites none.
+        """
         folder = run_use_case(lambda: _folder(ls, arguments.uri))
         return {"project": folder.parent.as_uri(), "pending": await _pending(ls, folder)}
 

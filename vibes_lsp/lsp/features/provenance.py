@@ -58,6 +58,12 @@ def register(server: Server) -> None:
 
     @server.command(CommandName.LOOKUP)
     def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
+        """Return `{uri, version, placements}`, the annotations of a file.
+
+        `provisional: true` until git history was looked up for this state. With `lines` also
+        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed`, `edited` or `human`.
+        """
+
         def answer() -> dict[str, Any]:
             snapshot, within = _snapshot(ls, arguments.uri), arguments.range
             chosen = [
@@ -71,6 +77,8 @@ def register(server: Server) -> None:
 
     @server.feature(PROVENANCE)
     def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
+        """Return the same as `vibes.lookup`; with `runs` the lines that each placement owns."""
+
         def answer() -> dict[str, Any]:
             snapshot = _snapshot(ls, params.textDocument.uri)
             full = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
@@ -83,6 +91,12 @@ def register(server: Server) -> None:
 
     @server.command(CommandName.FILES)
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
+        """Return `{files}`, the numbers of files that have AI lines or wait for a review, as saved.
+
+        Each is `{uri, filePath, lines, verifiedLines, claimedLines, editedLines, share, waiting,
+        band}`: `waiting` is the number of annotations in the review queue, `band` their highest
+        risk band or null. At most 1000 files are looked at.
+        """
         found: list[Members] = []
         by_project = run_use_case(lambda: ls.projects.owners(arguments.uris[:_MAX_FILES]))
         for project, uris in by_project:

@@ -93,6 +93,10 @@ def register(server: Server) -> None:
 
     @server.command(CommandName.QUEUE)
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
+        """Return `{placements, total, reviewed}`: the review queue of the project, as saved.
+
+        The highest score comes first. `limit` is at most 1000.
+        """
         project = run_use_case(lambda: ls.find_project(arguments.uri).read())
         loop, root = asyncio.get_running_loop(), project.directory.project
         token = arguments.partialResultToken

@@ -151,6 +151,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
     async def content(
         ls: Server, params: types.TextDocumentContentParams
     ) -> types.TextDocumentContentResult:
+        """Return a text that the server opened, or the content of a file in git."""
         version = parse_version(params.uri)
         if version is None:
             return types.TextDocumentContentResult(documents.text(params.uri))
@@ -162,6 +163,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
 
     @server.command(CommandName.SHOW)
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
+        """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
         trail = run_use_case(lambda: ls.find_project(arguments.uri).read()).snapshot.trail
         exact = run_use_case(lambda: look_up_exact(trail, arguments.id))
         if exact is not None:
@@ -171,6 +173,15 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
 
     @server.command(CommandName.CHANGES)
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
+        """Return `{uri, text, total, files}`: the changes as Markdown, opened with `show`.
+
+        Unsaved text counts unless `staged`; `uri` is the document that was opened. `files` has
+        those with AI lines: `{uri, filePath, changedLines, verifiedLines, claimedLines,
+        editedLines, unreviewedLines, baseUri?, headUri?, ranges}`. `baseUri`, unless the file is
+        new, and, if a commit or the index is the newer side, `headUri` are virtual documents with
+        the versions in git. A range is `{annotationId, lineStart, lineEnd, textLine, unreviewed}`:
+        its code begins at `textLine` of the text.
+        """
         try:
             project = ls.find_project(arguments.uri).read()
             unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
@@ -198,18 +209,27 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
 
     @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
         text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments), arguments.markup))
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
     async def show_history(ls: Server, arguments: HistoryArguments) -> dict[str, Any]:
+        """Return `{uri, text}`: prompt and history, one document for all annotations.
+
+        It is opened unless `show` is false.
+        """
         text = run_use_case(lambda: _render_histories(ls, arguments.annotations))
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.OPEN_RECORD)
     async def open_record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        """Return `{uri, line, shown}`: the current record in the log.
+
+        It is opened unless `show` is false.
+        """
         snapshot, placement = run_use_case(lambda: _find(ls, arguments))
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
@@ -219,6 +239,10 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
 
     @server.command(CommandName.OPEN_LINES)
     async def open_lines(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        """Return `{uri, range, shown}`: the lines of an annotation now; `range` is null when lost.
+
+        They are opened and selected unless `show` is false.
+        """
         found = location_now(*run_use_case(lambda: _find(ls, arguments)))
         if found is None:
             return {"uri": arguments.uri, "range": None, "shown": False}
