@@ -221,7 +221,7 @@ def _row(item: GateItem) -> tuple[object, ...]:
     rules = "; ".join(item.reasons[:2])
     parts = [f"rule: {rules}" if rules else "", describe_review(item.facts)]
     return (
-        item.verdict,
+        "approved" if item.released else item.verdict,
         item.location,
         item.score_text or "",
         " · ".join(part for part in parts if part),
