@@ -56,6 +56,23 @@ def test_growth_is_refused_unless_allowed(own: AttestedProject, tmp_path: Path) 
     assert "growth" not in _requirements(own, own.policy(tmp_path, 'growth = "allowed"'), 0)
 
 
+def test_growth_of_a_file_that_is_not_there_is_unknown(
+    own: AttestedProject, tmp_path: Path
+) -> None:
+    (own.root / ".gitignore").write_text(".ai-audit/manifest.json\n")
+    own.repository.git("rm", "--cached", "--quiet", ".ai-audit/manifest.json")
+    (own.audit / "manifest.json").unlink()
+    found = _requirements(own, own.policy(tmp_path), 3)
+    assert found["growth"] == (
+        "UNKNOWN",
+        ".ai-audit/manifest.json: it is not published: git ignores it",
+    )
+    own.append_record()
+    found = _requirements(own, own.policy(tmp_path), 1)
+    assert found["growth"][0] == "FAIL"
+    assert "1 added since" in found["growth"][1]
+
+
 def test_a_changed_file_fails_whatever_the_policy_allows(
     own: AttestedProject, tmp_path: Path
 ) -> None:

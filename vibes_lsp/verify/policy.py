@@ -295,9 +295,7 @@ def _requirements(
     )
     yield from _age(policy, verification, now)
     if policy.growth is Growth.REFUSED:
-        grown = [each.reason for each in verification.files if each.is_covered and each.added]
-        reason = "; ".join(grown) or "nothing was added since"
-        yield _requirement("growth", reason, met=verification.covers_everything)
+        yield _no_growth(verification)
     if policy.project is not None:
         reason = f"it attests {verification.statement.project!r}, expected {policy.project!r}"
         yield _requirement("project", reason, met=verification.statement.project == policy.project)
@@ -316,6 +314,18 @@ def _integrity(verification: Verification) -> Requirement:
     if files:
         return Requirement("integrity", VerificationResult.UNKNOWN, "; ".join(files))
     return Requirement("integrity", VerificationResult.PASS, "all that was attested is there")
+
+
+def _no_growth(verification: Verification) -> Requirement:
+    grown = [each for each in verification.files if each.is_covered and each.added != 0]
+    unchecked = [each for each in verification.files if not each.is_covered]
+    if grown:
+        result, found = VerificationResult.FAIL, grown
+    else:
+        result, found = VerificationResult.UNKNOWN, unchecked
+    if not found:
+        return Requirement("growth", VerificationResult.PASS, "nothing was added since")
+    return Requirement("growth", result, "; ".join(f"{each.name}: {each.reason}" for each in found))
 
 
 def _age(

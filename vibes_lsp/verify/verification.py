@@ -107,12 +107,6 @@ class Verification:
         names = {name for name, file in SUBJECT_NAMES.items() if file == LOG_NAME}
         return next((each for each in self.files if each.name in names), None)
 
-    @property
-    def covers_everything(self) -> bool:
-        """Whether nothing was added since: every file is equal, or equal as JSON."""
-        exact = {FileStatus.EQUAL, FileStatus.REFORMATTED}
-        return all(each.status in exact for each in self.files)
-
     def signing_delay(self, check: SignatureCheck) -> SigningDelay | None:
         """Return how long after the data a cosignature was made; None if its time is unknown."""
         if check.signed_at is None:
