@@ -115,6 +115,7 @@ CLAIM: Final = Shape(
         "isApproverProven": "whether a decision of the knowledge base proves that",
         "updatedAt": "when it changed last",
         "lastConfirmedAt": "when it was last confirmed, or null",
+        "ageText": "the same for people, such as `confirmed 2 days ago` or `changed 8 months ago`",
         **_CITED_PLACE,
     },
 )
@@ -128,6 +129,7 @@ PROPOSAL: Final = Shape(
         "confidence": "from 0 to 1",
         "proposedBy": "who proposed it",
         "proposedAt": "when",
+        "ageText": "the same for people, such as `2 days ago`",
         "rationale": "why",
         "uri": "the file, in `vibes.kbPending`",
         "filePath": "the same, relative to the project",

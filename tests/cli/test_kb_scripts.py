@@ -46,7 +46,8 @@ other=$(person approve "$other" | sed -n 's/.*claim\///p')
 person contradict "$new" "$other" >/dev/null
 person confirm "$new" >/dev/null
 person archive "$other" >/dev/null
-session=$(vouch session start --task 'look at tokens')
+session=$(vouch session start --agent agent --task 'look at tokens')
+if vouch session start --agent person 2>/dev/null; then echo 'another agent' >&2; exit 1; fi
 vouch session end "$session" >/dev/null
 vouch expire --json | grep -q '"expired": \[\]'
 vouch expire --apply >/dev/null
@@ -56,6 +57,8 @@ vouch doctor
 vouch source verify >/dev/null
 vouch status | grep -q 'claims *3'
 vouch search tokens --json | grep -q "$new"
+vouch search 'kens li' --backend substring --json | grep -q "$new"
+vouch stats --json | grep -q '"coverage_rate": 1'
 vouch context 'how long do tokens live' --max-chars 500 --min-items 1 --require-citations \
   | grep -q '"ok": true'
 vouch audit --tail 50 | grep -q claim.supersede

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ CLIENT: Final = {
             "vibes.ui.kbPropose",
             "vibes.ui.kbReject",
             "vibes.ui.kbSupersede",
+            "vibes.ui.kbContradict",
             "vibes.ui.kbShow",
         ]
     }
@@ -100,6 +102,9 @@ async def test_an_approver_that_no_decision_names_is_not_proven(
     uri = editor.open(kb.project / "a.py")
     assert "approved by Grace" in await editor.hover(uri, 5)
     assert "not proven" not in await editor.hover(uri, 5)
+    [claim] = (await editor.run("vibes.kbAt", {"uri": uri}))["claims"]
+    assert re.fullmatch(r"changed \d+ (month|year)s? ago", claim["ageText"])
+    assert claim["ageText"] in await editor.hover(uri, 5)
     (kb.path / "decided/of-c.yaml").unlink()
     assert "approved by Grace (not proven)" in await editor.hover(uri, 5)
     [claim] = (await editor.run("vibes.kbAt", {"uri": uri}))["claims"]
@@ -262,6 +267,7 @@ async def test_a_client_that_can_ask_gets_its_commands(kb: KnowledgeFiles, tmp_p
         assert offered["Reject with reason…: “An agent says so.”"] == ("vibes.ui.kbReject", reject)
         supersede = {**place, "claimId": "c"}
         assert offered["Supersede claim…: “Claim c.”"] == ("vibes.ui.kbSupersede", supersede)
+        assert offered["Contradict claim…: “Claim c.”"] == ("vibes.ui.kbContradict", supersede)
         (lens,) = await editor.lens_places(uri)
         assert lens.command is not None
         assert lens.command.command == "vibes.ui.kbShow"

@@ -199,10 +199,15 @@ def show(proposal_id: str) -> None:
 @click.option(
     "-n", "--limit", type=int, metavar="N", default=10, show_default=True, help="Most results."
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["fts5", "substring"]),
+    help="How to search (default: the setting of the project).",
+)
 @json_option
-def search(query: str, limit: int, as_json: bool) -> None:
+def search(query: str, limit: int, backend: str | None, as_json: bool) -> None:
     """Search claims, pages, entities and sources."""
-    hits = call("search", query=query, limit=limit)
+    hits = call("search", query=query, limit=limit, backend=backend)
     if as_json:
         print_json({"hits": hits})
         return
@@ -303,6 +308,27 @@ def lint(context: click.Context, stale_days: int) -> None:
 def doctor(context: click.Context) -> None:
     """Find all that is wrong in the knowledge base."""
     print_findings(context, call("doctor"))
+
+
+@command.command("stats")
+@json_option
+def stats(as_json: bool) -> None:
+    """Count claims, and those whose citations exist."""
+    counts, findings = call("status"), call("lint")["findings"]
+    faulty = {"broken_citation", "uncited_claim"}
+    without = {each["object_ids"][0] for each in findings if each["code"] in faulty}
+    total, valid = counts["claims"], counts["claims"] - len(without)
+    if as_json:
+        citations = {
+            "claims_total": total,
+            "claims_with_valid_citation": valid,
+            "coverage_rate": valid / total if total else None,
+            "broken_citation": len(without),
+        }
+        print_json({"pending": {"total": counts["pending"]}, "citations": citations})
+    else:
+        print_line(f"{total:,} claims, {valid:,} with citations that exist")
+        print_line(f"{counts['pending']:,} proposals wait for a decision")
 
 
 @command.command("audit")

@@ -26,6 +26,7 @@ from vibes_lsp.cli.output import (
     print_line,
 )
 from vibes_lsp.errors import VibesError
+from vibes_lsp.knowledge.actors import is_same_actor
 from vibes_lsp.knowledge.knowledge_base import MAX_DAYS
 from vibes_lsp.knowledge.review_gate import ReviewGate
 
@@ -241,10 +242,16 @@ def session() -> None:
 
 
 @session.command("start")
+@click.option("--agent", metavar="NAME", help="Who acts; checked, as VOUCH_AGENT names who does.")
 @click.option("--task", metavar="TEXT", help="What it is for.")
 @click.option("--note", metavar="TEXT", help="A note.")
-def session_start(task: str | None, note: str | None) -> None:
+def session_start(agent: str | None, task: str | None, note: str | None) -> None:
     """Start a session and print its id."""
+    actor = acting_user(open_knowledge_base())
+    if agent is not None and not is_same_actor(agent, actor):
+        raise VibesError(
+            f"--agent: expected {escape(actor, 60)}, who acts", hint="set VOUCH_AGENT to the name"
+        )
     print_line(call("session_start", task=task, note=note)["session_id"])
 
 

@@ -45,6 +45,7 @@ class SearchParameters(Parameters):
     query: str
     limit: Count = 10
     kinds: list[SearchedKind] | None = None
+    backend: Literal["auto", "fts5", "substring"] = "auto"
 
 
 class ContextParameters(Parameters):

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.index_database import connect, open_database, remove_database
@@ -164,13 +164,20 @@ class ObjectIndex:
         )
         return [BrokenObject(Kind(kind), identifier, fault) for kind, identifier, fault in rows]
 
-    def search(self, text: str, kinds: Sequence[Kind] = SEARCHED, limit: int = 10) -> list[Hit]:
+    def search(
+        self,
+        text: str,
+        kinds: Sequence[Kind] = SEARCHED,
+        limit: int = 10,
+        backend: Literal["auto", "fts5", "substring"] = "auto",
+    ) -> list[Hit]:
         """Return the objects that match all words of a text, else any, else have it as a part.
 
         Args:
             text: The words.
             kinds: The kinds to search.
             limit: How many at most.
+            backend: How to search; `auto` is the setting of the project.
 
         Returns:
             The hits with their snippets, the best first.
@@ -178,7 +185,7 @@ class ObjectIndex:
         words = re.findall(r"\w+", text)[:_MAX_WORDS]
         if not words:
             return []
-        if self._backend != "substring":
+        if (self._backend if backend == "auto" else backend) != "substring":
             quoted = [f'"{word}"' for word in dict.fromkeys(words)]
             for query in (" ".join(quoted), " OR ".join(quoted)):
                 found = self._matches(kinds, query, limit, with_snippets=True)

@@ -82,7 +82,7 @@ def search(context: MethodContext, asked: parameters.SearchParameters) -> Any:
             "score": hit.score,
             "backend": hit.backend,
         }
-        for hit in context.index.search(asked.query, kinds, asked.limit)
+        for hit in context.index.search(asked.query, kinds, asked.limit, asked.backend)
     ]
     if context.dialect is not Dialect.VOUCH_15:
         return hits

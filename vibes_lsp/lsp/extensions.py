@@ -66,7 +66,10 @@ CLIENT_KB_REJECT: Final = "vibes.ui.kbReject"
 """Asks for a reason, then rejects: `{uri, proposalId}`."""
 
 CLIENT_KB_SUPERSEDE: Final = "vibes.ui.kbSupersede"
-"""Asks for a text, then proposes what supersedes a claim: `{uri, range, version, claimId}`."""
+"""Asks for the claim that supersedes one, and records that: `{uri, range, version, claimId}`."""
+
+CLIENT_KB_CONTRADICT: Final = "vibes.ui.kbContradict"
+"""Asks for the claim that contradicts one, and records that: `{uri, range, version, claimId}`."""
 
 CLIENT_KB_SHOW: Final = "vibes.ui.kbShow"
 """Shows claims and proposals: `{uri, claimIds, proposalIds}`. Lenses have it."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.lsp.extensions import (
+    CLIENT_KB_CONTRADICT,
     CLIENT_KB_PROPOSE,
     CLIENT_KB_REJECT,
     CLIENT_KB_SUPERSEDE,
@@ -108,9 +109,13 @@ class KnowledgeActions:
             return
         text = _quoted(claim["text"])
         yield self._call(f"Confirm claim: {text}", "kb.confirm", id=identifier)
-        if has_client_command(self.capabilities, CLIENT_KB_SUPERSEDE):
-            arguments = {**self._lines(), "claimId": identifier}
-            yield KnowledgeAction(f"Supersede claim…: {text}", CLIENT_KB_SUPERSEDE, arguments)
+        for verb, command in (
+            ("Supersede", CLIENT_KB_SUPERSEDE),
+            ("Contradict", CLIENT_KB_CONTRADICT),
+        ):
+            if has_client_command(self.capabilities, command):
+                arguments = {**self._lines(), "claimId": identifier}
+                yield KnowledgeAction(f"{verb} claim…: {text}", command, arguments)
         yield self._call(f"Archive claim: {text}", "kb.archive", id=identifier)
 
     def _reanchor(self, placed: PlacedCitation, state: str) -> Iterator[KnowledgeAction]:

@@ -33,7 +33,10 @@ _STATES: Final = {
 
 
 def claim_members(
-    knowledge: DocumentKnowledge, placed: PlacedCitation, count: CountAiLines = no_ai_lines
+    knowledge: DocumentKnowledge,
+    placed: PlacedCitation,
+    now: datetime,
+    count: CountAiLines = no_ai_lines,
 ) -> Iterator[dict[str, Any]]:
     """Yield the claims that cite one piece of evidence, as `vibes.kbAt` has them."""
     for identifier in placed.citation.claims:
@@ -49,21 +52,25 @@ def claim_members(
                 "isApproverProven": knowledge.snapshot.proves_approver(claim),
                 "updatedAt": claim["updated_at"],
                 "lastConfirmedAt": claim.get("last_confirmed_at"),
+                "ageText": _claim_age(claim, now),
                 **_place_members(placed, count),
             }
 
 
 def proposal_members(
-    knowledge: DocumentKnowledge, placed: PlacedCitation, count: CountAiLines = no_ai_lines
+    knowledge: DocumentKnowledge,
+    placed: PlacedCitation,
+    now: datetime,
+    count: CountAiLines = no_ai_lines,
 ) -> Iterator[dict[str, Any]]:
     """Yield the proposals that cite one piece of evidence, as `vibes.kbAt` has them."""
     for identifier in placed.citation.proposals:
         proposal = knowledge.snapshot.proposal(identifier)
         if proposal is not None:
-            yield {**describe_proposal(proposal), **_place_members(placed, count)}
+            yield {**describe_proposal(proposal, now), **_place_members(placed, count)}
 
 
-def describe_proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
+def describe_proposal(proposal: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the members of a proposal that do not depend on a place."""
     payload = proposal["payload"]
     return {
@@ -74,8 +81,16 @@ def describe_proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
         "confidence": payload.get("confidence"),
         "proposedBy": proposal["proposed_by"],
         "proposedAt": proposal["proposed_at"],
+        "ageText": describe_age(datetime.fromisoformat(proposal["proposed_at"]), now),
         "rationale": proposal.get("rationale"),
     }
+
+
+def _claim_age(claim: Mapping[str, Any], now: datetime) -> str:
+    """Return when a claim was last confirmed, else changed, for people."""
+    confirmed = claim.get("last_confirmed_at")
+    age = describe_age(datetime.fromisoformat(confirmed or claim["updated_at"]), now)
+    return f"{'confirmed' if confirmed else 'changed'} {age}"
 
 
 def proposal_text(proposal: Mapping[str, Any]) -> str:
@@ -131,8 +146,11 @@ def hover_text(
         text
         for each in placed
         for text in chain(
-            (_claim_text(claim, markup, now) for claim in claim_members(knowledge, each, count)),
-            (_proposal_text(found, markup) for found in proposal_members(knowledge, each, count)),
+            (_claim_text(claim, markup) for claim in claim_members(knowledge, each, now, count)),
+            (
+                _proposal_text(found, markup)
+                for found in proposal_members(knowledge, each, now, count)
+            ),
         )
     )
     found = list(islice(texts, _MAX_SHOWN))
@@ -140,7 +158,7 @@ def hover_text(
     return [*found, f"… and {total - len(found)} more"] if total > len(found) else found
 
 
-def _claim_text(claim: Mapping[str, Any], markup: Markup, now: datetime) -> str:
+def _claim_text(claim: Mapping[str, Any], markup: Markup) -> str:
     approver = "approver unknown"
     if claim["approvedBy"]:
         proof = "" if claim["isApproverProven"] else " (not proven)"
@@ -150,10 +168,8 @@ def _claim_text(claim: Mapping[str, Any], markup: Markup, now: datetime) -> str:
         _word(claim["status"]),
         f"confidence {float(claim['confidence']):.0%}",
         approver,
+        claim["ageText"],
     ]
-    confirmed = claim["lastConfirmedAt"]
-    if confirmed is not None:
-        head.append(f"confirmed {describe_age(datetime.fromisoformat(confirmed), now)}")
     lines = [
         markup.sentence(claim["text"], _TEXT),
         SEPARATOR.join(head),
@@ -183,13 +199,13 @@ def claims_document(
     parts: list[str] = []
     for placed in knowledge.placed:
         texts = [
-            _claim_text(claim, markup, now)
-            for claim in claim_members(knowledge, placed, count)
+            _claim_text(claim, markup)
+            for claim in claim_members(knowledge, placed, now, count)
             if claim["claimId"] in wanted
         ]
         texts += [
             _proposal_text(proposal, markup)
-            for proposal in proposal_members(knowledge, placed, count)
+            for proposal in proposal_members(knowledge, placed, now, count)
             if proposal["proposalId"] in wanted
         ]
         if texts:

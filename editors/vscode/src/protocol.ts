@@ -7,7 +7,13 @@ export const REJECT_WITH_NOTE = 'vibes.ui.rejectWithNote';
 /** A command of this client that lenses have: it takes `{uri, annotationIds}`. */
 export const SHOW_ANNOTATIONS = 'vibes.ui.showAnnotations';
 /** Commands of this client that code actions and lenses of the knowledge base have, because they ask for a text or show a list. */
-export const KNOWLEDGE_COMMANDS = ['vibes.ui.kbPropose', 'vibes.ui.kbReject', 'vibes.ui.kbSupersede', 'vibes.ui.kbShow'] as const;
+export const KNOWLEDGE_COMMANDS = [
+  'vibes.ui.kbPropose',
+  'vibes.ui.kbReject',
+  'vibes.ui.kbSupersede',
+  'vibes.ui.kbContradict',
+  'vibes.ui.kbShow',
+] as const;
 
 export type Band = 'low' | 'medium' | 'high' | 'critical';
 
@@ -195,6 +201,7 @@ export interface CitedClaim {
   range: Range | null;
   state: string;
   stateText: string;
+  ageText: string;
 }
 
 /** A proposal with evidence for lines of a document. */

@@ -169,9 +169,15 @@ def test_claims_are_confirmed_superseded_archived_and_lost_ones_found_again(
     waits_for_counts(editor, 3, 0, 0)
     editor.go_to(5)
     editor.command("Vibes claims")
-    editor.terminal.shows("It is MD5.", "It is SHA-256.", "c confirm · s supersede · x archive")
+    keys = "c confirm · s supersede · x archive"
+    editor.terminal.shows("It is MD5.", "It is SHA-256.", "approved by Grace · changed", keys)
 
-    editor.lua("vim.fn.search('It is SHA-256')")
+    editor.lua("vim.fn.search('It is fast')")
+    editor.terminal.keys("d")
+    editor.choose("It is MD5. (fact)")
+    editor.terminal.shows("vibes: contested by “It is MD5.”")
+    assert statuses(kb)["It is fast."] == statuses(kb)["It is MD5."] == "contested"
+    editor.lua("vim.cmd('normal! gg') vim.fn.search('It is SHA-256')")
     editor.terminal.keys("c")
     editor.terminal.shows("vibes: confirmed: “It is SHA-256.”")
     assert "last_confirmed_at" in (kb.path / "claims/new.yaml").read_text(encoding="utf-8")

@@ -103,6 +103,37 @@ def _known(root: Path) -> KnowledgeFiles:
     return files
 
 
+def test_lost_evidence_is_re_anchored_on_the_selected_lines(
+    open_window: Open, tmp_path: Path
+) -> None:
+    files = KnowledgeFiles(tmp_path / "known")
+    (files.project / "a.py").write_text(STORY, encoding="utf-8")
+    files.cited("a.py", STORY, "L4-L7")
+    code = open_window(files.project, vibes__reviewer="Ada Example")
+    code.open_file("a.py")
+    code.lens("1 claim", at=4)
+
+    _select(code, 4, 7)
+    code.page.keyboard.press("Delete")
+    problem = "“Claim c.”"
+    code.until(lambda: [each for each in code.problems() if problem in each], "a problem")
+    code.until(lambda: not code.lenses(), "the lens to go")
+    code.go_to(1)
+    code.command("Vouch: Re-anchor Evidence")
+    code.message("its lines are gone: select the lines that show it now")
+
+    _select(code, 6, 7)
+    code.command("Vouch: Re-anchor Evidence")
+    code.lens("1 claim", at=6)
+    code.until(lambda: not [each for each in code.problems() if problem in each], "no problem")
+    assert f"{STATE}as quoted" in code.hover(6, 3, "Claim c.")
+    (claim,) = _claims(files.project)
+    assert len(claim["evidence"]) == 2
+    (added,) = [path for path in (files.path / "evidence").glob("*.yaml") if path.stem != "ev-c"]
+    assert "replaces: ev-c" in added.read_text(encoding="utf-8")
+    assert "locator: L6-L7" in added.read_text(encoding="utf-8")
+
+
 def test_claims_of_a_lens_are_listed_and_each_can_be_changed(
     open_window: Open, tmp_path: Path
 ) -> None:
@@ -118,6 +149,16 @@ def test_claims_of_a_lens_are_listed_and_each_can_be_changed(
     decided = (files.path / "decided/20260521-100000-00000002.yaml").read_text(encoding="utf-8")
     assert "Eight characters collide." in decided
     assert "decided_by: Ada Example" in decided
+
+    code.go_to(5)
+    code.command("Vouch: Contradict Claim…")
+    code.answer("Digests are short", "Contradict which claim?")
+    code.answer("Digests are cut", "Which claim contradicts “Digests are short”?")
+    contested = {"cut-digests": "contested", "short-digests": "contested"}
+    code.until(
+        lambda: {each["id"]: each["status"] for each in _claims(files.project)} == contested,
+        "both claims to be contested",
+    )
 
     code.go_to(5)
     code.command("Vouch: Supersede Claim…")

@@ -52,6 +52,14 @@ def test_words_match_in_other_forms_and_parts_as_a_last_resort(knowledge: Knowle
     assert found(knowledge, "") == []
 
 
+def test_a_search_can_be_for_parts_only(knowledge: KnowledgeBase) -> None:
+    with open_index(knowledge) as index:
+        index.refresh()
+        assert [hit.id for hit in index.search("token")] == ["jwt"]
+        assert [hit.backend for hit in index.search("token", backend="substring")] == ["substring"]
+        assert index.search("tokens jwt", backend="substring") == []
+
+
 def test_a_title_counts_more_than_a_body(knowledge: KnowledgeBase) -> None:
     for name, title, body in (("a", "Ledger", "x"), ("b", "Other", "ledger")):
         page = Page(id=name, title=title, body=body, created_at=NOW, updated_at=NOW)

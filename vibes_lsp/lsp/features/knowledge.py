@@ -256,13 +256,16 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
             return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
         within, count = arguments.range, ls.projects.ai_lines_of(arguments.uri)
         placed = knowledge.placed if within is None else knowledge.at(*_lines(within))
+        now = datetime.now(UTC)
         return {
             "uri": arguments.uri,
             "version": knowledge.version,
             "project": knowledge.project.as_uri(),
-            "claims": [claim for each in placed for claim in claim_members(knowledge, each, count)],
+            "claims": [
+                claim for each in placed for claim in claim_members(knowledge, each, now, count)
+            ],
             "pending": [
-                found for each in placed for found in proposal_members(knowledge, each, count)
+                found for each in placed for found in proposal_members(knowledge, each, now, count)
             ],
         }
 
@@ -310,6 +313,7 @@ async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
     if own is None:
         return []
     places: dict[str, dict[str, Any]] = {}
+    now = datetime.now(UTC)
     for path, citations in sorted(own.snapshot.citations.items()):
         if not any(each.proposals for each in citations):
             continue
@@ -318,9 +322,11 @@ async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
         if found is None or found.project != folder.parent:  # a knowledge base within has this file
             continue
         for placed in found.placed:
-            for each in proposal_members(found, placed):
+            for each in proposal_members(found, placed, now):
                 places.setdefault(each["proposalId"], {"uri": uri, "filePath": path, **each})
-    return [places.get(each["id"]) or describe_proposal(each) for each in own.snapshot.proposals()]
+    return [
+        places.get(each["id"]) or describe_proposal(each, now) for each in own.snapshot.proposals()
+    ]
 
 
 def _folder(ls: Server, uri: str | None) -> Path:

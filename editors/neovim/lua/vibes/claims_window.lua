@@ -70,12 +70,15 @@ end
 local function claim_section(claim)
   local approver = plain(claim.approvedBy, 40)
   local kind = facts('Claim', plain(claim.type, 20), plain(claim.status, 20), confidence(claim))
-  return section(claim, kind, approver ~= '' and 'approved by ' .. approver or 'approver unknown')
+  local proof = claim.isApproverProven and '' or ' (not proven)'
+  local by = approver ~= '' and 'approved by ' .. approver .. proof or 'approver unknown'
+  return section(claim, kind, facts(by, plain(claim.ageText, 40)))
 end
 
 local function proposal_section(proposal)
   local kind = facts('Proposed ' .. plain(proposal.kind, 20), plain(proposal.type, 20), confidence(proposal))
-  local by, rationale = 'proposed by ' .. plain(proposal.proposedBy, 40), plain(proposal.rationale, 1000)
+  local by = facts('proposed by ' .. plain(proposal.proposedBy, 40), plain(proposal.ageText, 40))
+  local rationale = plain(proposal.rationale, 1000)
   if rationale ~= '' then
     return section(proposal, kind, by, 'because: ' .. rationale)
   end
@@ -139,6 +142,7 @@ local function keys_of(bufnr, wanted)
     { 'r', 'Reject the proposal, with a reason', only('proposalId', 'proposals', knowledge.reject) },
     { 'c', 'Confirm that the claim still holds', only('claimId', 'claims', knowledge.confirm) },
     { 's', 'Supersede the claim by another', only('claimId', 'claims', knowledge.supersede) },
+    { 'd', 'Record a claim that contradicts it', only('claimId', 'claims', knowledge.contradict) },
     { 'x', 'Archive the claim', only('claimId', 'claims', knowledge.archive) },
     { 'n', 'New evidence: the lines as they are now, or the selected ones', only('claimId', 'claims', reanchor) },
     { '<CR>', 'Go to the lines', go_to },

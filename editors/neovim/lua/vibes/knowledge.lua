@@ -162,27 +162,46 @@ function M.archive(place, claim, callback)
   end)
 end
 
---- Asks which approved claim replaces another one, and records that.
----@param place vibes.Place
----@param claim table with `claimId`; `text` if known
----@param callback? fun()
-function M.supersede(place, claim, callback)
+-- Asks for another open claim, and calls back with it in a coroutine that may ask on.
+local function choose_other(place, claim, title, none, callback)
   local list = { uri = place.uri, method = 'kb.list_claims', params = vim.empty_dict() }
   server.run_or_notify(place.bufnr, 'vibes.kb', list, function(claims)
     local others = vim.tbl_filter(function(each)
       return each.id ~= claim.claimId and not closed[each.status]
     end, claims)
     if #others == 0 then
-      vim.notify('vibes: no other claim is approved: propose the one that replaces it first', vim.log.levels.ERROR)
+      vim.notify('vibes: no other claim is approved: ' .. none, vim.log.levels.ERROR)
       return
     end
     questions.run(function()
-      local chosen = questions.choose('Which claim replaces it?', others, function(each)
+      callback(questions.choose(title, others, function(each)
         return ('%s (%s)'):format(plain(each.text, 100), plain(each.type, 20))
-      end)
-      local params = { old_id = claim.claimId, new_id = chosen.id }
-      run(place, 'kb.supersede', params, 'superseded by ' .. quoted(chosen), callback)
+      end))
     end)
+  end)
+end
+
+--- Asks which approved claim replaces another one, and records that.
+---@param place vibes.Place
+---@param claim table with `claimId`; `text` if known
+---@param callback? fun()
+function M.supersede(place, claim, callback)
+  local none = 'propose the one that replaces it first'
+  choose_other(place, claim, 'Which claim replaces it?', none, function(chosen)
+    local params = { old_id = claim.claimId, new_id = chosen.id }
+    run(place, 'kb.supersede', params, 'superseded by ' .. quoted(chosen), callback)
+  end)
+end
+
+--- Asks which approved claim contradicts another one, and records that on both.
+---@param place vibes.Place
+---@param claim table with `claimId`; `text` if known
+---@param callback? fun()
+function M.contradict(place, claim, callback)
+  local none = 'propose the one that contradicts it first'
+  choose_other(place, claim, 'Which claim contradicts it?', none, function(chosen)
+    local params = { a_id = claim.claimId, b_id = chosen.id }
+    run(place, 'kb.contradict', params, 'contested by ' .. quoted(chosen), callback)
   end)
 end
 

@@ -93,6 +93,10 @@ local commands = {
     local argument = command.arguments[1]
     require('vibes.knowledge').supersede({ bufnr = context.bufnr, uri = argument.uri }, argument)
   end,
+  ['vibes.ui.kbContradict'] = function(command, context)
+    local argument = command.arguments[1]
+    require('vibes.knowledge').contradict({ bufnr = context.bufnr, uri = argument.uri }, argument)
+  end,
   ['vibes.ui.kbShow'] = function(command)
     local argument = command.arguments[1]
     local wanted = { claimIds = argument.claimIds or {}, proposalIds = argument.proposalIds or {} }

@@ -48,6 +48,7 @@ export class KnowledgeCommands implements vscode.Disposable {
       'vibes.ui.kbRejectListed': async (node) => this.reject(rowOf(node)),
       'vibes.ui.kbConfirm': async (subject) => this.confirm(await this.claimOf(subject, 'Confirm')),
       'vibes.ui.kbSupersede': async (subject) => this.supersede(await this.claimOf(subject, 'Supersede')),
+      'vibes.ui.kbContradict': async (subject) => this.contradict(await this.claimOf(subject, 'Contradict')),
       'vibes.ui.kbArchive': async (subject) => this.archive(await this.claimOf(subject, 'Archive')),
       'vibes.ui.kbReanchor': (subject) => this.reanchor(subject),
       'vibes.ui.kbShow': (subject) => this.show(subject),
@@ -99,16 +100,27 @@ export class KnowledgeCommands implements vscode.Disposable {
     showDone(`confirmed: ${plain(text, 60)}`);
   }
 
-  private async supersede({ file, value: { claimId, text } }: Named<Claim>): Promise<void> {
+  private async supersede(claim: Named<Claim>): Promise<void> {
+    const newId = await this.chooseOther(claim, 'replaces');
+    await this.server.callKnowledge(claim.file, 'kb.supersede', { old_id: claim.value.claimId, new_id: newId });
+    showDone(`superseded: ${plain(claim.value.text, 60)}`);
+  }
+
+  private async contradict(claim: Named<Claim>): Promise<void> {
+    const otherId = await this.chooseOther(claim, 'contradicts');
+    await this.server.callKnowledge(claim.file, 'kb.contradict', { a_id: claim.value.claimId, b_id: otherId });
+    showDone(`contested: ${plain(claim.value.text, 60)}`);
+  }
+
+  /** Returns the id of another open claim, which the user chooses. */
+  private async chooseOther({ file, value: { claimId, text } }: Named<Claim>, verb: 'replaces' | 'contradicts'): Promise<string> {
     const claims = await this.server.callKnowledge<ClaimObject[]>(file, 'kb.list_claims', {});
     const others = claims.filter(({ id, status }) => id !== claimId && !CLOSED.includes(status));
-    if (others.length === 0) throw new Error('no other claim is approved: propose the one that replaces it first');
-    const newId = await pickItem(
-      `Which claim replaces “${plain(text, 60)}”?`,
+    if (others.length === 0) throw new Error(`no other claim is approved: propose the one that ${verb} it first`);
+    return await pickItem(
+      `Which claim ${verb} “${plain(text, 60)}”?`,
       others.map((each) => ({ label: plain(each.text), description: plain(each.type, 20), value: each.id })),
     );
-    await this.server.callKnowledge(file, 'kb.supersede', { old_id: claimId, new_id: newId });
-    showDone(`superseded: ${plain(text, 60)}`);
   }
 
   private async archive({ file, value: { claimId, text } }: Named<Claim>): Promise<void> {
@@ -176,6 +188,7 @@ export class KnowledgeCommands implements vscode.Disposable {
         ? [{ label: 'Re-anchor Evidence', icon: 'pin', description: 'cite the lines as they are now', value: reanchor }]
         : []),
       { label: 'Supersede…', icon: 'replace', description: 'another claim replaces it', value: () => this.supersede(claim) },
+      { label: 'Contradict…', icon: 'diff', description: 'another claim contradicts it', value: () => this.contradict(claim) },
       { label: 'Archive…', icon: 'archive', description: 'take it out of contexts', value: () => this.archive(claim) },
       { label: 'Go to Its Lines', icon: 'go-to-file', value: () => goTo(file, value.range) },
     ]);

@@ -26,8 +26,10 @@ export function confidenceOf(confidence: unknown): string {
 }
 
 /** Returns what is said about a claim beside its text. */
-export function claimDetails({ type, status, confidence, stateText }: CitedClaim): string {
-  return [plain(type, 20), plain(status, 20), confidenceOf(confidence), plain(stateText, 60)].filter(Boolean).join(' · ');
+export function claimDetails({ type, status, confidence, ageText, stateText }: CitedClaim): string {
+  return [plain(type, 20), plain(status, 20), confidenceOf(confidence), plain(ageText, 40), plain(stateText, 60)]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 export function pendingDetails({ kind, proposedBy }: Pick<PendingAt, 'kind' | 'proposedBy'>): string {
