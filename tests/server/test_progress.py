@@ -103,16 +103,20 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
         "textDocument/didOpen",
         {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
     )
-    hover = wire.request("textDocument/hover", hover_at(uri, 1))["result"]
-    assert hover["contents"]["value"] == READING, "nothing would mean that no AI was here"
     document = {"textDocument": {"uri": uri}}
+    excerpt = wire.request("vibes/provenance", document)["result"]
+    assert (excerpt["provisional"], excerpt["reading"]) == (True, True)
+    at = next(each["lineStart"] for each in excerpt["placements"] if each["lineStart"] is not None)
+    hover = wire.request("textDocument/hover", hover_at(uri, at))["result"]["contents"]["value"]
+    assert hover.endswith(READING)
+    assert "reviewed" not in hover, "reviews are not known yet"
+    assert "claude" in hover
     (lens,) = wire.request("textDocument/codeLens", document)["result"]
     assert wire.request("codeLens/resolve", lens)["result"]["command"]["title"] == READING
     assert pushed(wire)[-1] == [READING]
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 3, "character": 0}}
     menu = {**document, "range": place, "context": {"diagnostics": []}}
     refused = [
-        wire.request("vibes/provenance", document),
         wire.request("textDocument/codeAction", menu),
         wire.request(
             "textDocument/references", {**hover_at(uri, 1), "context": {"includeDeclaration": True}}
@@ -140,6 +144,9 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert received(wire, "vibes/provenanceChanged")["params"] == {"uri": uri}
     found = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]["placements"]
     assert len(found) > 100
+    provisional = {each["annotationId"] for each in excerpt["placements"]}
+    assert len(provisional) > 100
+    assert provisional <= {each["annotationId"] for each in found}
     assert READING not in pushed(wire)[-1]
     annotated = next(each["lineStart"] for each in found if each["lineStart"] is not None)
     assert (
@@ -253,6 +260,10 @@ def ask_a_new_server(log: Path, root: Path, uri: str) -> tuple[list[str], bool]:
         has_read = False
         while True:
             answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})
+            if "reading" in answer.get("result", {}):
+                has_read = True
+                received(wire, "vibes/provenanceChanged")
+                continue
             if "result" in answer:
                 assert "Traceback" not in wire.logged()
                 return [each["annotationId"] for each in answer["result"]["placements"]], has_read

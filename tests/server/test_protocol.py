@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -429,14 +428,32 @@ class TestClients:
         assert message["params"]["uri"] == uri
 
 
-def test_what_the_server_does_not_need_is_not_imported() -> None:
-    listing = "import json, sys, vibes_lsp.lsp.lifecycle as a; a.create_server(); print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run(
-        [sys.executable, "-c", listing], capture_output=True, check=True, text=True
-    )
-    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
-    assert not loaded & {"rapidfuzz", "rich", "click"}
-    assert "pygls" in loaded
+HEAVY: Final = {
+    *("click", "cryptography", "duckdb", "httpx2", "jsonschema", "mcp", "numpy", "opentimestamps"),
+    *("pydantic", "rapidfuzz", "rich", "securesystemslib", "sigstore", "sqlite3", "tree_sitter"),
+    *("vibes_lsp.checks.report", "vibes_lsp.database", "vibes_lsp.gate", "vibes_lsp.model.secrets"),
+    *("vibes_lsp.model.config", "vibes_lsp.model.validation", "vibes_lsp.recording", "yaml"),
+}
+"""What `initialize` does not need and takes long to import."""
+LISTS_MODULES: Final = """
+import sys
+from vibes_lsp.lsp.main import new_server, standard_output
+from vibes_lsp.lsp.transport import serve_stdio
+server = new_server()
+@server.feature("tests/modules")
+def modules(*_):
+    return sorted(sys.modules)
+serve_stdio(server, sys.stdin.buffer, standard_output())
+"""
+
+
+def test_what_initialize_does_not_need_is_not_imported(tmp_path: Path, project: Project) -> None:
+    command = [sys.executable, "-c", LISTS_MODULES]
+    with Wire(tmp_path / "modules.log", command=command) as wire:
+        wire.initialize(project.root)
+        loaded = set(wire.request("tests/modules", {})["result"])
+    assert "pygls.server" in loaded
+    assert not loaded & HEAVY
 
 
 def test_a_search_for_symbols_in_many_prompts_keeps_nobody_waiting(

@@ -14,13 +14,15 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.checks.context import Progress, open_context
-from vibes_lsp.checks.report import Report, check_trail
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
+
+if TYPE_CHECKING:
+    from vibes_lsp.checks.context import Progress
+    from vibes_lsp.checks.report import Report
 
 RESULT: Final = "result"
 MAX_FINDINGS: Final = 200
@@ -53,6 +55,10 @@ def check(
     directory: AuditDir, path: str | None = None, progress: Progress | None = None
 ) -> Members:
     """Check a trail and return the report, or only the findings about one file."""
+    # Imported late: the server starts without the checks.
+    from vibes_lsp.checks.context import open_context  # noqa: PLC0415
+    from vibes_lsp.checks.report import check_trail  # noqa: PLC0415
+
     report = check_trail(open_context(directory, datetime.now(UTC), progress))
     if path is None:
         return report.as_json()

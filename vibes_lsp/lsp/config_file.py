@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from vibes_lsp.checks.files import config_findings
 from vibes_lsp.checks.finding import Finding
 from vibes_lsp.lsp.audit_files import owned_audit_file
 from vibes_lsp.lsp.conversion import to_characters, to_column
@@ -43,6 +42,8 @@ def findings_in_config(document: Document, name: str) -> tuple[list[Finding], li
         document: The document.
         name: Its path, relative to the project.
     """
+    from vibes_lsp.checks.files import config_findings  # noqa: PLC0415  # loads pydantic
+
     lines = document.content.split("\n")
     return list(
         config_findings(parse_config(document.content.encode("utf-8", "surrogatepass")), name)

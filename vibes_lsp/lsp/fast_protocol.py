@@ -44,10 +44,9 @@ class FastProtocol(Protocol):
         answer = self.direct_answers.get(method) if isinstance(method, str) else None
         if answer is None or not isinstance(params, dict) or not isinstance(number, int | str):
             return False
-        if isinstance(number, bool) or self.lifecycle_error(str(method)) is not None:
-            return False
         try:
-            result = answer(params)
+            is_refused = isinstance(number, bool) or self.lifecycle_error(str(method)) is not None
+            result = None if is_refused else answer(params)
         except Exception:  # noqa: BLE001  # the handler meets the same error
             return False
         if result is None:

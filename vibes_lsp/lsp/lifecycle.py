@@ -92,6 +92,7 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
         polling.stop()
         changes.stop()
         ls.attestations.stop()
+        ls.excerpts.stop()
         flush.flush_all()
         shown.close()
 

@@ -420,14 +420,17 @@ class Projects:
             StillReading: Its trail is being read for the first time.
         """
         document = self._documents.get(uri)
-        if document is not None and document.is_typing:
-            for project in self._projects.values():
-                if (found := project.snapshot_while_typing(document)) is not None:
-                    return found
         try:
-            return self._snapshot_from_disk(uri, document, is_looked_at)
+            found = None if document is None else self._snapshot_while_typing(document)
+            return found or self._snapshot_from_disk(uri, document, is_looked_at)
         except OutdatedIndex:  # the refresh of the second attempt begins without it
             return self._snapshot_from_disk(uri, document, is_looked_at)
+
+    def _snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
+        if not document.is_typing:
+            return None
+        found = (each.snapshot_while_typing(document) for each in self._projects.values())
+        return next((each for each in found if each is not None), None)
 
     def _snapshot_from_disk(
         self,

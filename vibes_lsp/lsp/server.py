@@ -20,7 +20,8 @@ from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.encoded_answers import EncodedAnswers
-from vibes_lsp.lsp.extensions import own_capability
+from vibes_lsp.lsp.excerpts import Excerpts
+from vibes_lsp.lsp.extensions import PROVENANCE_CHANGED, own_capability
 from vibes_lsp.lsp.fast_protocol import FastProtocol
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects
@@ -118,6 +119,7 @@ class Server(LanguageServer):
         settings: The settings of section `vibes`.
         projects: The trails.
         knowledge: The knowledge bases.
+        excerpts: What is shown of files while their trail is read.
         root: The only folder of a client without workspace folders; None for all others.
         checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
             another thread reads the client's messages.
@@ -141,6 +143,9 @@ class Server(LanguageServer):
         self.settings = Settings()
         self.projects = Projects(self.documents)
         self.knowledge = KnowledgeBases(self.documents, self.run_in_thread)
+        self.excerpts = Excerpts(
+            self.documents, self.projects, self.run_in_thread, self._tell_provenance_changed
+        )
         self.root: str | None = None
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
@@ -200,6 +205,9 @@ class Server(LanguageServer):
         name = single_line(uri.rpartition("/")[2], _MAX_NAME)
         message = f"VIBES shows nothing in {name}: it is too large"
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+
+    def _tell_provenance_changed(self, uri: str) -> None:
+        self.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
 
     async def run_in_thread(self, work: Callable[[], _T]) -> _T:
         """Return what a function returns, which runs in a thread."""

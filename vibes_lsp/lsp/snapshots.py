@@ -71,6 +71,7 @@ class TrailSnapshot:
         closed_files: Commits of all annotations, by the id of their first record; for
             files that are not open.
         renamed: New paths by old ones, of files that the client renamed.
+        is_excerpt: Whether only the records of one file were read, without their reviews.
     """
 
     trail: Trail
@@ -82,10 +83,13 @@ class TrailSnapshot:
     history: HistorySnapshot = field(default_factory=HistorySnapshot)
     closed_files: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    is_excerpt: bool = False
 
     @property
     def policy(self) -> Policy:
-        """The policy that scores are computed and shown by (R27)."""
+        """The policy that scores are computed and shown by (R27); without reviews there is none."""
+        if self.is_excerpt:
+            return Policy()
         return self.config.policy.preview if self.previews_risk else self.config.policy
 
     def next_generation(self, *, shared: bool) -> TrailSnapshot:

@@ -75,6 +75,7 @@ class TrailLoading:
             await _read(server, project, progress)
         finally:
             project.end_loading()
+            server.excerpts.discard(project)
             if progress is not None:
                 progress.end()
         server.freeze_heap()

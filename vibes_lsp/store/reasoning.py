@@ -8,7 +8,7 @@ import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import (
     BrokenBlob,
@@ -19,12 +19,14 @@ from vibes_lsp.errors import (
     UnreadableFile,
 )
 from vibes_lsp.model.canonical_json import canonical_json, parse_object, with_portable_numbers
-from vibes_lsp.model.config import Config
 from vibes_lsp.model.hashing import context_hash, sha256
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file
+
+if TYPE_CHECKING:
+    from vibes_lsp.model.config import Config
 
 MAX_TEXT: Final = 16 << 20
 """Largest reasoning text, in bytes, that is decompressed or stored."""

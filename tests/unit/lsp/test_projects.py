@@ -118,8 +118,18 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
 
     asked: list[object] = []
     monkeypatch.setattr(Project, "document_snapshot", document_snapshot)
-    projects = Projects(Documents())
-    assert projects.snapshot((tmp_path / "a.py").as_uri()) is not None
+    opened, uri = Documents(), (tmp_path / "a.py").as_uri()
+    opened.open(uri, 1, "x = 1\n")
+    projects = Projects(opened)
+    assert projects.snapshot(uri) is not None
+    failures.append(OutdatedIndex("damaged"))
+    document = opened.get(uri)
+    assert document is not None
+    document.change(2, [types.TextDocumentContentChangeWholeDocument("x = 2\n")], "utf-16")
+    document.set_typing(now=True)
+    typed = projects.snapshot(uri)
+    assert typed is not None, "while the user types, too"
+    assert (typed.version, failures) == (2, [])
     failures.append(OutdatedIndex("damaged"))
     monkeypatch.setattr(file_summaries, "summarise_file", summarise_file)
     summaries = FileSummaries(Trail(AuditDir(tmp_path / ".ai-audit")))

@@ -46,7 +46,7 @@ def register(server: Server) -> None:
         if not ls.settings.hover:
             return None
         knowledge = await ls.knowledge.about(params.text_document.uri)
-        found = _provenance_hover(ls, params)
+        found = await _provenance_hover(ls, params)
         if knowledge is None:
             return found
         markup = Markup(_markup_kind(ls))
@@ -100,15 +100,28 @@ def _description(ls: Server, snapshot: DocumentSnapshot) -> Description:
     return Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
 
 
-def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+    line = params.position.line + 1
     try:
         snapshot = ls.projects.snapshot(params.text_document.uri)
         if snapshot is None:
             return _audit_hover(ls, params.text_document.uri, params.position)
     except StillReading:
-        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
-    line = params.position.line + 1
+        excerpt = await ls.excerpts.snapshot(params.text_document.uri)
+        found = (
+            None if excerpt is None else _hover(_description(ls, excerpt), line, shows_notes=False)
+        )
+        return _still_reading(found)
     return _hover(_description(ls, snapshot), line, shows_notes=ls.settings.notes)
+
+
+def _still_reading(found: types.Hover | None) -> types.Hover:
+    """Return a hover that says that reviews and other records may be missing from it."""
+    if found is None or not isinstance(found.contents, types.MarkupContent):
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
+    markup = Markup(found.contents.kind)
+    value = f"{found.contents.value}{markup.paragraph_end}{READING}"
+    return types.Hover(types.MarkupContent(markup.kind, value), found.range)
 
 
 def _with_claims(

@@ -18,8 +18,9 @@ from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
+from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -76,18 +77,20 @@ def register(server: Server) -> None:
         return run_use_case(answer)
 
     @server.feature(PROVENANCE)
-    def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
-        """Return the same as `vibes.lookup`; with `runs` the lines that each placement owns."""
+    async def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
+        """Return the same as `vibes.lookup`; with `runs` the lines that each placement owns.
 
-        def answer() -> dict[str, Any]:
-            snapshot = _snapshot(ls, params.textDocument.uri)
-            full = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
-            if not params.runs:
-                return full
-            placements = full["placements"]
-            return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
-
-        return run_use_case(answer)
+        While a large trail is read, return an excerpt with `reading: true`.
+        """
+        uri = params.textDocument.uri
+        try:
+            return run_use_case(lambda: _provenance(ls, params, _snapshot(ls, uri)))
+        except CommandFailed as error:
+            is_reading = isinstance(error.__cause__, StillReading)
+            excerpt = await ls.excerpts.snapshot(uri) if is_reading else None
+            if excerpt is None:
+                raise
+        return _provenance(ls, params, excerpt)
 
     @server.command(CommandName.FILES)
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
@@ -111,6 +114,14 @@ def register(server: Server) -> None:
             )
             found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
         return {"files": found}
+
+
+def _provenance(ls: Server, params: ProvenanceParams, snapshot: DocumentSnapshot) -> dict[str, Any]:
+    full = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
+    if not params.runs:
+        return full
+    placements = full["placements"]
+    return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
 
 
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
@@ -144,6 +155,8 @@ def _answer(
     }
     if snapshot.is_provisional:
         result["provisional"] = True
+    if snapshot.trail.is_excerpt:
+        result["reading"] = True
     if lines:
         result["lines"] = line_kinds(chosen)
     return result

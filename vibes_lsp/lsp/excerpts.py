@@ -1,0 +1,144 @@
+"""Provisional answers about open files, while a large trail is read for the first time.
+
+Only hovers and placements that are shown use them. All that records, reviews, checks or gates
+waits for the trail.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.child_process import end_process, start_module
+from vibes_lsp.lsp.documents import Document, Documents
+from vibes_lsp.lsp.knowledge_bases import RunInThread
+from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
+from vibes_lsp.store.audit_dir import AuditDir
+
+_logger = logging.getLogger(__name__)
+
+_PATIENCE: Final = 2.0
+"""Seconds that an answer waits; after that the client is told to ask again when it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Excerpt:
+    """The excerpt about one file, and the last snapshot that was made of it."""
+
+    trail: TrailSnapshot
+    document: Document | None = None
+    revision: int = -1
+    snapshot: DocumentSnapshot | None = None
+
+
+class Excerpts:
+    """The excerpts of trails that are being read.
+
+    Args:
+        documents: The open documents.
+        projects: The trails.
+        run: Runs a function in a thread.
+        tell: Tells the client to ask again about a document.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        projects: Projects,
+        run: RunInThread,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._documents = documents
+        self._projects = projects
+        self._run = run
+        self._tell = tell
+        self._folders: dict[Path, Path] = {}  # of excerpts, by audit directory
+        self._tasks: dict[tuple[Path, str], asyncio.Task[_Excerpt | None]] = {}
+        self._known: dict[tuple[Path, str], _Excerpt] = {}
+        self._turn = asyncio.Lock()  # one process at a time
+
+    async def snapshot(self, uri: str) -> DocumentSnapshot | None:
+        """Return an open document by its excerpt; None without one, or if it takes too long."""
+        document, owner = self._documents.get(uri), self._projects.owner(uri)
+        if document is None or owner is None or not owner[0].is_loading:
+            return None
+        project, path = owner
+        key = project.directory.path, path
+        task = self._tasks.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._read(project, path))
+            self._tasks[key] = task
+        if not task.done():
+            await asyncio.wait([task], timeout=_PATIENCE)
+        if not task.done():
+            task.add_done_callback(lambda _: self._tell(uri))
+            return None
+        found = None if task.cancelled() else task.result()
+        return None if found is None else self._placed(key, found, document)
+
+    def discard(self, project: Project) -> None:
+        """Delete the excerpts of a trail that was read."""
+        directory = project.directory.path
+        for key in [key for key in self._tasks if key[0] == directory]:
+            self._known.pop(key, None)
+            self._tasks.pop(key).cancel()
+        folder = self._folders.pop(directory, None)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def stop(self) -> None:
+        """Delete all excerpts."""
+        for project in self._projects.all():
+            self.discard(project)
+
+    async def _read(self, project: Project, path: str) -> _Excerpt | None:
+        directory = project.directory
+        async with self._turn:
+            if directory.path not in self._folders:
+                self._folders[directory.path] = Path(tempfile.mkdtemp(prefix="vibes-excerpt-"))
+            target = AuditDir(self._folders[directory.path] / str(len(self._tasks)))
+            try:
+                target.path.mkdir()
+                process = await start_module(
+                    "vibes_lsp.index.excerpt",
+                    *(str(directory.path), path, str(target.path)),
+                    reads_errors=False,
+                )
+            except OSError as error:
+                _logger.warning("no excerpt of the audit trail: %s", error)
+                return None
+            try:
+                if await process.wait() != 0:
+                    return None
+                trail = Trail(directory, excerpt=target)
+                await self._run(partial(trail.refresh))
+            except VibesError as error:
+                _logger.warning("no excerpt of the audit trail: %s", error.message)
+                return None
+            finally:
+                if process.returncode is None:
+                    await end_process(process)
+        return _Excerpt(replace(project.snapshot, trail=trail, is_excerpt=True))
+
+    def _placed(
+        self, key: tuple[Path, str], excerpt: _Excerpt, document: Document
+    ) -> DocumentSnapshot | None:
+        last = self._known.get(key, excerpt)
+        if last.document is not document or last.revision != document.revision:
+            trail, path = excerpt.trail, key[1]
+            history = trail.file_history(path, is_open=True)
+            placements = tuple(trail.place(path, document.text, history))
+            snapshot = snapshot_of_document(trail, path, document, placements, is_provisional=True)
+            last = _Excerpt(trail, document, document.revision, snapshot)
+            self._known[key] = last
+        return last.snapshot
