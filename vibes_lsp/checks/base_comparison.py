@@ -8,28 +8,31 @@ checkout.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import msgspec
 
 from vibes_lsp.checks import base_catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
 from vibes_lsp.checks.policy_changes import check_policy
-from vibes_lsp.errors import HistoryUnavailable, MalformedJson, UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, MalformedJson
 from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.objects import TreeEntry, list_tree
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical_json import parse_object, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
-from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
 
 _NO_ENTRY = TreeEntry("000000", "")
@@ -61,7 +64,8 @@ def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
     committed = _committed_policy(context, revisions)
     if committed is not None:
         yield from check_policy(context, before, committed, revisions.base, " in HEAD")
-    yield from _base_records(context, revisions)
+    on_disk = LinesOnDisk(context.directory)
+    yield from _base_records(context, revisions, on_disk)
     yield from _base_entries(context, revisions)
     base_tree, head_tree = (
         list_tree(repository, commit, context.directory.project)
@@ -69,9 +73,9 @@ def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
     )
     yield from _file_modes(context, base_tree, head_tree)
     yield from _nested_trails(context, base_tree, head_tree)
-    yield from _committed_log(context, revisions)
+    yield from _committed_log(context, revisions, on_disk)
     yield from _committed_manifest(context, revisions)
-    yield from _branch_records(context, revisions)
+    yield from _branch_records(context, revisions, on_disk)
     yield from _branch_entries(context, revisions)
     yield from _duplicate_records(context, revisions)
 
@@ -94,20 +98,8 @@ def read_audit_file(
 
 
 def _split_lines(data: bytes | None) -> list[bytes]:
-    """Return the lines of a log without line ends, which a checkout may have converted."""
+    """Return the lines of a file without line ends, which a checkout may have converted."""
     return [line.rstrip(b"\r") for line in (data or b"").split(b"\n")]
-
-
-def _lines_on_disk(directory: AuditDir) -> list[bytes]:
-    """Return the lines of the log on disk; none if it cannot be read."""
-    try:
-        return _split_lines(read_file(directory.log))
-    except UnreadableFile:
-        return []
-
-
-def _lines_at(context: CheckContext, repository: Repository, commit: str) -> list[bytes]:
-    return _split_lines(read_audit_file(repository, context.directory, commit, LOG_NAME))
 
 
 def _parse(line: bytes) -> Members | None:
@@ -149,11 +141,12 @@ def _symbolic_links(context: CheckContext) -> Iterator[Finding]:
             )
 
 
-def _base_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
-    on_disk = frozenset(_lines_on_disk(context.directory))
-    base_lines = _lines_at(context, revisions.repository, revisions.base)
-    for number, line in enumerate(base_lines, 1):
-        record = None if line in on_disk or not line.strip() else _parse(line)
+def _base_records(
+    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk
+) -> Iterator[Finding]:
+    base_lines = lines_at(context.directory, revisions.repository, revisions.base)
+    for number, line in on_disk.missing(base_lines):
+        record = _parse(line)
         if record is None:
             continue
         identifier = text(record, "annotation_id") or annotation_id(record)
@@ -263,16 +256,19 @@ def _trails_below(tree: Mapping[str, TreeEntry], own: str) -> Mapping[str, Mappi
     return found
 
 
-def _committed_log(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
-    committed = _lines_at(context, revisions.repository, revisions.head)
-    on_disk = frozenset(_lines_on_disk(context.directory))
+def _committed_log(
+    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk
+) -> Iterator[Finding]:
+    repository, directory = revisions.repository, context.directory
+    missing = on_disk.missing(lines_at(directory, repository, revisions.head))
+    first = next(missing, None)
+    if first is None:
+        return
     # a line of the base has its own finding
-    base = frozenset(_lines_at(context, revisions.repository, revisions.base))
-    missing = sum(
-        bool(line.strip()) and line not in on_disk and line not in base for line in committed
-    )
-    if missing:
-        lines_are = pluralize(missing, "log line of HEAD is", "log lines of HEAD are")
+    base = LineSet(lines_at(directory, repository, revisions.base))
+    count = sum(line not in base for _, line in chain((first,), missing))
+    if count:
+        lines_are = pluralize(count, "log line of HEAD is", "log lines of HEAD are")
         message = f"{lines_are} missing on disk"
         yield context.in_log(base_catalogue.BASE_CHECKOUT, message)
 
@@ -280,7 +276,9 @@ def _committed_log(context: CheckContext, revisions: Revisions) -> Iterator[Find
 def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
     manifest, repository = context.trail.manifest, revisions.repository
     data = read_audit_file(repository, context.directory, revisions.head, MANIFEST_NAME)
-    if data is None or _split_lines(data) == _split_lines(manifest.data):
+    if data is None or data == manifest.data:
+        return
+    if _split_lines(data) == _split_lines(manifest.data):
         return
     committed = parse_manifest(data)
     base = parse_manifest(
@@ -309,9 +307,10 @@ def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator
 # --- the commits of the branch against the disk ------------------------------------------------
 
 
-def _branch_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+def _branch_records(
+    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk
+) -> Iterator[Finding]:
     """Yield records that a commit since the base added and a later one changed or removed."""
-    on_disk = frozenset(_lines_on_disk(context.directory))
     missing: dict[str, dict[bytes, str]] = defaultdict(dict)
     for added, commit in _lines_of_branch(context, revisions):
         line = added.rstrip(b"\r\n")
@@ -379,20 +378,24 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
 
     Readers use only the first one (R3), so a copy above it would replace it.
     """
-    log, lines = context.trail.log, _lines_on_disk(context.directory)
-    base = frozenset(_lines_at(context, revisions.repository, revisions.base))
-    kinds, keys = log.columns.kinds, log.columns.keys
-    counts = Counter(key for key in keys if key)
-    repeated = [
-        line for line, key in enumerate(keys, 1) if key and counts[key] > 1 and kinds[line - 1]
-    ]
+    log = context.trail.log
+    kinds, keys = log.columns.kinds, array("Q", chain.from_iterable(log.columns.keys.parts()))
+    repeated = sorted(
+        line
+        for lines in LinesByKey(keys).repeated()
+        for line in lines
+        if keys[line - 1] and kinds[line - 1]
+    )
     first_records: dict[str, LogRecord] = {}
+    base: LineSet | None = None
     for _, record in log.decode(repeated):
         if isinstance(record, MalformedJson):
             continue
         first = first_records.setdefault(record.id, record)
-        if first is record or all(lines[each.line - 1] in base for each in (first, record)):
+        if first is record or same_value(first.members, record.members):
             continue
-        if not same_value(first.members, record.members):
+        if base is None:
+            base = LineSet(lines_at(context.directory, revisions.repository, revisions.base))
+        if not all(log.raw(each.line) in base for each in (first, record)):
             message = f"record {record.id[:8]} is on line {first.line} too, with different content"
             yield context.in_log(base_catalogue.BASE_RECORD, message, record.line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -125,14 +125,26 @@ class Repository:
         """
         return self._blob(commit, self.prefix_of(folder) + name)
 
+    def read_lines_below(self, commit: str, folder: Path, name: str) -> Iterator[bytes]:
+        """Yield the lines of a file that may exceed memory; none if the commit has no such file.
+
+        The arguments and errors are those of `read_file_below`.
+        """
+        path = self.prefix_of(folder) + name
+        if self._is_blob(commit, path):
+            with git_lines(self.root, "cat-file", "blob", f"{commit}:{path}") as lines:
+                yield from lines
+
     def _blob(self, commit: str, name: str) -> bytes | None:
-        try:
-            kind = run_git(self.root, "cat-file", "-t", f"{commit}:{name}").strip()
-        except HistoryUnavailable:
+        if not self._is_blob(commit, name):
             return None
-        return (
-            run_git(self.root, "cat-file", "blob", f"{commit}:{name}") if kind == b"blob" else None
-        )
+        return run_git(self.root, "cat-file", "blob", f"{commit}:{name}")
+
+    def _is_blob(self, commit: str, name: str) -> bool:
+        try:
+            return run_git(self.root, "cat-file", "-t", f"{commit}:{name}").strip() == b"blob"
+        except HistoryUnavailable:
+            return False
 
     def relative_path(self, path: Path) -> str:
         """Return git's path for an absolute path."""

@@ -1,0 +1,48 @@
+"""Lines of a version that the log on disk does not have, wherever they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk
+from vibes_lsp.store.audit_dir import AuditDir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+LINES = st.lists(st.sampled_from([b"", b" ", b"a", b"b", b"c", b"long" * 100]), max_size=8)
+
+
+@given(LINES, LINES)
+def test_a_set_of_lines_has_these_and_no_others(lines: list[bytes], asked: list[bytes]) -> None:
+    found = LineSet(lines)
+    assert [line in found for line in asked] == [line in set(lines) for line in asked]
+
+
+def test_missing_lines_are_found_as_in_a_set(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    audit = tmp_path_factory.mktemp("project") / ".ai-audit"
+    audit.mkdir()
+    log = audit / "annotations.jsonl"
+
+    @given(LINES, LINES, st.sampled_from([b"\n", b"\r\n"]), st.booleans())
+    def compare(disk: list[bytes], version: list[bytes], end: bytes, ended: bool) -> None:
+        log.write_bytes(end.join(disk) + (end if ended else b""))
+        missing = list(LinesOnDisk(AuditDir(audit)).missing(iter(version)))
+        assert missing == [
+            (number, line)
+            for number, line in enumerate(version, 1)
+            if line.strip() and line not in set(disk)
+        ]
+
+    compare()
+
+
+def test_without_a_log_all_lines_are_missing(tmp_path: Path) -> None:
+    assert list(LinesOnDisk(AuditDir(tmp_path)).missing([b"a", b""])) == [(1, b"a")]

@@ -1,0 +1,100 @@
+"""Compare the lines of two versions of a log without keeping either: a log may exceed memory."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.store.audit_dir import LOG_NAME, AuditDir
+from vibes_lsp.store.files import open_file
+
+_SECRET: Final = secrets.token_bytes(16)
+_KEY_BYTES: Final = 8
+_BATCH: Final = 4_096
+
+
+class LineSet:
+    """Some lines, in eight bytes for each.
+
+    A line is known by a hash with a secret of this process, so that no log can be made to have two
+    lines with one hash; of ten million lines, two have one by chance in one of 300,000 checks.
+
+    Args:
+        lines: The lines.
+    """
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        keys, pending = array("Q"), iter(lines)
+        while batch := list(islice(pending, _BATCH)):
+            keys.frombytes(b"".join(map(_digest, batch)))
+        self._keys = array("Q", sorted(keys))
+
+    def __contains__(self, line: bytes) -> bool:
+        key = int.from_bytes(_digest(line), sys.byteorder)
+        at = bisect_left(self._keys, key)
+        return at < len(self._keys) and self._keys[at] == key
+
+
+def _digest(line: bytes) -> bytes:
+    return hashlib.blake2b(line, digest_size=_KEY_BYTES, key=_SECRET).digest()
+
+
+class LinesOnDisk:
+    """The lines of the log on disk, without line ends, which a checkout may have converted.
+
+    Args:
+        directory: The audit directory.
+    """
+
+    def __init__(self, directory: AuditDir) -> None:
+        self._directory = directory
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the lines; none if the log cannot be read."""
+        try:
+            with open_file(self._directory.log) as file:
+                yield from map(_without_end, file)
+        except (OSError, UnreadableFile):
+            return
+
+    @cached_property
+    def _set(self) -> LineSet:
+        return LineSet(self)
+
+    def __contains__(self, line: bytes) -> bool:
+        return line in self._set
+
+    def missing(self, lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Yield those of some lines that are not on disk, numbered; blank ones are left out.
+
+        As a log grows at its end, lines are first compared with those at the same place.
+        """
+        own = iter(self)
+        is_same_so_far = True
+        for number, line in enumerate(lines, 1):
+            is_same_so_far = is_same_so_far and line == next(own, None)
+            if not is_same_so_far and line.strip() and line not in self:
+                yield number, line
+
+
+def lines_at(directory: AuditDir, repository: Repository, commit: str) -> Iterator[bytes]:
+    """Yield the lines of the log as a commit has it; none if it has no log.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    name = f"{directory.path.name}/{LOG_NAME}"
+    return map(_without_end, repository.read_lines_below(commit, directory.project, name))
+
+
+def _without_end(line: bytes) -> bytes:
+    return line.removesuffix(b"\n").rstrip(b"\r")
