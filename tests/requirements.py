@@ -2,7 +2,9 @@
 
 import os
 import shutil
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import pytest
@@ -50,6 +52,14 @@ def require(path_or_tool: Path | str, why: str) -> Path:
     """
     found = _find(path_or_tool)
     return found or _missing(f"{path_or_tool} is missing, needed because: {why}")
+
+
+def require_module(name: str, why: str) -> ModuleType:
+    """Return a module; if its package is missing, fail the test in CI and skip it elsewhere."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return _missing(f"the package {name} is missing, needed because: {why}")
 
 
 def _find(path_or_tool: Path | str) -> Path | None:

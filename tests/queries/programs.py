@@ -8,9 +8,7 @@ import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
-from tests.requirements import TOOLS, require
+from tests.requirements import TOOLS, require, require_module
 from vibes_lsp.database.build import build_database
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -37,9 +35,11 @@ def bash(root: Path, script: str) -> tuple[int, str]:
 
 def in_duckdb(root: Path, sql: str) -> list[tuple[Any, ...]]:
     """Run a query with DuckDB in the project folder."""
+    duckdb = require_module("duckdb", "it runs the standard's queries over the log")
     with duckdb.connect() as connection:
         connection.execute("SET file_search_path = ?", [str(root)])
-        return connection.execute(sql).fetchall()
+        rows: list[tuple[Any, ...]] = connection.execute(sql).fetchall()
+        return rows
 
 
 def in_sqlite(root: Path, sql: str) -> list[tuple[Any, ...]]:

@@ -101,6 +101,9 @@ async def test_a_client_that_shows_nothing_meanwhile_is_told_at_once(
         assert list(commands[0].arguments or []) == [
             {"uri": uri, "annotationIds": [trail.function]}
         ]
+        log = editor.open(trail.root / ".ai-audit/annotations.jsonl")
+        titles = [each.command.title for each in await editor.lens_places(log) if each.command]
+        assert "now at src/auth.py:1-8, exact" in titles
 
 
 async def test_it_follows_text_that_is_not_saved(editor: Editor, project: Project) -> None:

@@ -8,7 +8,7 @@ In the log, one above each annotation: where its lines are now.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -49,6 +49,8 @@ from vibes_lsp.reports.review_queue import is_reviewable
 
 _MAX_LENSES: Final = 1000
 _MAX_PATH: Final = 200
+_MAX_RESOLVED: Final = 100
+"""Lenses of a log that have text at once, for clients that would flicker."""
 _ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
 _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
@@ -71,7 +73,8 @@ def register(server: Server) -> None:
             return [types.CodeLens(_FIRST_LINE, types.Command(READING, "")), *claims]
         if snapshot is None:
             others = [*_attestation_lens(ls, params.text_document.uri), *claims]
-            return _log_lenses(ls, params.text_document.uri).followed_by(map(_as_json, others))
+            found = await _log_lenses(ls, params.text_document.uri)
+            return found.followed_by(map(_as_json, others))
         found = _lenses(ls, snapshot)
         return found.followed_by(map(_as_json, claims)) if claims else found.all
 
@@ -79,27 +82,37 @@ def register(server: Server) -> None:
     async def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
         if lens.command is None and isinstance(data.get("log"), str):
-            lens.command = await _log_command(ls, data["log"], lens.range.start.line, data)
+            line, identifier = lens.range.start.line, data.get("id")
+            lens.command = await _log_command(ls, data["log"], line, identifier)
         elif lens.command is None:
             lens.command = _resolved(ls, data.get("uri"), data.get("ids"))
         return lens
 
 
-def _log_lenses(ls: Server, uri: str) -> EncodedItems:
-    """Return the lenses of a log, one at each annotation, all to be resolved."""
+async def _log_lenses(ls: Server, uri: str) -> EncodedItems:
+    """Return the lenses of a log, one at each annotation; the first with text where clients ask."""
     found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
     if found is None or document is None or found[1] != found[0].directory.log.name:
         return encode_items([])
+    places = RecordPlaces(ls, found[0])
+    is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
     items: list[tuple[int, dict[str, Any]]] = []
     for record in outline_log(document):
         if record.type in _ANNOTATIONS:
             start = {"line": record.line, "character": 0}
-            data = {"log": uri, "id": record.id}
-            items.append((record.line, {"range": {"start": start, "end": start}, "data": data}))
+            lens: dict[str, Any] = {"range": {"start": start, "end": start}}
+            if is_resolved and len(items) < _MAX_RESOLVED:
+                command = await _log_command(ls, uri, record.line, record.id, places)
+                lens["command"] = _command_as_json(command)
+            else:
+                lens["data"] = {"log": uri, "id": record.id}
+            items.append((record.line, lens))
     return encode_items(items)
 
 
-async def _log_command(ls: Server, uri: str, line: int, data: Mapping[str, Any]) -> types.Command:
+async def _log_command(
+    ls: Server, uri: str, line: int, identifier: object, places: RecordPlaces | None = None
+) -> types.Command:
     """Return where the lines of a record are now, with the command that goes there."""
     document = ls.documents.get(uri)
     try:
@@ -108,13 +121,13 @@ async def _log_command(ls: Server, uri: str, line: int, data: Mapping[str, Any])
         return types.Command(READING, "")
     if found is None or document is None:
         return types.Command("AI", "")
-    identifier = data.get("id") or record_id(document, line)
+    identifier = identifier or record_id(document, line)
     trail = found[0].snapshot.trail
     subject = found_by_id(trail, identifier) if isinstance(identifier, str) else None
     if subject is None:
         return types.Command("not in the trail as saved", "")
     node = GraphReader(trail).root(subject)
-    placed = await RecordPlaces(ls, found[0]).edit(node)
+    placed = await (places or RecordPlaces(ls, found[0])).edit(node)
     path = single_line(node.path or "?", _MAX_PATH)
     if placed is None:
         return types.Command(f"{path} cannot be read", "")
