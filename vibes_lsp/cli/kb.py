@@ -209,7 +209,7 @@ def search(query: str, limit: int, backend: str | None, as_json: bool) -> None:
     """Search claims, pages, entities and sources."""
     hits = call("search", query=query, limit=limit, backend=backend)
     if as_json:
-        print_json({"hits": hits})
+        print_json({"backend": hits[0]["backend"] if hits else backend, "hits": hits})
         return
     if not hits:
         print_line("nothing found")
