@@ -16,6 +16,7 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, SignedMessage
 from vibes_lsp.verify.keys import SIGNATURE_BYTES
 from vibes_lsp.verify.signing_time import signing_time
+from vibes_lsp.verify.statement import CLOCK_TOLERANCE
 from vibes_lsp.verify.tiers import TrustTier
 from vibes_lsp.verify.trusted_keys import KeyStatus, Role, TrustedKey, keys_for
 
@@ -188,7 +189,8 @@ def _validity(
     is_retired = key.status is KeyStatus.RETIRED
     if key.status is KeyStatus.REVOKED:
         return SignatureVerdict.BAD, f"the key of {who} is revoked"
-    if stated is not None and start is not None and stated < start:
+    latest = times.now + CLOCK_TOLERANCE  # the signature exists now
+    if start is not None and min(stated or latest, latest) < start:
         return SignatureVerdict.BAD, f"the key is valid from {start:%Y-%m-%d} only"
     if stated is not None and end is not None and stated > end:
         return SignatureVerdict.BAD, f"the key was valid until {end:%Y-%m-%d} only"

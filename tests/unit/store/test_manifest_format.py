@@ -143,7 +143,7 @@ def test_conflicting_duplicates_both_stay() -> None:
         (
             b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"a":1},"%s":{"a":2}}}'
             % (b"a" * 64, b"a" * 64),
-            "entry aaaaaaaaaaaaaaaa",
+            r"entry aaaaaaaa \(line 1\)",
         ),
         (b'{"standard":"VIBES","x":1,"x":2,"version":"1.0","entries":{}}', "'x'"),
         (b'{"standard":"VIBES","version":"1.0","entries":{"k":{},"k":{"a":1}}}', "'k'"),

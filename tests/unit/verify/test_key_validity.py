@@ -79,6 +79,18 @@ def test_a_new_signature_needs_a_key_that_is_valid_now(
     assert (check.verdict.value, reason in check.reason) == (verdict, True), check.reason
 
 
+@pytest.mark.parametrize("stated", [None, NOW, NOW + 2 * DAY])
+def test_a_key_that_is_not_valid_yet_signed_nothing(
+    directory: AuditDir, stated: datetime | None
+) -> None:
+    times = SignatureTimes(NOW, stated)
+    check = last(signed(directory, USER), times, known(USER, start=NOW + DAY))
+    assert (check.verdict, check.reason) == (
+        SignatureVerdict.BAD,
+        "the key is valid from 2026-06-02 only",
+    )
+
+
 @pytest.mark.parametrize("stated", [None, NOW - 9 * DAY])
 def test_an_expired_key_does_not_prove_its_own_time(
     directory: AuditDir, stated: datetime | None
