@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks import (
     attestation,
+    editing_day,
     editor,
     gate,
     history,
@@ -25,6 +26,7 @@ scan.main()
 scale.main()
 server.main()
 typing.main()
+editing_day.main()
 speed.main()
 writing.main()
 risk.main()
