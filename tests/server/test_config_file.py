@@ -137,7 +137,10 @@ async def test_findings_are_those_of_the_text_that_is_open(editor: Editor, confi
     }
     assert marked == {'"durability"', '"high"'}
     assert all("expected" in each.message for each in found)
+    after = len(editor.client.sent)
     editor.change(uri, types.TextDocumentContentChangeWholeDocument('{"standard": '))
+    if editor.pulls:  # it may not ask by itself at each key
+        await editor.asked(types.WORKSPACE_DIAGNOSTIC_REFRESH, after=after)
     assert [each.code for each in await editor.diagnostics(uri)] == ["config-json"]
 
 

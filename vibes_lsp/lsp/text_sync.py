@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from vibes_lsp.ingest.work_tree import note_saved_file
 from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
+from vibes_lsp.lsp.config_file import config_document
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
 from vibes_lsp.lsp.projects import Project
@@ -114,6 +115,7 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
         is_outdated = tracker is ls.projects.tracker(uri) and tracker.accept(request, found)
     await ls.knowledge.relocate(uri)
     flush.schedule_events()  # the change may be that of an agent
+    is_outdated = is_outdated or config_document(ls, uri) is not None  # findings follow its text
     await (refresh_documents(ls, [uri]) if is_outdated else diagnostics.push(ls, uri))
 
 
