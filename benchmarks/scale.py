@@ -11,6 +11,7 @@ minutes on two idle cores.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import platform
@@ -72,6 +73,7 @@ def main() -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         log = root / ".ai-audit/annotations.jsonl"
+        _first_answer(root, log, table)
         _index(log, table)
         _commands(root, size, log, table)
         _server(root, size, text, table)
@@ -95,6 +97,53 @@ def _own_cache(folder: Path) -> Iterator[None]:
             del os.environ["XDG_CACHE_HOME"]
         else:
             os.environ["XDG_CACHE_HOME"] = before
+
+
+def _first_answer(root: Path, log: Path, table: _Table) -> None:
+    """Compare the excerpt about a file, without an index, with DuckDB's answer from the log."""
+    if importlib.util.find_spec("duckdb") is None:
+        table.add("first answer without an index", "NOT MEASURED: duckdb is not installed")
+        return
+    target = root / "excerpt"
+    target.mkdir()
+    path = _middle_file()
+    excerpt: list[str | Path] = [
+        "-P",
+        "-m",
+        "vibes_lsp.index.excerpt",
+        root / ".ai-audit",
+        path,
+        target,
+    ]
+    query: list[str | Path] = ["-c", _QUERY, log, path]
+    taken: dict[str, list[tuple[float, float, int]]] = {"excerpt": [], "duckdb": []}
+    for _ in range(_ROUNDS):
+        for name, arguments in (("excerpt", excerpt), ("duckdb", query)):
+            taken[name].append(run_measured([sys.executable, *arguments], root))
+    elapsed, cpu = (
+        {name: statistics.median(each[part] for each in runs) for name, runs in taken.items()}
+        for part in (0, 1)
+    )
+    copied = (target / log.name).read_bytes().count(b"\n")
+    for name, what in (("excerpt", f"{copied} records"), ("duckdb", "the same, by DuckDB")):
+        measured = f"{elapsed[name]:.2f} s, {cpu[name]:.2f} s of CPU"
+        table.add(f"first answer without an index, {what}", measured)
+    ratio = elapsed["duckdb"] / elapsed["excerpt"]
+    ratio_of_cpu = cpu["duckdb"] / cpu["excerpt"]
+    table.add("DuckDB / first answer", f"{ratio:.2f}, of CPU {ratio_of_cpu:.2f}", "at least 2.5")
+
+
+_QUERY: Final = """
+import duckdb, sys
+log = "read_json_auto('" + sys.argv[1].replace("'", "''") + "', format='newline_delimited')"
+print(len(duckdb.sql(f'''
+    WITH log AS (SELECT * FROM {log})
+    SELECT annotation_id, line_start, line_end, prompt_hash FROM log
+    WHERE type IN ('line', 'function') AND file_path = '{sys.argv[2]}' AND annotation_id NOT IN (
+        SELECT target_ref FROM log
+        WHERE type = 'edge' AND edge_type = 'supersedes' AND target_ref IS NOT NULL)
+''').fetchall()))
+"""
 
 
 def _cpu(run: Callable[[], object]) -> float:

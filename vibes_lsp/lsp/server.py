@@ -213,6 +213,15 @@ class Server(LanguageServer):
         """Return what a function returns, which runs in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)
 
+    def can_answer_directly(self, uri: str) -> bool:
+        """Whether a document is open, at rest, and belongs to no knowledge base.
+
+        While the user types, no file is touched; a knowledge base may have to be waited for.
+        """
+        document = self.documents.get(uri)
+        is_at_rest = document is not None and not document.is_typing
+        return is_at_rest and self.knowledge.owner(uri) is None
+
     def attestation_about(self, uri: str) -> tuple[AttestationState, str] | None:
         """Return the attestation of the trail that an audit file is part of, and the file's name.
 

@@ -146,7 +146,7 @@ async def _log_command(
 def _direct_lenses(ls: Server, params: Members) -> EncodedResult | None:
     """Answer about an open document without knowledge base."""
     uri = text(mapping(params, "textDocument"), "uri")
-    if uri is None or not ls.settings.code_lens or ls.knowledge.owner(uri) is not None:
+    if uri is None or not ls.settings.code_lens or not ls.can_answer_directly(uri):
         return None
     snapshot = ls.projects.snapshot(uri)
     return None if snapshot is None else _lenses(ls, snapshot).all

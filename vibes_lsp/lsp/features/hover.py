@@ -60,7 +60,7 @@ def _direct_hover(ls: Server, params: Members) -> EncodedResult | None:
         text(mapping(params, "textDocument"), "uri"),
         integer(mapping(params, "position"), "line"),
     )
-    if uri is None or line is None or not ls.settings.hover or ls.knowledge.owner(uri) is not None:
+    if uri is None or line is None or not (ls.settings.hover and ls.can_answer_directly(uri)):
         return None
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None or snapshot.version is None:
