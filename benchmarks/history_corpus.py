@@ -146,7 +146,7 @@ class _Story:
             start = (
                 len(file.lines) if index >= ANNOTATED - 4 else self._random.randrange(_LINES - 8)
             )
-            lines = [f"    generated_{number}_{each} = call({each})" for each in range(5)]
+            lines = [f"    made_{number}_{index}_{each} = call({each})" for each in range(5)]
             file.lines[start : start + 5] = lines
             self._log.append(json.dumps(_record(file.path, start + 1, lines, number)))
             changes.append(_write(file.path, file.lines))

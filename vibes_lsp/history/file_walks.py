@@ -7,6 +7,7 @@ The order is always the one of a new reading.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.repository import Repository, parse_seconds
 
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS: Final = 60.0
 _MAX_GAINED: Final = 5_000
 """Commits by which two tips may differ; for more, history is read again."""
@@ -118,8 +120,8 @@ class FileWalks:
 
     def differs_by_a_line(self, tip: str) -> bool:
         """Whether a commit is HEAD, or only commits in a line differ between their ancestors."""
-        if tip == self._head:
-            return True
+        if tip == self._head or not _COMMIT.fullmatch(tip):
+            return tip == self._head
         change = self._compared(tip)
         return change is not None and change.is_line
 
@@ -142,7 +144,9 @@ class FileWalks:
         if self._cache is None:
             return None
         found = self._cache.get_for_tip(f"walk {path}", list[_SavedChange])
-        return None if found is None else (found[0], FileWalk(_unpack(path, found[1])))
+        if found is None or not _COMMIT.fullmatch(found[0]):
+            return None
+        return found[0], FileWalk(_unpack(path, found[1]))
 
     def _read(self, revisions: Sequence[str], paths: Collection[str]) -> dict[str, FileWalk]:
         return walk_files(self._repository, [*self._since, *revisions], paths, seconds=_SECONDS)

@@ -193,14 +193,17 @@ class MovedIn:
         if not moved_out:
             return
         file = RawLines(encode(text.content))
+        found: dict[str, list[MovedOutRange]] = {}
         for name, ranges in moved_out:
             possible = [each for each in ranges if RangeFilter(each.recorded_range).may_be_in(file)]
             located = locate_sure([each.recorded_range for each in possible], text)
-            here = [
+            found[name] = [
                 each
                 for each, where in zip(possible, located, strict=True)
                 if where is not None and _is_distinctive(where, text)
             ]
+        self._history.prefetch(name for name, here in found.items() if here)
+        for name, here in found.items():
             new = [each for each in here if not self._was_here(path, each)]
             gone = self._gone_by_original(name, [each for each in new if each.is_guessed])
             moved = [each for each in new if not each.is_guessed or each.id in gone]

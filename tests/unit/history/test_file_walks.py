@@ -19,6 +19,7 @@ from tests.unit.history.repositories import TEXT, open_git
 from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.file_walks import FileWalks
+from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.project_history import ProjectHistory
 
 PATHS = ("a.py", "b.py", "c.py", "d.py")
@@ -155,8 +156,8 @@ def test_a_merge_into_another_branch_has_the_order_of_a_new_reading(story: Story
 class Story:
     """A repository with a trail, to which things happen."""
 
-    def __init__(self, path: Path) -> None:
-        self.repository = Repository(path)
+    def __init__(self, path: Path, hashes: str = "sha1") -> None:
+        self.repository = Repository(path, hashes=hashes)
         self.writer = TrailWriter(path)
         self.writer.housekeeping()
         self.ids: list[str] = []
@@ -224,6 +225,43 @@ def commands(monkeypatch: pytest.MonkeyPatch, story: Story) -> list[list[str]]:
         patched.setattr(subprocess.Popen, "__init__", counted)
         answers_of_a_new_process(story.writer, story.ids, use_cache=True)
     return asked
+
+
+def test_a_repository_with_sha_256_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    story = Story(tmp_path / "project", hashes="sha256")
+    reader = Reader(story.writer, use_cache=False)
+    for number, step in enumerate(("record", "record", "amend", "rename", "record")):
+        story.take(number, step, 0)
+        check(story, reader)
+    reader.close()
+    assert commands(monkeypatch, story) == []
+
+
+def test_a_shallow_clone_and_what_it_was_deepened_to(story: Story, tmp_path: Path) -> None:
+    for number in range(4):
+        story.take(number, "record", number % 2)
+    clone = tmp_path / "clone"
+    source, plain = f"file://{story.repository.path}", list[object]()
+    story.repository.git("clone", "-q", "--depth", "2", source, str(clone))
+    for deepen in ("--depth=2", "--depth=3", "--unshallow"):
+        Repository(clone).git("fetch", "-q", deepen)
+        plain = answers_of_a_new_process(TrailWriter(clone), story.ids, use_cache=False)
+        for _ in range(2):
+            kept = answers_of_a_new_process(TrailWriter(clone), story.ids, use_cache=True)
+            assert kept == plain
+    whole = answers_of_a_new_process(story.writer, story.ids, use_cache=False)
+    assert plain[0] == whole[0]
+    assert plain[3] == whole[3]
+
+
+@pytest.mark.parametrize("tip", ["--all", "", "HEAD", "0" * 40])
+def test_a_saved_tip_that_is_no_commit_here_is_ignored(story: Story, tip: str) -> None:
+    plain = answers_of_a_new_process(story.writer, story.ids, use_cache=False)
+    cache = GitCache(story.repository.path)
+    cache.set_head(story.repository.head(), ())
+    cache.put_for_tip("walk a.py", tip, [])
+    cache.save()
+    assert answers_of_a_new_process(story.writer, story.ids, use_cache=True) == plain
 
 
 def test_one_reading_serves_all_files(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
