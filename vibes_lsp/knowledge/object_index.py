@@ -416,7 +416,7 @@ def _by_kind(column: int | None) -> str:
 _RANK: Final = f"bm25(content, {', '.join(map(_by_kind, range(3)))})"
 _SCORE: Final = (
     f"(1 - 1 / (1 + max(0, -{_RANK}) / {_by_kind(None)}))"
-    f" * iif(rowid & {_CLOSED_ROW}, {_CLOSED_FACTOR}, 1)"
+    f" * CASE WHEN rowid & {_CLOSED_ROW} THEN {_CLOSED_FACTOR} ELSE 1 END"
 )
 """From 0 to 1; FTS5's ranks are below 0 and have no bound."""
 

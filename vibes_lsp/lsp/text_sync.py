@@ -115,8 +115,11 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
         is_outdated = tracker is ls.projects.tracker(uri) and tracker.accept(request, found)
     await ls.knowledge.relocate(uri)
     flush.schedule_events()  # the change may be that of an agent
-    is_outdated = is_outdated or config_document(ls, uri) is not None  # findings follow its text
-    await (refresh_documents(ls, [uri]) if is_outdated else diagnostics.push(ls, uri))
+    has_own_findings = is_knowledge_file(uri) or config_document(ls, uri) is not None
+    if is_outdated or has_own_findings:
+        await refresh_documents(ls, [uri])
+    else:
+        await diagnostics.push(ls, uri)
 
 
 def _rename(ls: Server, old: str, new: str) -> Project | None:
