@@ -203,7 +203,7 @@ class ClientConnection(asyncio.Protocol):
         elif not self._is_busy:
             self._handle_next()
 
-    def _finish(self, error: Exception | None = None) -> None:
+    def _finish(self, error: BaseException | None = None) -> None:
         if self.ended.done():
             return
         if error is None:
@@ -215,7 +215,8 @@ class ClientConnection(asyncio.Protocol):
         self._is_busy = False
         try:
             is_handled = handle_next(self._server, self._framing)
-        except Exception as error:  # noqa: BLE001  # raised where the end is awaited
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # raised where the end is awaited
+            self._is_busy = True  # no message is handled after `exit`
             self._finish(error)
             return
         if is_handled and (self._framing.has_more or self._is_at_end):
