@@ -160,6 +160,7 @@ class Project:
         if self.is_loading or (self._files is not None and self._files.are_unchanged()):
             return False
         self._files = None
+        known = self._repository.files
         files = TrailFiles.of(self.directory, self._repository)
         before = self._snapshot
         config = load_config(self.directory, before.config)
@@ -171,7 +172,7 @@ class Project:
             self._snapshot = replace(before.next_generation(shared=is_shared), config=config)
         if has_grown or is_shared or has_head:
             self._coverage.add_change()
-        if files.is_settled and before.trail.is_settled:
+        if files.is_settled and before.trail.is_settled and self._repository.files == known:
             self._files = files
         return has_grown or is_shared or has_head
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.trails import Repository, TrailWriter
 from vibes_lsp.history.repository_state import RepositoryState
+from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.trail_files import TrailFiles
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -88,3 +89,10 @@ def test_a_repository_that_appears_shows(tmp_path: Path) -> None:
     assert files.are_unchanged()
     Repository(tmp_path)
     assert not files.are_unchanged()
+
+
+def test_the_first_look_at_a_settled_project_misses_no_later_commit(project: Path) -> None:
+    served = Project(AuditDir(project / ".ai-audit"))
+    served.refresh()
+    Repository(project).commit("Work")
+    assert served.refresh()
