@@ -166,6 +166,9 @@ def test_a_private_key_in_the_project_signs_nothing(
     for option in ("--key", "--cosign-key"):
         done = run_vibes("attest", option, inside, "--keys-dir", keys, cwd=project.root)
         assert (done.code, "is in the project" in done.err) == (2, True), done.err
+    inside.rename(project.root / "vibescheck.key")
+    done = run_vibes("attest", "--keys-dir", project.root, cwd=project.root)
+    assert (done.code, "is in the project" in done.err) == (2, True), done.err
     assert not attestation(project).exists()
 
 

@@ -9,7 +9,7 @@ import click
 
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.cli.attest_services import AttestServices, service_options
-from vibes_lsp.cli.keys import ask_passphrase, key_folder, keys_dir_option
+from vibes_lsp.cli.keys import key_folder, keys_dir_option
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import (
     escape,
@@ -37,7 +37,7 @@ from vibes_lsp.store.journal import journal_files
 from vibes_lsp.verify.attest import CheckedTrail, check_and_state, differing_claims
 from vibes_lsp.verify.attested_files import FileStatus, check_files
 from vibes_lsp.verify.envelope import Envelope
-from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME, load_private_key
+from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME
 from vibes_lsp.verify.keys import Signer
 from vibes_lsp.verify.publication import Publication, publication
 from vibes_lsp.verify.statement import parse_statement
@@ -106,7 +106,10 @@ def command(
     target = output or attestation_path(directory) or directory.path / ATTESTATION_NAMES[0]
     envelope = _existing(checked, target) if countersign else _new_envelope(checked, target)
     folder = key_folder(keys_dir)
-    signers = [load_signer(name, directory.project) for name in key_names] or [_own_key(folder)]
+    signers = [
+        load_signer(name, directory.project)
+        for name in key_names or (str(folder / PRIVATE_KEY_NAME),)
+    ]
     envelope, cosigner = services.cosigned(
         envelope, read_trusted_keys(folder), lambda name: load_signer(name, directory.project)
     )
@@ -140,11 +143,6 @@ def _fold(directory: AuditDir) -> None:
     fold_waiting_events(directory)
     if journal_files(directory):
         finish_recording(open_recorder(directory))
-
-
-def _own_key(folder: Path) -> Signer:
-    path = folder / PRIVATE_KEY_NAME
-    return load_private_key(path, lambda: ask_passphrase(path))
 
 
 def _new_envelope(checked: CheckedTrail, target: Path) -> Envelope:
