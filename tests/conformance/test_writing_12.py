@@ -118,5 +118,5 @@ def test_unknown_entries_stay(trail: CompleteTrail) -> None:
 @rfc_writer("12.4", "stated", "a database with another schema is rebuilt, not migrated")
 def test_a_database_with_another_schema_is_rebuilt(trail: CompleteTrail) -> None:
     (trail.root / AUDIT_DIR / "audit.db").write_bytes(b"of another program")
-    done = run_vibes(trail.root, "query", "SELECT count(*) FROM line_annotations", "--json")
+    done = run_vibes(trail.root, "query", "SELECT count(*) FROM line_annotations_all", "--json")
     assert (done.code, done.json["rows"]) == (0, [[6]])

@@ -14,11 +14,10 @@ from lsprotocol import types
 
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
-from vibes_lsp.checks.report import check_trail
+from vibes_lsp.checks.check_process import check
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.lsp import projects, trail_loading
-from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.lsp import projects, trail_checks, trail_loading
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
@@ -128,7 +127,7 @@ async def test_an_outdated_check_is_skipped(
     server, sink = running
     slow = Slow()
     monkeypatch.setattr(HistoryLookup, "look_up", lambda *_, **__: HistorySnapshot(is_done=True))
-    monkeypatch.setattr(diagnostics, "_findings", lambda *_: slow(list))
+    monkeypatch.setattr(trail_checks, "check", lambda *given: slow(lambda: check(*given)))
     uri = opened(server, trail.root / ".ai-audit/annotations.jsonl")
     await once(slow.begun)
     for version in range(2, 12):
@@ -196,9 +195,7 @@ async def test_requests_are_answered_while_a_trail_is_checked(
 ) -> None:
     server, sink = running
     slow = Slow()
-    monkeypatch.setattr(
-        diagnostics, "check_trail", lambda subject: slow(lambda: check_trail(subject))
-    )
+    monkeypatch.setattr(trail_checks, "check", lambda *given: slow(lambda: check(*given)))
     for number in ("check", "another"):
         asked = types.ExecuteCommandParams("vibes.check", arguments=[{"uri": trail.root.as_uri()}])
         tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)
