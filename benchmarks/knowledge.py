@@ -6,7 +6,7 @@ server, which other programs on the machine hardly affect.
 
     python -m benchmarks.knowledge [--save]
 
-With `--save` the figures go to `results/knowledge.json`, from which the documentation takes them.
+With `--save` the figures go to `results/knowledge.json`; `docs/knowledge.md` has a table of them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ Times = dict[str, dict[str, dict[str, float]]]
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--save", action="store_true", help="keep the figures for the docs")
+    parser.add_argument("--save", action="store_true", help="keep the figures")
     parser.add_argument("--alone", action="store_true", help="without the reference")
     asked = parser.parse_args(sys.argv[1:] if __name__ == "__main__" else [])
     programs = [OURS, *([] if asked.alone else map(reference, REFERENCES))]
