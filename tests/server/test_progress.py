@@ -157,6 +157,32 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     )
 
 
+def test_files_that_are_opened_together_are_all_shown(
+    wire: Wire, corpus: tuple[Path, CorpusSize]
+) -> None:
+    root, size = corpus
+    wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    received(wire, "window/workDoneProgress/create")  # not answered: the log is not read yet
+    asked: dict[int, dict[str, Any]] = {}
+    for path in (size.hottest_file, "second.py", "third.py", "fourth.py"):
+        document = {"uri": (root / path).as_uri()}
+        opened = {**document, "languageId": "python", "version": 1, "text": TEXT}
+        wire.notify("textDocument/didOpen", {"textDocument": opened})
+        params = {"textDocument": document}
+        asked[wire.ask("vibes/provenance", params)] = params
+    answers = dict.fromkeys(asked)  # they come in the order of the requests or later
+    while None in answers.values():
+        message = wire.receive()
+        if message.get("id") in asked and "method" not in message:
+            answers[message["id"]] = message
+    for number, params in asked.items():
+        answer = answers[number]
+        while answer is None or "result" not in answer:  # the machine is slow: it says when
+            received(wire, "vibes/provenanceChanged")
+            answer = wire.request("vibes/provenance", params)
+        assert answer["result"]["reading"] is True
+
+
 @pytest.mark.parametrize(
     "wire", [[sys.executable, "-c", HEARS_PYGLS]], ids=["warns"], indirect=True
 )

@@ -104,11 +104,10 @@ class Excerpts:
     async def _read(self, project: Project, path: str) -> _Excerpt | None:
         directory = project.directory
         async with self._turn:
-            if directory.path not in self._folders:
-                self._folders[directory.path] = Path(tempfile.mkdtemp(prefix="vibes-excerpt-"))
-            target = AuditDir(self._folders[directory.path] / str(len(self._tasks)))
             try:
-                target.path.mkdir()
+                if directory.path not in self._folders:
+                    self._folders[directory.path] = Path(tempfile.mkdtemp(prefix="vibes-excerpt-"))
+                target = AuditDir(Path(tempfile.mkdtemp(dir=self._folders[directory.path])))
                 process = await start_module(
                     "vibes_lsp.index.excerpt",
                     *(str(directory.path), path, str(target.path)),
