@@ -185,6 +185,15 @@ class Server(LanguageServer):
         self.projects.preview_risk(wanted=settings.preview_risk)
         self.knowledge.is_enabled = settings.knowledge
 
+    def can_register(self, feature: str) -> bool:
+        """Whether the client takes registrations of a feature of documents, maybe for some files.
+
+        Args:
+            feature: Its name in the client's capabilities, as Python spells it.
+        """
+        found = getattr(self.client_capabilities.text_document, feature, None)
+        return bool(getattr(found, "dynamic_registration", None))
+
     async def offer(self, method: str, options: object, name: str | None = None) -> None:
         """Register a method with the client, which may refuse it.
 

@@ -44,23 +44,17 @@ _SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/**")]
 
 def declare(ls: Server) -> None:
     """Answer the requests for all files, with clients that cannot limit them to some."""
-    if not _can_be_limited(ls):
+    if not ls.can_register("call_hierarchy"):
         _register(ls)
 
 
 async def offer(ls: Server) -> None:
     """Register the call hierarchy of audit files with a client that can limit it."""
-    if not _can_be_limited(ls):
+    if not ls.can_register("call_hierarchy"):
         return
     _register(ls)
     options = types.CallHierarchyRegistrationOptions(document_selector=_SELECTOR)
     await ls.offer(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, options)
-
-
-def _can_be_limited(ls: Server) -> bool:
-    document = ls.client_capabilities.text_document
-    found = document.call_hierarchy if document is not None else None
-    return found is not None and bool(found.dynamic_registration)
 
 
 def _register(server: Server) -> None:

@@ -33,24 +33,18 @@ _TRIGGERS: Final = ["[", '"']
 
 def declare(ls: Server) -> None:
     """Answer the request for all files, with clients that cannot limit it to some."""
-    if not _can_be_limited(ls):
+    if not ls.can_register("completion"):
         _register(ls)
 
 
 async def offer(ls: Server) -> None:
     """Register completion in some files with a client that can limit it."""
-    if not _can_be_limited(ls):
+    if not ls.can_register("completion"):
         return
     _register(ls)
     for name, options in _REGISTRATIONS.items():
         method = types.TEXT_DOCUMENT_COMPLETION
         await ls.offer(method, options, f"{method}-{name}")
-
-
-def _can_be_limited(ls: Server) -> bool:
-    document = ls.client_capabilities.text_document
-    found = document.completion if document is not None else None
-    return found is not None and bool(found.dynamic_registration)
 
 
 def _register(server: Server) -> None:

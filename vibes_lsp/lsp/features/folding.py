@@ -25,22 +25,16 @@ _BRACKET: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[{}\[\]\n]')
 
 def declare(ls: Server) -> None:
     """Answer the request for all files, with clients that cannot limit it to some."""
-    if not _can_be_limited(ls):
+    if not ls.can_register("folding_range"):
         _register(ls)
 
 
 async def offer(ls: Server) -> None:
     """Register folding in audit files with a client that can limit it."""
-    if _can_be_limited(ls):
+    if ls.can_register("folding_range"):
         _register(ls)
         options = types.FoldingRangeRegistrationOptions(document_selector=_SELECTOR)
         await ls.offer(types.TEXT_DOCUMENT_FOLDING_RANGE, options)
-
-
-def _can_be_limited(ls: Server) -> bool:
-    document = ls.client_capabilities.text_document
-    found = document.folding_range if document is not None else None
-    return found is not None and bool(found.dynamic_registration)
 
 
 def _register(server: Server) -> None:

@@ -25,7 +25,7 @@ from vibes_lsp.model.members import Members, integer, mapping, text
 
 def declare(ls: Server) -> None:
     """Answer the requests, if there are hints, or the client cannot be told of them later."""
-    if ls.shows_inlay_hints or not _can_be_offered(ls):
+    if ls.shows_inlay_hints or not ls.can_register("inlay_hint"):
         _register(ls)
 
 
@@ -36,12 +36,6 @@ async def offer(ls: Server) -> None:
     _register(ls)
     options = types.InlayHintRegistrationOptions(resolve_provider=True)
     await ls.offer(types.TEXT_DOCUMENT_INLAY_HINT, options)
-
-
-def _can_be_offered(ls: Server) -> bool:
-    document = ls.client_capabilities.text_document
-    found = document.inlay_hint if document is not None else None
-    return found is not None and bool(found.dynamic_registration)
 
 
 def _register(server: Server) -> None:
