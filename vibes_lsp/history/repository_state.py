@@ -1,14 +1,21 @@
-"""Detect changes of a repository without running git, from the times of its files."""
+"""Read HEAD and detect changes of a repository without running git, from its files."""
 
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
 _MAX_BYTES: Final = 4096
 _NOTES: Final = "refs/notes/ai"
 """The ref of the notes that answers show (`exchange.note_overlay`)."""
+_MAX_REFS: Final = 5
+"""Symbolic refs that are followed, as git does."""
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF: Final = re.compile(r"refs/(?!bisect/|worktree/|rewritten/)(?!.*\.\.)[^\\:\0\n]+")
+"""A ref that all work trees share."""
 FileStamp: TypeAlias = tuple[int, int, int] | None
 
 
@@ -64,6 +71,38 @@ def common_git_folder(folder: Path) -> Path | None:
     """Return the git directory that holds the refs of a work tree; None outside one."""
     marker = folder / ".git"
     return _folders(marker)[1] if os.path.lexists(marker) else None
+
+
+def read_head(root: Path) -> str | None:
+    """Return the commit of HEAD as the files of a repository name it; None if only git can tell.
+
+    Only git can tell before the first commit, or where refs are in a database.
+
+    Args:
+        root: The top folder of the work tree.
+    """
+    marker = root / ".git"
+    if not os.path.lexists(marker):
+        return None
+    git, common = _folders(marker)
+    found = _read(git / "HEAD")
+    for _ in range(_MAX_REFS):
+        if _COMMIT.fullmatch(found):
+            return found
+        name = found.removeprefix("ref:").strip()
+        if name == found or not _REF.fullmatch(name) or (common / "reftable").exists():
+            return None
+        found = _read(common / name) or _read_packed(common / "packed-refs", name)
+    return None
+
+
+def _read_packed(file: Path, name: str) -> str:
+    """Return what a file of packed refs has for a name; empty if it has nothing."""
+    with suppress(OSError):
+        before, found, _ = (b"\n" + file.read_bytes()).partition(os.fsencode(f" {name}\n"))
+        if found:
+            return before.rpartition(b"\n")[2].decode("ascii", "replace")
+    return ""
 
 
 def _folders(marker: Path) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.repository_state import RepositoryState
+from vibes_lsp.history.repository_state import RepositoryState, read_head
 
 
 @pytest.fixture
@@ -74,3 +74,38 @@ def test_a_repository_created_and_deleted(tmp_path: Path) -> None:
     assert state.refresh()
     (repository.path / ".git").rename(tmp_path / "gone")
     assert state.refresh()
+
+
+def test_head_is_read_without_git(repository: Repository, tmp_path: Path) -> None:
+    first = repository.head()
+    assert read_head(repository.path) == first
+    repository.branch("other/deep")
+    repository.git("pack-refs", "--all")
+    assert read_head(repository.path) == first
+    second = repository.commit("More")  # beside the packed ref of the same name
+    assert read_head(repository.path) == second
+    repository.git("symbolic-ref", "refs/heads/alias", "refs/heads/other/deep")
+    repository.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    assert read_head(repository.path) == first
+    repository.git("switch", "-q", "--detach", second)
+    assert read_head(repository.path) == second
+    linked = tmp_path / "linked"
+    repository.git("worktree", "add", "-q", str(linked), "other/deep")
+    assert read_head(linked) == first
+
+
+@pytest.mark.parametrize(
+    "head", ["", "ref: refs/heads/none", "ref: refs/../../a", "ref: refs/bisect/bad", "no hash"]
+)
+def test_what_only_git_can_tell_is_not_guessed(repository: Repository, head: str) -> None:
+    (repository.path / ".git/refs/bisect").mkdir()
+    (repository.path / ".git/refs/bisect/bad").write_text(repository.head())
+    (repository.path / "a").write_text(repository.head())
+    (repository.path / ".git/HEAD").write_text(f"{head}\n")
+    assert read_head(repository.path) is None
+
+
+def test_head_of_other_storage_is_left_to_git(repository: Repository, tmp_path: Path) -> None:
+    (repository.path / ".git/reftable").mkdir()
+    assert read_head(repository.path) is None
+    assert read_head(tmp_path) is None
