@@ -28,6 +28,13 @@ def path_of(uri: str) -> Path | None:
     return Path(os.path.normpath(name)).absolute() if name and "\0" not in name else None
 
 
+@lru_cache(maxsize=4096)
+def folder_of(uri: str) -> str | None:
+    """Return the folder of the file of a URI, as an absolute path; None for what is no file."""
+    file = path_of(uri)
+    return None if file is None else str(file.parent)
+
+
 def uri_in(project: Path, path: str) -> str | None:
     """Return the URI of a path in a project; None for one with half a surrogate pair."""
     try:

@@ -139,7 +139,7 @@ class Description:
         where = describe_location(
             placement, editors=editors, origin=quote(placement.moved_from, _LONG)
         )
-        return f"{_kind(placement, line)}{where}"
+        return f"{role_at(placement, line)}{where}"
 
     def _sources(self, placement: Placement, facts: Members) -> Iterator[str]:
         """Yield why the record may be worth less than others."""
@@ -321,8 +321,8 @@ def _listed(options: JsonValue) -> list[Members]:
     return [each for each in found[:_MAX_LISTED] if isinstance(each, dict)]
 
 
-def _kind(placement: Placement, line: int | None) -> str:
-    """Return what an annotation is to a line, if it did not write it."""
+def role_at(placement: Placement, line: int | None) -> str:
+    """Return what an annotation is to a line, as the start of a sentence; empty if it wrote it."""
     if placement.lineage.is_review:
         return "a review of these lines; "
     if placement.is_history:

@@ -102,6 +102,11 @@ class EncodedAnswers:
             self._answers[kind, snapshot.uri] = snapshot, variant, found
         return found
 
+    def is_last(self, kind: str, uri: str, answer: object) -> bool:
+        """Whether an answer about a document is still the last one."""
+        last = self._answers.get((kind, uri))
+        return last is not None and last[2] is answer
+
     def discard(self, uri: str) -> None:
         """Delete the answers about a document that was closed."""
         for key in [key for key in self._answers if key[1] == uri]:

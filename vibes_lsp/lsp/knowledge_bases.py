@@ -321,7 +321,7 @@ def find_knowledge_folder(file: Path) -> Path | None:
 
     A link is none: a project could lead into another one.
     """
-    for candidate in _candidates(os.path.dirname(file)):  # noqa: PTH120
+    for candidate in _candidates(file):
         # Every answer asks. Access takes a third of the time of the other questions.
         if (
             os.access(candidate, os.F_OK)
@@ -333,9 +333,9 @@ def find_knowledge_folder(file: Path) -> Path | None:
 
 
 @lru_cache(maxsize=1024)
-def _candidates(folder: str) -> tuple[str, ...]:
-    """Return where the knowledge base of a folder may be, the nearest first."""
-    found = []
+def _candidates(file: Path) -> tuple[str, ...]:
+    """Return where the knowledge base of a file may be, the nearest first."""
+    found, folder = [], os.path.dirname(file)  # noqa: PTH120
     while True:
         found.append(os.path.join(folder, KNOWLEDGE_DIR))  # noqa: PTH118
         parent = os.path.dirname(folder)  # noqa: PTH120

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import AuditDirNotFound, MuchToRead, OutdatedIndex, UnreadableFile, VibesError
+from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.locate_annotations import LocationsByLineage
@@ -21,7 +21,7 @@ from vibes_lsp.index.pending_completions import PendingCompletions
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
-from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.conversion import folder_of, path_of
 from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.file_summaries import FileSummaries
@@ -38,7 +38,7 @@ from vibes_lsp.lsp.snapshots import (
     snapshot_of_file,
 )
 from vibes_lsp.lsp.trail_files import TrailFiles
-from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
 
 if TYPE_CHECKING:
@@ -350,10 +350,10 @@ class Projects:
 
     def refreshed(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory, refreshed."""
-        is_new = directory.path not in self._projects
-        project = self.project(directory)
+        known = self._projects.get(directory.path)
+        project = known or self.project(directory)
         has_changed = self._refresh(project)
-        if is_new:
+        if known is None:
             project.mark_published()
         elif has_changed:
             self._on_change(project)
@@ -478,16 +478,15 @@ class Projects:
 
 def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
     """Return the trail that owns a file, and the file's path; None if no trail owns it."""
-    file = path_of(uri)
-    if file is None:
-        return None
+    folder = folder_of(uri)
     try:
-        directory = find_audit_dir(file.parent)
-    except (AuditDirNotFound, OSError):  # a folder that may not be entered, a name that is too long
+        directory = None if folder is None else nearest_audit_dir(folder)
+    except OSError:  # a folder that may not be entered, a name that is too long
         return None
-    return directory, _path_in(directory.project, file)
+    return None if directory is None else (directory, _path_in(directory.path, uri))
 
 
 @lru_cache(maxsize=4096)
-def _path_in(project: Path, file: Path) -> str:
-    return file.relative_to(project).as_posix()
+def _path_in(audit_dir: Path, uri: str) -> str:
+    file = path_of(uri)
+    return "" if file is None else file.relative_to(audit_dir.parent).as_posix()

@@ -67,12 +67,15 @@ class TrailFiles:
         if any(map(_exists, self._missing)):
             return False
         try:
-            return all(_stamp(_stat(path)) == seen for path, seen in self._files) and all(
-                os.listdir(folder) == seen  # noqa: PTH208
-                for folder, seen in self._folders
-            )
+            for path, seen in self._files:
+                if _stamp(_stat(path)) != seen:
+                    return False
+            for folder, names in self._folders:
+                if os.listdir(folder) != names:  # noqa: PTH208
+                    return False
         except (OSError, ValueError):
             return False
+        return True
 
 
 def _stamp_of(path: str) -> _Stamp | None:

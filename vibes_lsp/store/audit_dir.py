@@ -99,14 +99,22 @@ def find_audit_dir(start: Path) -> AuditDir:
     Raises:
         AuditDirNotFound: There is none up to the root of the file system.
     """
-    for candidate in _candidates(str(start.absolute())):
+    found = nearest_audit_dir(str(start.absolute()))
+    if found is None:
+        raise AuditDirNotFound(
+            f"no {AUDIT_DIR_NAME}/ in {start.absolute()} or above it",
+            hint="run `vibes init` in the project, or name one with --audit-dir",
+        )
+    return found
+
+
+def nearest_audit_dir(folder: str) -> AuditDir | None:
+    """Return the nearest audit directory at an absolute path or above it; None without one."""
+    for candidate in _candidates(folder):
         # Every answer of the server asks. Access takes a third of the time of the second question.
         if os.access(candidate, os.F_OK) and os.path.isdir(candidate):  # noqa: PTH112
             return _audit_dir(candidate)
-    raise AuditDirNotFound(
-        f"no {AUDIT_DIR_NAME}/ in {start.absolute()} or above it",
-        hint="run `vibes init` in the project, or name one with --audit-dir",
-    )
+    return None
 
 
 @lru_cache(maxsize=1024)

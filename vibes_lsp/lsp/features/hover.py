@@ -6,19 +6,25 @@ commit name, labelled as such.
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final, cast
+from heapq import nsmallest
+from itertools import islice
+from typing import Final, TypeAlias, cast
 
 from lsprotocol import types
 
+from vibes_lsp.errors import VibesError
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.config_file import hover_in_config
-from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.description import Description, role_at
 from vibes_lsp.lsp.encoded_answers import EncodedResult, encode_result
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
 from vibes_lsp.lsp.knowledge_texts import hover_text
@@ -33,6 +39,16 @@ from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES
 
 _MAX_ANNOTATIONS: Final = 5
+_KIND: Final = "hover"
+_MAX_TEXTS: Final = 1000
+"""Hovers of a document that are kept, of at most some kilobytes each."""
+_MAX_LINES: Final = 5000
+"""Lines of a document of which the hover is known."""
+_PAUSE: Final = 1e-3
+"""Seconds between two steps, each of which takes a tenth of it."""
+_LINES_PER_STEP: Final = 20
+"""Lines of a step that builds no text, because they all have one."""
+_LineKey: TypeAlias = tuple[object, ...]
 _MINUTE: Final = 60
 """Seconds for which a text stays as it is: it says how old an annotation is."""
 
@@ -66,14 +82,93 @@ def _direct_hover(ls: Server, params: Members) -> EncodedResult | None:
     if snapshot is None or snapshot.version is None:
         return None
     variant = ls.settings, int(time.time()) // _MINUTE
-    known: dict[int, EncodedResult] = ls.encoded.get("hover", snapshot, variant, dict)
-    found = known.get(line)
-    if found is None:
-        hover = _hover(_description(ls, snapshot), line + 1, shows_notes=ls.settings.notes)
-        found = encode_result(None if hover is None else _as_json(hover))
-        if not any(_has_blob(each, snapshot) for each in snapshot.placements_at(line + 1)):
-            known[line] = found
-    return found
+    hovers = ls.encoded.get(_KIND, snapshot, variant, partial(_EncodedHovers, ls, snapshot))
+    return hovers.at(line)
+
+
+class _EncodedHovers:
+    """The hovers of one version of a document as JSON, each text built once.
+
+    To build a text takes three times as long as to answer with it. So after the first question the
+    texts of the nearest annotations are built as well, in short steps with pauses between them, in
+    which requests are answered. A change of the document or of its annotations ends that.
+
+    Args:
+        ls: The server.
+        snapshot: The document, which is open.
+    """
+
+    def __init__(self, ls: Server, snapshot: DocumentSnapshot) -> None:
+        self._ls = ls
+        self._snapshot = snapshot
+        self._by_line: dict[int, EncodedResult] = {}
+        self._by_contents: dict[_LineKey, EncodedResult] = {}
+        self._lines_ahead: Iterator[int] | None = None  # of which the texts are built next
+
+    def at(self, line: int) -> EncodedResult:
+        """Return the hover at a line, 0-based."""
+        found = self._by_line.get(line)
+        if found is None:
+            found = self._build(line)
+            if self._lines_ahead is None:
+                self._lines_ahead = islice(self._lines_near(line), _MAX_LINES)
+                self._continue_later()
+        return found
+
+    def _build(self, line: int) -> EncodedResult:
+        contents = _contents_at(self._snapshot, line + 1, shows_notes=self._ls.settings.notes)
+        found = self._by_contents.get(contents.key)
+        if found is None:
+            hover = _hover(_description(self._ls, self._snapshot), contents)
+            found = encode_result(None if hover is None else _as_json(hover))
+            if any(_has_blob(each, self._snapshot) for each in contents.placements):
+                return found
+            if len(self._by_contents) < _MAX_TEXTS:
+                self._by_contents[contents.key] = found
+        if len(self._by_line) < _MAX_LINES:
+            self._by_line[line] = found
+        return found
+
+    def _lines_near(self, line: int) -> Iterator[int]:
+        """Yield the lines of the annotations that begin nearest to a line."""
+        ranges = (
+            range(each.located.start - 1, each.located.end or each.located.start)
+            for each in self._snapshot.placements
+            if each.located.start is not None
+        )
+        for near in nsmallest(_MAX_TEXTS, ranges, key=lambda each: abs(each.start - line)):
+            yield from near
+
+    @property
+    def _is_current(self) -> bool:
+        uri, document = self._snapshot.uri, self._ls.documents.get(self._snapshot.uri)
+        return (
+            document is not None
+            and document.version == self._snapshot.version
+            and self._ls.encoded.is_last(_KIND, uri, self)
+            and not self._ls.has_shut_down
+        )
+
+    def _continue_later(self) -> None:
+        asyncio.get_running_loop().call_later(_PAUSE, self._build_ahead)
+
+    def _build_ahead(self) -> None:
+        """Build the next text, unless answers are about another version by now."""
+        if not self._is_current:
+            return
+        built = len(self._by_contents)
+        for _ in range(_LINES_PER_STEP):
+            line = next(self._lines_ahead or iter(()), None)
+            if line is None:
+                return
+            if line not in self._by_line:
+                try:
+                    self._build(line)
+                except VibesError:  # the next question meets the same error, and reports it
+                    return
+            if len(self._by_contents) > built:
+                break
+        self._continue_later()
 
 
 def _has_blob(placement: Placement, snapshot: DocumentSnapshot) -> bool:
@@ -100,6 +195,14 @@ def _description(ls: Server, snapshot: DocumentSnapshot) -> Description:
     return Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
 
 
+def _hover_at(
+    ls: Server, snapshot: DocumentSnapshot, line: int, *, shows_notes: bool
+) -> types.Hover | None:
+    """Return the hover at a line, 1-based."""
+    contents = _contents_at(snapshot, line, shows_notes=shows_notes)
+    return _hover(_description(ls, snapshot), contents)
+
+
 async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     line = params.position.line + 1
     try:
@@ -108,11 +211,9 @@ async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hove
             return _audit_hover(ls, params.text_document.uri, params.position)
     except StillReading:
         excerpt = await ls.excerpts.snapshot(params.text_document.uri)
-        found = (
-            None if excerpt is None else _hover(_description(ls, excerpt), line, shows_notes=False)
-        )
+        found = None if excerpt is None else _hover_at(ls, excerpt, line, shows_notes=False)
         return _still_reading(found)
-    return _hover(_description(ls, snapshot), line, shows_notes=ls.settings.notes)
+    return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
 
 
 def _still_reading(found: types.Hover | None) -> types.Hover:
@@ -191,17 +292,49 @@ def _trailer_hover(description: Description, trailer: AgentTrailer, line: int) -
     return types.Hover(content, types.Range(types.Position(line - 1, 0), types.Position(line, 0)))
 
 
-def _hover(description: Description, line: int, *, shows_notes: bool) -> types.Hover | None:
-    placements = description.snapshot.placements_at(line)
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a hover at a line is about.
+
+    Attributes:
+        line: The line, 1-based.
+        placements: Its owners, then the other annotations, the newest first.
+        note: What git-ai's notes say about the line, if it has no owner.
+        trailer: The agent that the line's commit names, if there is nothing else.
+    """
+
+    line: int
+    placements: Sequence[Placement]
+    note: NotedLines | None = None
+    trailer: AgentTrailer | None = None
+
+    @property
+    def key(self) -> _LineKey:
+        """Lines of one document with equal keys have equal hovers."""
+        roles = [(id(each), role_at(each, self.line)) for each in self.placements]
+        return self.note, self.trailer, self.line if self.trailer else None, *roles
+
+
+def _contents_at(snapshot: DocumentSnapshot, line: int, *, shows_notes: bool) -> _Contents:
+    """Return what a hover at a line, 1-based, is about."""
+    placements = snapshot.placements_at(line)
     owners = [each for each in placements if owns_line(each, line)]
-    note = None if owners or not shows_notes else description.snapshot.note_at(line)
+    note = None if owners or not shows_notes else snapshot.note_at(line)
     if not placements:
+        trailer = snapshot.trailer_at(line) if shows_notes and note is None else None
+        return _Contents(line, (), note, trailer)
+    others = [each for each in placements if each not in owners]
+    others.sort(key=lambda each: each.lineage.rank, reverse=True)
+    return _Contents(line, owners + others, note)
+
+
+def _hover(description: Description, contents: _Contents) -> types.Hover | None:
+    line, ordered, note = contents.line, contents.placements, contents.note
+    if not ordered:
         if note is not None:
             return _note_hover(description, note)
-        trailer = description.snapshot.trailer_at(line) if shows_notes else None
+        trailer = contents.trailer
         return None if trailer is None else _trailer_hover(description, trailer, line)
-    others = [each for each in placements if each not in owners]
-    ordered = owners + sorted(others, key=lambda each: each.lineage.rank, reverse=True)
     parts = [
         description.summarise(ordered[0], line),
         *(description.mention(each, line) for each in ordered[1:_MAX_ANNOTATIONS]),
