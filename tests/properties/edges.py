@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from vibes_lsp.index import id_keys
+
+if TYPE_CHECKING:
+    import pytest
 
 IDS = [sha256(str(number).encode()).hexdigest() for number in range(7)]
 COMMITS = ("c" * 40, "d" * 40)
@@ -20,6 +26,11 @@ def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
     }
 
 
+def share_keys(patch: pytest.MonkeyPatch) -> None:
+    """Give ids with the same first eight digits one key: without the secret (`index.id_keys`)."""
+    patch.setattr(id_keys, "_multipliers", lambda: (0,) * 8)
+
+
 def with_equal_key(number: int) -> str:
-    """Return another id that has the key of an annotation's id (`index.id_keys`)."""
-    return IDS[number][:16] + "0" * 40 + IDS[number][-8:]
+    """Return another id that has the key of an annotation's id, after `share_keys`."""
+    return IDS[number][:8] + "0" * 56

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties.edges import COMMITS, IDS, edge, with_equal_key
+from tests.properties.edges import COMMITS, IDS, edge, share_keys, with_equal_key
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -105,18 +106,19 @@ def test_annotations_with_equal_keys_are_not_one(
     written: list[tuple[list[dict[str, object]], bool]], choices: list[bool]
 ) -> None:
     pending = iter(choices)
-    joined_at_each_step(
-        [
-            (
-                [
-                    renamed(each) if IDS[TWIN] in each.values() and next(pending, False) else each
-                    for each in records
-                ],
-                switched,
-            )
-            for records, switched in written
-        ]
-    )
+    with_twins = [
+        (
+            [
+                renamed(each) if IDS[TWIN] in each.values() and next(pending, False) else each
+                for each in records
+            ],
+            switched,
+        )
+        for records, switched in written
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        share_keys(patch)
+        joined_at_each_step(with_twins)
 
 
 @st.composite

@@ -5,6 +5,7 @@ The first items of each may be in a saved file; those added since are in memory.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, islice
@@ -67,6 +68,29 @@ class Column:
     def _count(self, value: int) -> int:
         return sum(bytes(part).count(value) for part in self.parts())
 
+    def with_start(self, low: int, high: int) -> Iterator[int]:
+        """Yield the indexes of the numbers of a range, in order.
+
+        Args:
+            low: The least number.
+            high: The largest one. What both begin with is searched in the bytes of the column.
+        """
+        size = self.added.itemsize
+        differing = ((low ^ high).bit_length() + 7) // 8
+        common = low.to_bytes(size, "big")[: size - differing]
+        is_little = sys.byteorder == "little"
+        wanted = common[::-1] if is_little else common
+        aligned = differing % size if is_little else 0
+        before = 0
+        for part in self.parts():
+            data = memoryview(part).tobytes()
+            at = data.find(wanted) if data else -1
+            while at >= 0:
+                if at % size == aligned and low <= part[at // size] <= high:
+                    yield before + at // size
+                at = data.find(wanted, at + 1)
+            before += len(part)
+
     def last(self, count: int) -> list[int]:
         """Return the last items, in order."""
         return [self[index] for index in range(max(0, len(self) - count), len(self))]
@@ -82,11 +106,13 @@ class Links:
     Args:
         column: The column.
         saved: The links of the saved items.
+        are_numbers: Whether values count from 0, so that each has a group of its own.
     """
 
-    def __init__(self, column: Column, saved: SavedLinks | None = None) -> None:
-        self._column, self._saved = column, saved
-        self._shift = 0 if saved is None else saved.shift
+    def __init__(
+        self, column: Column, saved: SavedLinks | None = None, *, are_numbers: bool = False
+    ) -> None:
+        self._column, self._saved, self._are_numbers = column, saved, are_numbers
         self._heads: dict[int, int] = {}
         self._previous = array("I")
 
@@ -109,21 +135,6 @@ class Links:
                 if column[index] == value:
                     yield index
 
-    def between(self, low: int, high: int) -> list[int]:
-        """Return the indexes of the items with a value from `low` to `high`, in order."""
-        column, split = self._column, self._column.split
-        found: list[int] = []
-        if self._saved is not None:
-            for group in range(low >> self._shift, (high >> self._shift) + 1):
-                found += (
-                    index
-                    for index in self._saved.items(group << self._shift)
-                    if low <= column[index] <= high
-                )
-        found.sort()
-        found += (index for index, value in enumerate(column.added, split) if low <= value <= high)
-        return found
-
     def _extend(self) -> None:
         added, heads, previous = self._column.added, self._heads, self._previous
         for index in range(len(previous), len(added)):
@@ -131,29 +142,28 @@ class Links:
             previous.append(heads.get(value, 0))
             heads[value] = index + 1
 
-    def to_save(self, name: str, groups: int, shift: int = 0) -> Parts:
+    def to_save(self, name: str, groups: int) -> Parts:
         """Return the links of all items as columns.
 
         Args:
             name: Distinguishes these columns.
             groups: The number of groups of values.
-            shift: Bits by which a value is shifted to get its group.
         """
-        saved = self._saved if self._shift == shift else None
+        saved = self._saved
+        if saved is not None and not self._are_numbers and len(saved.heads) != groups:
+            saved = None
         added = self._column if saved is None else self._column.added
-        heads, previous = link(added, shift, groups, saved)
-        return _links_to_save(name, heads, previous, shift)
+        return _links_to_save(name, *link(added, groups, saved))
 
 
-def group_bits(count: int) -> int:
-    """Return the bits of the number of groups for that many keys."""
-    return min(max(count.bit_length() - 1, 4), 28)
+def group_count(count: int) -> int:
+    """Return the number of groups for that many keys."""
+    return 1 << min(max(count.bit_length() - 1, 4), 28)
 
 
 def saved_links(file: SavedFile, name: str) -> SavedLinks:
     """Return the links that `Links.to_save` gave."""
-    [shift] = file.column(f"{name} shift")
-    return SavedLinks(file.column(f"{name} heads"), file.column(f"{name} previous"), shift)
+    return SavedLinks(file.column(f"{name} heads"), file.column(f"{name} previous"))
 
 
 class Names:
@@ -233,20 +243,16 @@ class Names:
             end += len(each)
             ends.append(end)
         hashes = (name_hash(self._normal_form(each), groups) for each in self)
-        heads, previous = link(hashes, 0, groups)
+        heads, previous = link(hashes, groups)
         return {
             f"{name} text": (array("B", b"".join(encoded)),),
             f"{name} ends": (ends,),
-            **_links_to_save(name, heads, previous, 0),
+            **_links_to_save(name, heads, previous),
         }
 
 
-def _links_to_save(name: str, heads: array[int], previous: array[int], shift: int) -> Parts:
-    return {
-        f"{name} heads": (heads,),
-        f"{name} previous": (previous,),
-        f"{name} shift": (array("B", (shift,)),),
-    }
+def _links_to_save(name: str, heads: array[int], previous: array[int]) -> Parts:
+    return {f"{name} heads": (heads,), f"{name} previous": (previous,)}
 
 
 def saved_names(file: SavedFile, name: str) -> SavedNames:
@@ -298,11 +304,10 @@ class NamedEntries:
 
     def to_save(self, name: str) -> Parts:
         """Return all columns."""
-        bits = group_bits(len(self.keys))
         return {
             f"{name} lines": self.lines.parts(),
             f"{name} keys": self.keys.parts(),
-            **self.links.to_save(name, 1 << bits, 64 - bits),
+            **self.links.to_save(name, group_count(len(self.keys))),
         }
 
 

@@ -49,6 +49,11 @@ class LineageGroups:
         self.joined = bytearray(len(columns) + 1)
         self._parents = array("I", range(len(columns) + 1))
         self._edges = array("I")
+        self._first: dict[int, int] = {}
+        for lines in self.by_key.repeated():
+            annotations = self._annotations(lines)
+            self._first[self.keys[lines[0] - 1]] = annotations[0] if annotations else 0
+            self._unite(annotations)
         supersedes = EDGE_TYPES.index(EdgeType.SUPERSEDES)
         covers = REASONS.index(SupersedesReason.COVERS)
         at = edge_types.find(supersedes)
@@ -56,8 +61,6 @@ class LineageGroups:
             if with_history or columns.edge_reasons[at] != covers:
                 self._join(at)
             at = edge_types.find(supersedes, at + 1)
-        for lines in self.by_key.repeated():
-            self._unite(self._annotations(lines))
 
     def _sources(self, kind: EdgeType, edge_types: bytes) -> bytearray:
         """Return for each line whether its key is the source of an edge of a type."""
@@ -66,11 +69,18 @@ class LineageGroups:
         return bytearray(chain((False,), map(keys.__contains__, self.keys)))
 
     def _join(self, number: int) -> None:
-        newer = self._annotations(self.by_key.lines(self._columns.edge_sources[number]))
-        older = self._annotations(self.by_key.lines(self._columns.edge_targets[number]))
+        newer = self._first_with_key(self._columns.edge_sources[number])
+        older = self._first_with_key(self._columns.edge_targets[number])
         if newer and older:
-            self._unite([*newer, *older])
+            self._unite((newer, older))
             self._edges.append(number)
+
+    def _first_with_key(self, key: int) -> int:
+        """Return the line of the first annotation with a key; 0 if there is none."""
+        first = self._first.get(key)
+        if first is None:
+            first = next(iter(self._annotations(self.by_key.lines(key))), 0)
+        return first
 
     def _annotations(self, lines: Iterable[int]) -> list[int]:
         return [line for line in lines if self.kinds[line - 1] in ANNOTATION_KINDS]
@@ -92,17 +102,14 @@ class LineageGroups:
 
     def is_first(self, line: int) -> bool:
         """Whether no annotation before this line has the same key."""
-        return (
-            not self.joined[line]
-            or self._annotations(self.by_key.lines(self.keys[line - 1]))[0] == line
-        )
+        return not self.joined[line] or self._first_with_key(self.keys[line - 1]) == line
 
     def joined_batches(self) -> Iterator[tuple[list[int], list[int]]]:
         """Yield lines of annotations in whole groups, with the lines of the edges among them."""
         sources, edge_lines = self._columns.edge_sources, self._columns.edge_lines
         edges: dict[int, list[int]] = {}
         for number in self._edges:
-            root = self._root(self._annotations(self.by_key.lines(sources[number]))[0])
+            root = self._root(self._first_with_key(sources[number]))
             edges.setdefault(root, []).append(edge_lines[number])
         joined = (line for line, is_joined in enumerate(self.joined) if is_joined)
         lines: list[int] = []

@@ -21,7 +21,7 @@ from vibes_lsp.index.columns import (
     NamedEntries,
     Names,
     Parts,
-    group_bits,
+    group_count,
     saved_links,
     saved_names,
 )
@@ -216,8 +216,9 @@ class LogColumns:
         def column(name: str, code: str) -> Column:
             return Column(code, None if saved is None else saved.column(name))
 
-        def links(name: str, values: Column) -> Links:
-            return Links(values, None if saved is None else saved_links(saved, name))
+        def links(name: str, values: Column, *, are_numbers: bool = False) -> Links:
+            found = None if saved is None else saved_links(saved, name)
+            return Links(values, found, are_numbers=are_numbers)
 
         def names(name: str, normal_form: Callable[[str], str] = str) -> Names:
             return Names(normal_form, None if saved is None else saved_names(saved, name))
@@ -263,9 +264,9 @@ class LogColumns:
         self.ids = links("ids", self.keys)
         self.edges_by_source = links("sources", self.edge_sources)
         self.edges_by_target = links("targets", self.edge_targets)
-        self.by_path = links("by path", self.annotation_paths)
-        self.by_session = links("by session", self.annotation_sessions)
-        self._session_records = links("session records", self.session_names)
+        self.by_path = links("by path", self.annotation_paths, are_numbers=True)
+        self.by_session = links("by session", self.annotation_sessions, are_numbers=True)
+        self._session_records = links("session records", self.session_names, are_numbers=True)
         self.annotations = LinesByName(
             self.paths, self.by_path, self.annotation_lines, self.annotation_paths
         )
@@ -283,7 +284,6 @@ class LogColumns:
         """Return all columns and what is saved beside them; None if too many lines are broken."""
         if len(self.broken) > _MAX_SAVED_BROKEN:
             return None
-        id_bits, edge_bits = group_bits(len(self)), group_bits(len(self.edge_lines))
         columns: dict[str, Sequence[array[int] | memoryview]] = {
             "ends": self.ends.parts(),
             "kinds": self.kinds.parts(),
@@ -314,9 +314,9 @@ class LogColumns:
             **self.environments.to_save("environments"),
             **self.actions.to_save("actions"),
             **self.levels.to_save("levels"),
-            **self.ids.to_save("ids", 1 << id_bits, 64 - id_bits),
-            **self.edges_by_source.to_save("sources", 1 << edge_bits, 64 - edge_bits),
-            **self.edges_by_target.to_save("targets", 1 << edge_bits, 64 - edge_bits),
+            **self.ids.to_save("ids", group_count(len(self))),
+            **self.edges_by_source.to_save("sources", group_count(len(self.edge_lines))),
+            **self.edges_by_target.to_save("targets", group_count(len(self.edge_lines))),
             **self.by_path.to_save("by path", len(self.paths)),
             **self.by_session.to_save("by session", len(self.annotating_sessions)),
             **self._session_records.to_save("session records", len(self.logged_sessions)),
@@ -392,9 +392,9 @@ class LogColumns:
         kinds = bytes(map(_KINDS.__getitem__, map(type, rows)))
         self.kinds.added.frombytes(kinds)
         identifiers = list(map(_GET_ID, rows))
-        if None in identifiers:
+        if not all(identifiers):
             for index, identifier in enumerate(identifiers):
-                if identifier is None:
+                if not identifier:
                     identifiers[index] = self._computed_id(batch.lines[index], kinds[index])
         append_id_keys(self.keys.added, identifiers)
         numbers = range(batch.first, batch.first + len(rows))

@@ -17,7 +17,7 @@ import msgspec
 
 from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex, UnreadableFile
 from vibes_lsp.index import saved_log
-from vibes_lsp.index.id_keys import KEY_DIGITS, KEY_HASH_BITS, id_key
+from vibes_lsp.index.id_keys import id_key, key_ranges
 from vibes_lsp.index.log_columns import (
     ANNOTATION_KINDS,
     EDGE_TYPES,
@@ -362,6 +362,8 @@ class LogIndex:
 
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
         """Yield all records with this whole id, annotations first."""
+        if not identifier:  # no record has it, but blank and broken lines have its key
+            return
         kinds = self.columns.kinds
         lines = self.columns.lines_with_key(id_key(identifier))
         annotations = [line for line in lines if kinds[line - 1] in ANNOTATION_KINDS]
@@ -377,36 +379,15 @@ class LogIndex:
 
     def with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the records whose id starts with `prefix`, one for each id, in log order."""
-        digits = prefix[:KEY_DIGITS].lower()
-        try:
-            low, high = (int(digits.ljust(KEY_DIGITS, filling), 16) for filling in "0f")
-            indexes = self.columns.ids.between(
-                low << KEY_HASH_BITS, (high + 1 << KEY_HASH_BITS) - 1
-            )
-        except ValueError:
-            indexes = []
-        found = {
-            record.id: record
-            for record in reversed(list(self.records(index + 1 for index in indexes)))
-            if record.id.startswith(prefix)
-        }
-        if not found:  # keys show the prefix of digests only
-            found = {
-                record.id: record
-                for record in self._records_containing(prefix)
-                if record.id.startswith(prefix)
-            }
-        return sorted(found.values(), key=lambda record: record.line)
-
-    def _records_containing(self, content: str) -> Iterator[LogRecord]:
-        """Yield the records whose line contains a text. Reads the whole log, decodes little."""
-        wanted = content.encode("utf-8", "surrogatepass")
-        pending = iter(range(1, len(self.columns) + 1))
-        while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(batch, self._read(batch), strict=True):
-                record = _decode(line, data) if wanted in data else None
-                if isinstance(record, LogRecord):
-                    yield record
+        keys = self.columns.keys
+        indexes = sorted(
+            {index for low, high in key_ranges(prefix) for index in keys.with_start(low, high)}
+        )
+        found: dict[str, LogRecord] = {}
+        for record in self.records(index + 1 for index in indexes):
+            if record.id.startswith(prefix):
+                found.setdefault(record.id, record)
+        return list(found.values())
 
     def edges(
         self,

@@ -18,6 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.index.id_keys import text_hash
 from vibes_lsp.store.user_cache import open_large, remove_large, write_large
 
 _MAGIC: Final = b"vibes-ix"
@@ -139,18 +140,18 @@ class SavedLinks:
     """The items that have one value, from the newest to the oldest.
 
     Args:
-        heads: For each group of values, the number of its newest item from 1; 0 for none.
+        heads: For each group of values, the number of its newest item from 1; 0 for none. Values
+            that are equal modulo the number of groups are in one group.
         previous: For each item, the number of the one before it in its group.
-        shift: Bits by which a value is shifted to get its group.
     """
 
-    def __init__(self, heads: SavedColumn, previous: SavedColumn, shift: int) -> None:
-        self.heads, self.previous, self.shift = heads, previous, shift
+    def __init__(self, heads: SavedColumn, previous: SavedColumn) -> None:
+        self.heads, self.previous = heads, previous
 
     def items(self, value: int) -> Iterator[int]:
         """Yield the indexes of the items in the group of a value, newest first."""
-        group, previous = value >> self.shift, self.previous
-        number = self.heads[group] if group < len(self.heads) else 0
+        previous, groups = self.previous, len(self.heads)
+        number = self.heads[value % groups] if groups else 0
         while number:
             yield number - 1
             number = previous[number - 1]
@@ -188,7 +189,7 @@ class SavedNames:
 
 def name_hash(normal: str, groups: int) -> int:
     """Return the group of a string's normal form."""
-    return zlib.crc32(encode_name(normal)) % groups
+    return text_hash(encode_name(normal)) % groups
 
 
 def encode_name(name: str) -> bytes:
@@ -202,15 +203,14 @@ def decode_name(data: bytes) -> str:
 
 
 def link(
-    values: Iterable[int], shift: int, groups: int, saved: SavedLinks | None = None
+    values: Iterable[int], groups: int, saved: SavedLinks | None = None
 ) -> tuple[array[int], array[int]]:
     """Return heads and links of the items of a column, as `SavedLinks` has them.
 
     Args:
         values: The values; without those that `saved` has.
-        shift: Bits by which a value is shifted to get its group.
         groups: The number of groups.
-        saved: The links of the items before; must have this shift.
+        saved: The links of the items before; each must be in the same group still.
     """
     heads, previous = array("I"), array("I")
     if saved is not None:
@@ -221,7 +221,7 @@ def link(
     append = previous.append
     for value in values:
         number += 1
-        group = value >> shift
+        group = value % groups
         append(heads[group])
         heads[group] = number
     return heads, previous

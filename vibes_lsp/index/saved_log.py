@@ -17,6 +17,7 @@ import msgspec
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.index.id_keys import secret_fingerprint
 from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.saved_columns import open_columns, save_columns
 from vibes_lsp.store.files import FileSignature
@@ -27,7 +28,7 @@ MIN_LOG: Final = 4 << 20
 _MIN_ADDED: Final = 4 << 20
 _ADDED_SHARE: Final = 32
 """An index is saved again when the log has grown by this part of it, or by `_MIN_ADDED`."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 
 
 class _Facts(msgspec.Struct, array_like=True):
@@ -132,4 +133,4 @@ def _key(log: Path) -> tuple[str, str]:
     """
     path = os.fsencode(log.resolve())
     name = hashlib.sha256(path).hexdigest()[:32]
-    return f"log-{name}", repr((_FORMAT, __version__, path))
+    return f"log-{name}", repr((_FORMAT, __version__, secret_fingerprint(), path))

@@ -21,15 +21,15 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
-from vibes_lsp.index.columns import Column, Links, Parts, group_bits, saved_links
-from vibes_lsp.index.id_keys import KEY_DIGITS, append_id_keys, id_key
+from vibes_lsp.index.columns import Column, Links, Parts, group_count, saved_links
+from vibes_lsp.index.id_keys import append_id_keys, id_key, key_ranges, secret_fingerprint
 from vibes_lsp.index.saved_columns import SavedFile, open_columns, save_columns
 from vibes_lsp.store.files import FileSignature, FileState, is_settled, open_file
 from vibes_lsp.store.manifest import EntriesOnDisk, Manifest, ManifestForm
 
 MIN_MANIFEST: Final = 4 << 20
 """Bytes of a manifest from which on its offsets are saved; a smaller one is parsed in 5 ms."""
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _DIGEST: Final = 32
 _is_key: Final = re.compile(r"[0-9a-f]{64}\Z").match
 _COLON: Final = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
@@ -67,8 +67,8 @@ class SavedEntries(EntriesOnDisk):
         self._status = _status(self._file)
         self._digests = saved.column("digests")
         self._starts, self._gaps, self._lengths = map(saved.column, ("starts", "gaps", "lengths"))
-        keys = Column("Q", saved.column("keys"))
-        self._links = Links(keys, saved_links(saved, "keys"))
+        self._keys = Column("Q", saved.column("keys"))
+        self._links = Links(self._keys, saved_links(saved, "keys"))
 
     @property
     @override
@@ -111,13 +111,11 @@ class SavedEntries(EntriesOnDisk):
 
     @override
     def with_prefix(self, prefix: str) -> list[str]:
-        digits = prefix[:KEY_DIGITS]
-        try:
-            low, high = (int(digits.ljust(2 * KEY_DIGITS, each), 16) for each in "0f")
-        except ValueError:
-            return []
-        found = map(self._key, self._links.between(low, high))
-        return [key for key in found if key.startswith(prefix)]
+        ranges = key_ranges(prefix)
+        indexes = sorted(
+            {each for low, high in ranges for each in self._keys.with_start(low, high)}
+        )
+        return [key for key in map(self._key, indexes) if key.startswith(prefix)]
 
     def _find(self, key: str) -> int | None:
         if not _is_key(key):
@@ -212,14 +210,13 @@ def _columns(manifest: Manifest, shift: int) -> Parts | None:
     append_id_keys(keys, list(manifest.stored))
     column = Column("Q")
     column.added = keys
-    bits = group_bits(len(keys))
     return {
         "digests": (array("B", bytes.fromhex("".join(manifest.stored))),),
         "starts": (starts,),
         "gaps": (gaps,),
         "lengths": (lengths,),
         "keys": (keys,),
-        **Links(column).to_save("keys", 1 << bits, 64 - bits),
+        **Links(column).to_save("keys", group_count(len(keys))),
     }
 
 
@@ -243,4 +240,4 @@ def _name(path: Path) -> tuple[str, str]:
     """Return the name of the file for a manifest, and what it must have been made of."""
     resolved = os.fsencode(path.resolve())
     name = hashlib.sha256(resolved).hexdigest()[:32]
-    return f"manifest-{name}", repr((_FORMAT, __version__, resolved))
+    return f"manifest-{name}", repr((_FORMAT, __version__, secret_fingerprint(), resolved))

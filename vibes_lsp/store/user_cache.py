@@ -27,6 +27,7 @@ _MAX_FILES: Final = 64
 _MAX_LARGE_FILES: Final = 8
 """Number of large cached files, such as the index of a log."""
 _LARGE: Final = "large"
+SECRET_BYTES: Final = 64
 _NAME: Final = "vibes-lsp"
 _CACHE_FOLDERS: Final = {"win32": ("LOCALAPPDATA",), "darwin": ("HOME", "Library", "Caches")}
 _DEFAULT_CACHE_FOLDER: Final = ("HOME", ".cache")
@@ -86,6 +87,37 @@ def cache_subfolder(name: str) -> Path | None:
     except (OSError, ValueError):
         return None
     return base / name
+
+
+def kept_secret() -> bytes:
+    """Return random bytes that stay the same for this user, as long as the cache folder does."""
+    fresh = secrets.token_bytes(SECRET_BYTES)
+    folder = cache_subfolder("secret")
+    if folder is None:
+        return fresh
+    path = folder / "index"
+    kept = _read_secret(path)
+    if kept is None:
+        new = folder / f"index.{secrets.token_hex(8)}"
+        try:
+            with open(new, "xb", opener=_open_private) as file:
+                file.write(fresh)
+            new.replace(path)
+        except (OSError, ValueError):
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+        kept = _read_secret(path)  # another process may have replaced it
+    return kept or fresh
+
+
+def _read_secret(path: Path) -> bytes | None:
+    try:
+        with open(path, "rb", opener=_open_private) as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            kept = file.read(SECRET_BYTES + 1) if is_file else b""
+    except (OSError, ValueError):
+        return None
+    return kept if len(kept) == SECRET_BYTES else None
 
 
 def open_large(name: str) -> BinaryIO | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.properties.edges import share_keys
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.trails import read_trail
 from vibes_lsp.index import id_keys
@@ -19,8 +23,6 @@ if TYPE_CHECKING:
 HEAD = "ab" * 8
 ONE, OTHER = HEAD + "1" * 48, HEAD + "2" * 48
 """Two ids whose first digits are the same."""
-ALIKE = HEAD + "1" * 16 + "2" * 16 + "1" * 16
-"""An id with the same key as `ONE`."""
 
 
 def index_of(path: Path, *lines: bytes) -> LogIndex:
@@ -182,8 +184,12 @@ def test_records_and_edges_are_found_by_ids_that_are_no_digests(
 
 
 @pytest.mark.parametrize("alike", [False, True])
-def test_ids_with_equal_first_digits_are_distinguished(writer: TrailWriter, alike: bool) -> None:
-    other = ALIKE if alike else OTHER
+def test_ids_with_equal_first_digits_are_distinguished(
+    writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool
+) -> None:
+    other = OTHER
+    if alike:
+        share_keys(monkeypatch)
     assert (id_keys.id_key(ONE) == id_keys.id_key(other)) is alike
     for line, identifier in enumerate((ONE, other), 1):
         writer.line("a.py", line, line, annotation_id=identifier)
@@ -210,6 +216,50 @@ def test_sequential_ids_have_different_keys(writer: TrailWriter) -> None:
     assert log.by_id(identifiers[50]) is not None
     assert set(log.columns.keys) >= set(map(id_keys.id_key, identifiers))
     assert len(set(log.columns.keys)) == len(log.columns.keys)
+
+
+@pytest.mark.parametrize("place", range(8, 64, 8))
+def test_nobody_can_prepare_ids_that_share_a_key(place: int) -> None:
+    chosen = [f"{ONE[:place]}{number:08x}{ONE[place + 8 :]}" for number in range(500)]
+    swapped = [each[:16] + each[24:32] + each[16:24] + each[32:] for each in chosen]
+    identifiers = {*chosen, *swapped}
+    assert len(set(map(id_keys.id_key, identifiers))) == len(identifiers)
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32).map(bytes.hex), max_size=20))
+def test_keys_of_many_ids_are_those_of_each(identifiers: list[str]) -> None:
+    keys = array("Q")
+    id_keys.append_id_keys(keys, identifiers)
+    assert list(keys) == list(map(id_keys.id_key, identifiers))
+
+
+def test_ids_that_are_no_digests_are_found_by_prefix_among_digests(writer: TrailWriter) -> None:
+    identifiers = [ONE, "abab-a-note", ONE.upper(), "note 8", "é" * 8, "abab"]
+    for line, identifier in enumerate(identifiers, 1):
+        writer.line("a.py", line, line, annotation_id=identifier)
+    log = read_trail(writer.root).log
+    for prefix, found in (
+        ("abab", [ONE, "abab-a-note", "abab"]),
+        ("abab-", ["abab-a-note"]),
+        ("ababa", [ONE]),
+        ("ABAB", [ONE.upper()]),
+        ("note", ["note 8"]),
+        ("éé", ["é" * 8]),
+        ("-bab", []),
+        ("0xab", []),
+    ):
+        assert [record.id for record in log.with_prefix(prefix)] == found
+
+
+def test_a_record_with_an_empty_id_is_found_by_the_computed_one(writer: TrailWriter) -> None:
+    writer.line("a.py", 1, 1, annotation_id="")
+    log = read_trail(writer.root).log
+    record = log.record(1)
+    assert record is not None
+    assert len(record.id) == 64
+    assert log.by_id(record.id) == record
+    assert log.with_prefix(record.id[:8]) == [record]
+    assert log.by_id("") is None
 
 
 def test_edges_come_once_each_in_log_order(writer: TrailWriter) -> None:
