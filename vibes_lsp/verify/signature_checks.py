@@ -178,7 +178,7 @@ def _by(
 def _validity(
     key: TrustedKey, stated: datetime | None, times: SignatureTimes
 ) -> tuple[SignatureVerdict, str]:
-    """Return whether a key was valid when it signed, and why.
+    """Return whether a key was valid when it signed, and that is not in the future, and why.
 
     Args:
         key: The key.
@@ -192,6 +192,9 @@ def _validity(
     latest = times.now + CLOCK_TOLERANCE  # the signature exists now
     if start is not None and min(stated or latest, latest) < start:
         return SignatureVerdict.BAD, f"the key is valid from {start:%Y-%m-%d} only"
+    if stated is not None and stated > latest:
+        reason = f"it says that it was made at {stated:%Y-%m-%d %H:%M} UTC, which is in the future"
+        return SignatureVerdict.BAD, reason
     if stated is not None and end is not None and stated > end:
         return SignatureVerdict.BAD, f"the key was valid until {end:%Y-%m-%d} only"
     if is_retired and (end is None or times.now < end):

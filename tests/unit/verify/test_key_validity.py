@@ -91,6 +91,23 @@ def test_a_key_that_is_not_valid_yet_signed_nothing(
     )
 
 
+@pytest.mark.parametrize(
+    ("minutes", "verdict"),
+    [(-1, SignatureVerdict.GOOD), (4, SignatureVerdict.GOOD), (6, SignatureVerdict.BAD)],
+)
+def test_no_signature_was_made_in_the_future(
+    directory: AuditDir, minutes: int, verdict: SignatureVerdict
+) -> None:
+    at = NOW + timedelta(minutes=minutes)
+    own = last(signed(directory, USER), SignatureTimes(NOW, at), known(USER))
+    other = last(cosigned(directory, PROVIDER, at), SignatureTimes(NOW, NOW), known(PROVIDER))
+    for check in (own, other):
+        assert check.verdict is verdict
+    if verdict is SignatureVerdict.BAD:
+        reason = "it says that it was made at 2026-06-01 00:06 UTC, which is in the future"
+        assert {own.reason, other.reason} == {reason}
+
+
 @pytest.mark.parametrize("stated", [None, NOW - 9 * DAY])
 def test_an_expired_key_does_not_prove_its_own_time(
     directory: AuditDir, stated: datetime | None
