@@ -14,8 +14,9 @@ OWN_CACHES = {
     "vibes_lsp/index/saved_log.py",
     "vibes_lsp/index/saved_manifest.py",
     "vibes_lsp/ingest/work_tree.py",
+    "vibes_lsp/reports/found_annotations.py",
 }
-"""They read msgpack that they wrote to the user's cache folder, with a checksum."""
+"""They read msgpack that they wrote, to the user's cache folder with a checksum."""
 THE_FORKED_PROCESS = "vibes_lsp/checks/forked_work.py"
 """It reads what a process wrote that it forked itself, from a pipe that no other one has."""
 THE_YAML_READER = "vibes_lsp/knowledge/object_format.py"

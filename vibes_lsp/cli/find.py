@@ -36,12 +36,12 @@ from vibes_lsp.cli.output import (
 )
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import VibesError
-from vibes_lsp.index.placements import Placement, why_unverified
+from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.ages import short_age
-from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.reports.find import Filter, find_placements
-from vibes_lsp.reports.placements import model_name, review_label
+from vibes_lsp.reports.find import Filter, find_annotations
+from vibes_lsp.reports.found_annotations import AnnotationSummary, FoundAnnotation
+from vibes_lsp.reports.placements import review_label
 
 
 @click.command(
@@ -104,36 +104,38 @@ def command(  # noqa: PLR0917
     path = None if file is None else path_in_project(file, project.trail.directory.project)
     wanted = Filter(model, tool, prompt, session, commit, earliest, band, state, unreviewed, path)
     with project.locator(use_git=git, use_cache=True) as locator:
-        found = find_placements(locator, wanted, project.scorer)
+        found = find_annotations(locator, wanted, project.scorer)
     if as_json:
-        print_json({"placements": [facts for _, facts in found]})
+        print_json({"placements": (each.facts for each in found)})
         return
     if line_format is not None:
-        for _, facts in found:
-            print_line(line_format.line(placement_values(facts)))
+        for each in found:
+            print_line(line_format.line(placement_values(each.facts)))
         return
     _print_rows(found)
-    for why, count in Counter(
-        why for placement, _ in found if (why := why_unverified(placement)) is not None
-    ).items():
+    unverified = Counter(each.why_unverified for each in found if each.why_unverified is not None)
+    for why, count in unverified.items():
         print_line(f"{count:,} unverified: {why}")
     if not found:
         print_line("no annotations found")
 
 
-def _print_rows(found: Sequence[tuple[Placement, Members]]) -> None:
+def _print_rows(found: Sequence[FoundAnnotation]) -> None:
     """Print one line for each annotation; only text after the path is cut to the terminal."""
+    present = now()
+    rows = [_row(each.summary, present) for each in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if is_plain():
+        template = "  ".join(f"%-{size}s" for size in widths)
+        for row in rows:
+            print_line((template % row).rstrip())
+        return
     from rich.text import Text  # noqa: PLC0415
 
-    width, present = terminal_width(), now()
-    rows = [_row(placement, facts, present) for placement, facts in found]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for (_, facts), row in zip(found, rows, strict=True):
+    width = terminal_width()
+    for row in rows:
         cells = [f"{cell:<{size}}" for cell, size in zip(row, widths, strict=True)]
-        if is_plain():
-            print_line("  ".join(cells).rstrip())
-            continue
-        styles = ("dim", "bold", "", BAND_STYLES.get(str(facts["band"]), ""), "", "", "dim")
+        styles = ("dim", "bold", "", BAND_STYLES.get(row[3], ""), "", "", "dim")
         line = Text("  ").join(Text(cell, style) for cell, style in zip(cells, styles, strict=True))
         path_end = sum(widths[:2]) + 2
         print_text(line, width=None if width is None else max(width, path_end + 2))
@@ -148,17 +150,16 @@ def _parse_date(text: str) -> datetime:
     return moment
 
 
-def _row(placement: Placement, facts: Members, present: datetime) -> tuple[str, ...]:
+def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:
     """Return id, place, state, band, review, model and age."""
-    located = placement.located
-    lines = "" if located.start is None else f":{located.start}-{located.end}"
-    name = f" {facts['functionName']}" if "functionName" in facts else ""
+    lines = "" if found.line_start is None else f":{found.line_start}-{found.line_end}"
+    name = "" if found.function_name is None else f" {found.function_name}"
     return (
-        escape(placement.current.id)[:8],  # cut after escaping, which makes text longer
-        escape(f"{facts['filePath']}{lines}{name}"),
-        f"{located.state.value}{'?' if located.ambiguous else ''}",
-        str(facts["band"] or ""),
-        review_label(facts) or "",
-        escape(model_name(facts), 20),
-        short_age(placement.lineage.first.moment, present),
+        escape(found.annotation_id)[:8],  # cut after escaping, which makes text longer
+        escape(f"{found.file_path}{lines}{name}"),
+        f"{found.state}{'?' if found.ambiguous else ''}",
+        found.band or "",
+        review_label({"review": found.review}) or "",
+        escape(found.model["name"], 20),
+        short_age(moment_of(found.timestamp), present),
     )

@@ -23,15 +23,15 @@ from vibes_lsp.cli.output import escape, print_json, print_line, print_table
 from vibes_lsp.cli.project import audit_directory, open_project, path_in_project
 from vibes_lsp.errors import VibesError
 from vibes_lsp.reports.find import Filter
-from vibes_lsp.reports.placements import model_name, review_label
+from vibes_lsp.reports.placements import review_label
 from vibes_lsp.reports.review_queue import review_queue
 from vibes_lsp.risk.scoring import format_score
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from vibes_lsp.model.members import Members
     from vibes_lsp.model.vocabulary import Band
+    from vibes_lsp.reports.found_annotations import AnnotationSummary, FoundAnnotation
 
 
 @click.command(
@@ -72,14 +72,15 @@ def command(  # noqa: PLR0917
     with project.locator(use_git=True, use_cache=not asks) as locator:
         queue = review_queue(locator, project.scorer, wanted, include_rejected=True)
         if as_json:
-            print_json({"placements": list(queue)})
+            print_json({"placements": (each.facts for each in queue)})
         elif as_list:
             _print(queue, project.scorer.thresholds)
         else:
             # recording needs pydantic, which is slow to import
             from vibes_lsp.cli.review_dialogue import ReviewDialogue  # noqa: PLC0415
 
-            ReviewDialogue(locator, project.config.policy, queue, reviewer).run()
+            facts = [each.facts for each in queue]
+            ReviewDialogue(locator, project.config.policy, facts, reviewer).run()
 
 
 def _require_person() -> None:
@@ -96,26 +97,23 @@ def _require_person() -> None:
         )
 
 
-def _print(queue: list[Members], thresholds: Mapping[Band, float]) -> None:
+def _print(queue: Sequence[FoundAnnotation], thresholds: Mapping[Band, float]) -> None:
     print_table(
         ("risk", "where", "review", "model", "id"),
-        [_row(facts, thresholds) for facts in queue],
+        [_row(each.summary, thresholds) for each in queue],
         wrap="where",
     )
     if not queue:
         print_line("nothing to review")
 
 
-def _row(facts: Members, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
-    score = next(
-        (each for each in (facts["score"], facts["storedScore"]) if isinstance(each, int | float)),
-        None,
-    )
-    name = f" {facts['functionName']}" if "functionName" in facts else ""
+def _row(found: AnnotationSummary, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
+    score = found.stored_score if found.score is None else found.score
+    name = "" if found.function_name is None else f" {found.function_name}"
     return (
-        "" if score is None else f"{format_score(score, thresholds)} {facts['band']}",
-        f"{facts['filePath']}:{facts['lineStart']}-{facts['lineEnd']}{name}",
-        escape(review_label(facts) or "-"),
-        escape(model_name(facts))[:20],
-        escape(facts["annotationId"])[:8],
+        "" if score is None else f"{format_score(score, thresholds)} {found.band}",
+        f"{found.file_path}:{found.line_start}-{found.line_end}{name}",
+        escape(review_label({"review": found.review}) or "-"),
+        escape(found.model["name"])[:20],
+        escape(found.annotation_id)[:8],
     )

@@ -49,7 +49,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     @property
     def moment(self) -> datetime:
         """The record's timestamp; year 1 if it cannot be parsed."""
-        return parse_timestamp(self.text("timestamp") or "") or _NEVER
+        return moment_of(self.text("timestamp"))
 
     @property
     def rank(self) -> tuple[datetime, int]:
@@ -106,6 +106,11 @@ class LoggedSession:
         """Return a member that is a string, of the start records or else of the end records."""
         values = (record.text(name) for record in (*self.starts, *self.ends))
         return next((value for value in values if value is not None), None)
+
+
+def moment_of(timestamp: str | None) -> datetime:
+    """Return the time of a record's timestamp; year 1 if it cannot be parsed."""
+    return parse_timestamp(timestamp or "") or _NEVER
 
 
 def read_edge(record: LogRecord) -> Edge:

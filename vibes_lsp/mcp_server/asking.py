@@ -33,8 +33,9 @@ from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.recording.arguments import Checked, Lenient, WrongArgument
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.reports.blame import blame_file
-from vibes_lsp.reports.find import Filter, find_placements
-from vibes_lsp.reports.review_queue import needs_review
+from vibes_lsp.reports.find import Filter, find_annotations, placements_in
+from vibes_lsp.reports.found_annotations import AnnotationSummary, FoundAnnotation
+from vibes_lsp.reports.review_queue import waiting
 
 MAX_RESULTS: Final = 100
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
@@ -178,11 +179,13 @@ def risk(project: ServedProject, wanted: Selection) -> Risks:
         WrongArgument: The file is not in the project.
     """
     policy = project.config.policy
-    found = [
-        (each, facts) for each, facts in _selected(project, wanted) if _score(facts) is not None
+    scored = [
+        (score, each)
+        for each in _selected(project, wanted)
+        if (score := _score(each.summary)) is not None
     ]
-    found.sort(key=lambda each: -(_score(each[1]) or 0.0))
-    answers = _answers(found, wanted.limit, with_factors=True)
+    found = [each for _, each in sorted(scored, key=lambda pair: -pair[0])]
+    answers = _answers(project, found[: wanted.limit], with_factors=True)
     return Risks(
         is_scored=policy.computes_scores,
         thresholds={str(band): bound for band, bound in policy.thresholds.items()},
@@ -199,11 +202,8 @@ def review_queue(project: ServedProject, wanted: Selection) -> ReviewQueue:
     Raises:
         WrongArgument: The file is not in the project.
     """
-    queue = [
-        (each, facts) for each, facts in _selected(project, wanted) if needs_review(each, facts)
-    ]
-    queue.sort(key=lambda each: (-(_score(each[1]) or -1.0), each[0].path, _start(each[0])))
-    answers = _answers(queue, wanted.limit)
+    queue = waiting(_selected(project, wanted))
+    answers = _answers(project, queue[: wanted.limit])
     return ReviewQueue(
         annotations=answers,
         more=len(queue) - len(answers),
@@ -212,33 +212,36 @@ def review_queue(project: ServedProject, wanted: Selection) -> ReviewQueue:
     )
 
 
-def _selected(project: ServedProject, wanted: Selection) -> list[tuple[Placement, Members]]:
+def _selected(project: ServedProject, wanted: Selection) -> list[FoundAnnotation]:
     conditions = Filter(
         model=wanted.model,
         session=wanted.session_id,
         band=None if wanted.band is None else str(wanted.band),
         file=None if wanted.file is None else required_path(project.root, wanted.file),
     )
-    return find_placements(project.locator(), conditions, project.scorer())
+    return find_annotations(project.locator(), conditions, project.scorer())
 
 
 def _answers(
-    found: Sequence[tuple[Placement, Members]], limit: int, *, with_factors: bool = False
+    project: ServedProject, found: Sequence[FoundAnnotation], *, with_factors: bool = False
 ) -> list[AnnotationAnswer]:
+    summaries = [each.summary for each in found]
+    placed = {
+        (path, placement.current.id): (placement, facts)
+        for path in {each.file_path for each in summaries}
+        for placement, facts in placements_in(project.locator(), path, project.scorer())
+    }
+    keys = [(each.file_path, each.annotation_id) for each in summaries]
     quotations = Quotations()
     return [
-        annotation_answer(each, facts, quotations, prompt=SHORT, with_factors=with_factors)
-        for each, facts in found[:limit]
+        annotation_answer(*placed[key], quotations, prompt=SHORT, with_factors=with_factors)
+        for key in keys
+        if key in placed  # else its file was changed since
     ]
 
 
-def _score(facts: Members) -> float | None:
-    scores = (facts["score"], facts["storedScore"])
-    return next((each for each in scores if isinstance(each, int | float)), None)
-
-
-def _start(placement: Placement) -> int:
-    return placement.located.start or 0
+def _score(found: AnnotationSummary) -> float | None:
+    return found.stored_score if found.score is None else found.score
 
 
 def _located(project: ServedProject, place: _Place) -> list[tuple[Placement, Members]]:

@@ -14,7 +14,15 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.members import Members
+from vibes_lsp.reports.found_annotations import (
+    AnnotationSummary,
+    FoundAnnotation,
+    decode_found,
+    encode_found,
+    found_annotation,
+)
 from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
@@ -39,17 +47,15 @@ class Filter:
     file: str | None = None
 
 
-Found = tuple[Placement, Members]
-"""A placement, and the same as JSON."""
-OnFile = Callable[[Sequence[Found]], None]
+OnFile = Callable[[Sequence[FoundAnnotation]], None]
 """Called with the annotations of each file that match, as they are found."""
 NO_FILTER: Final = Filter()
 """Matches every annotation."""
 
 
-def find_placements(
+def find_annotations(
     locator: ProjectLocator, wanted: Filter, scorer: Scorer, on_file: OnFile | None = None
-) -> list[Found]:
+) -> list[FoundAnnotation]:
     """Return the matching current annotations, file by file.
 
     Files that are not in this checkout are left out.
@@ -62,28 +68,38 @@ def find_placements(
             end, because they are found in another file later.
     """
     locator.prefetch()
+    moved: set[str] = set()
+    has_lost = False
 
-    def search(paths: Sequence[str]) -> Iterator[Found]:
+    def search(paths: Sequence[str]) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
+        nonlocal has_lost
         for path in paths:
-            in_file = _in_file(locator, path, scorer)
-            if on_file is not None and in_file:
-                on_file([each for each in in_file if _matches(*each, wanted)])
-            yield from in_file
+            matching = []
+            in_file = [found_annotation(*each) for each in placements_in(locator, path, scorer)]
+            for each in decode_found(encode_found(in_file)):
+                summary = each.summary
+                has_lost = has_lost or summary.state == State.LOST
+                if summary.moved_from is not None:
+                    moved.add(summary.annotation_id)
+                if _matches(each, summary, wanted):
+                    matching.append((summary, each))
+            if on_file is not None and matching:
+                on_file([each for _, each in matching])
+            yield from matching
 
-    found = list(search(locator.annotated_files()))
-    if any(placement.located.state == State.LOST for placement, _ in found):
-        found += search(locator.other_files())
-    moved = {placement.current.id for placement, _ in found if placement.moved_from is not None}
-    return [
-        (placement, facts)
-        for placement, facts in found
-        if (placement.moved_from is not None or placement.current.id not in moved)
-        and _matches(placement, facts, wanted)
+    found = [
+        (None if summary.moved_from is not None else summary.annotation_id, each)
+        for summary, each in search(locator.annotated_files())
     ]
+    if has_lost:
+        found += [(None, each) for _, each in search(locator.other_files())]
+    return [each for identifier, each in found if identifier not in moved]
 
 
-def _in_file(locator: ProjectLocator, path: str, scorer: Scorer) -> list[Found]:
-    """Return the current annotations of a file."""
+def placements_in(
+    locator: ProjectLocator, path: str, scorer: Scorer
+) -> list[tuple[Placement, Members]]:
+    """Return the current annotations of a file, each also as JSON; none if it is unreadable."""
     try:
         content = read_content(locator.trail.directory.project, path)
     except UnreadableFile:
@@ -95,35 +111,33 @@ def _in_file(locator: ProjectLocator, path: str, scorer: Scorer) -> list[Found]:
     report = PlacementReport(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
-    current = [each for each in placements if each.is_current_edit]
     return [
         (each, {**report.placement(each), "displayName": display_name(each, text)})
-        for each in current
+        for each in placements
+        if each.is_current_edit
     ]
 
 
-def _matches(placement: Placement, facts: Members, wanted: Filter) -> bool:
+def _matches(found: FoundAnnotation, summary: AnnotationSummary, wanted: Filter) -> bool:
+    if wanted == NO_FILTER:
+        return True
     conditions = (
-        _contains(_name(facts["model"]), wanted.model),
-        _contains(_name(facts["tool"]), wanted.tool),
-        _contains(facts.get("prompt"), wanted.prompt),
-        _starts_with(facts.get("sessionId"), wanted.session),
-        _starts_with(facts.get("commitHash"), wanted.commit),
-        wanted.since is None or placement.lineage.first.moment >= wanted.since,
-        wanted.band is None or facts["band"] == wanted.band,
-        wanted.state is None or facts["state"] == wanted.state,
-        not wanted.unreviewed or (placement.is_claim and not is_reviewed(facts)),
-        wanted.file is None or _is_inside(placement.path, wanted.file),
+        _contains(summary.model.get("name"), wanted.model),
+        _contains(summary.tool.get("name"), wanted.tool),
+        _contains(summary.prompt, wanted.prompt),
+        _starts_with(summary.session_id, wanted.session),
+        _starts_with(summary.commit_hash, wanted.commit),
+        wanted.since is None or moment_of(summary.timestamp) >= wanted.since,
+        wanted.band is None or summary.band == wanted.band,
+        wanted.state is None or summary.state == wanted.state,
+        not wanted.unreviewed or (found.is_claim and not is_reviewed({"review": summary.review})),
+        wanted.file is None or _is_inside(summary.file_path, wanted.file),
     )
     return all(conditions)
 
 
 def _is_inside(path: str, folder: str) -> bool:
     return folder in {".", path} or path.startswith(f"{folder}/")
-
-
-def _name(author: object) -> object:
-    return author.get("name") if isinstance(author, dict) else None
 
 
 def _contains(value: object, part: str | None) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import range_hash
@@ -17,10 +18,16 @@ from vibes_lsp.index.project_files import RawLines, read_content, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.reviews import Review, is_text_unchanged
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Action, ContextType, Verdict
+from vibes_lsp.model.vocabulary import ContextType, Verdict
 from vibes_lsp.reports.blame import line_kind, line_owners
 from vibes_lsp.reports.coverage import FileCoverage, OwnedFile
-from vibes_lsp.reports.find import NO_FILTER, Filter, Found, find_placements
+from vibes_lsp.reports.find import NO_FILTER, Filter, find_annotations
+from vibes_lsp.reports.found_annotations import (
+    AnnotationSummary,
+    FoundAnnotation,
+    found_annotation,
+    is_reviewable,
+)
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.store.reasoning import reasoning_text
 
@@ -180,7 +187,7 @@ class ReviewProgress:
         reviewed: How many annotations have a review that counts.
     """
 
-    waiting: tuple[Members, ...]
+    waiting: tuple[FoundAnnotation, ...]
     reviewed: int
 
 
@@ -194,21 +201,15 @@ def review_progress(
         scorer: Computes the risk.
         on_progress: Called after each file with annotations.
     """
-    found = find_placements(
+    found = find_annotations(
         locator, NO_FILTER, scorer, lambda in_file: on_progress(_progress(in_file))
     )
     return _progress(found)
 
 
-def _progress(found: Sequence[Found]) -> ReviewProgress:
-    waiting = (facts for placement, facts in found if needs_review(placement, facts))
-    return ReviewProgress(
-        tuple(sorted(waiting, key=_sort_key)), sum(_is_done(*each) for each in found)
-    )
-
-
-def _is_done(placement: Placement, facts: Members) -> bool:
-    return is_reviewable(placement) and is_reviewed(facts)
+def _progress(found: Sequence[FoundAnnotation]) -> ReviewProgress:
+    queue = waiting(found)
+    return ReviewProgress(queue, sum(each.is_reviewable for each in found) - len(queue))
 
 
 def review_queue(
@@ -217,10 +218,10 @@ def review_queue(
     wanted: Filter = NO_FILTER,
     *,
     include_rejected: bool = False,
-) -> list[Members]:
-    """Return the placements that need a review: highest score first, then by file and line.
+) -> tuple[FoundAnnotation, ...]:
+    """Return the annotations that need a review: highest score first, then by file and line.
 
-    Left out are placements without lines to read: lost, removed or uncertain ones, and those that
+    Left out are annotations without lines to read: lost, removed or uncertain ones, and those that
     are pending or no claim (`Placement.is_claim`).
 
     Args:
@@ -229,14 +230,22 @@ def review_queue(
         wanted: Further conditions.
         include_rejected: Whether to append those whose current lines are rejected.
     """
-    found = find_placements(locator, wanted, scorer)
-    queue = (
-        facts
-        for placement, facts in found
-        if needs_review(placement, facts)
-        or (include_rejected and is_reviewable(placement) and is_rejected(facts))
-    )
-    return sorted(queue, key=_sort_key)
+    found = find_annotations(locator, wanted, scorer)
+    return waiting(found, include_rejected=include_rejected)
+
+
+def waiting(
+    found: Iterable[FoundAnnotation], *, include_rejected: bool = False
+) -> tuple[FoundAnnotation, ...]:
+    """Return those annotations that need a review, in the order of `review_queue`."""
+    queue: list[tuple[tuple[bool, float, str, int], FoundAnnotation]] = []
+    for each in found:
+        if each.is_reviewable:
+            summary = each.summary
+            facts: Members = {"review": summary.review}
+            if not is_reviewed(facts) or (include_rejected and is_rejected(facts)):
+                queue.append((_sort_key(summary), each))
+    return tuple(each for _, each in sorted(queue, key=itemgetter(0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +282,11 @@ def summarise_file(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSu
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
     current = [(each, report.placement(each)) for each in placements if each.is_current_edit]
-    queue = sorted((facts for each, facts in current if needs_review(each, facts)), key=_sort_key)
+    queue = waiting(found_annotation(each, facts) for each, facts in current)
     coverage = OwnedFile(path, len(file), line_owners(placements)).coverage
     if not (queue or coverage.counts):
         return None
-    band = queue[0]["band"] if queue else None
-    return FileSummary(coverage, len(queue), band if isinstance(band, str) else None)
+    return FileSummary(coverage, len(queue), queue[0].summary.band if queue else None)
 
 
 def needs_review(placement: Placement, facts: Members) -> bool:
@@ -296,20 +304,7 @@ def is_rejected(facts: Members) -> bool:
     )
 
 
-def is_reviewable(placement: Placement) -> bool:
-    """Return whether a placement has certain lines that a person can review."""
-    if not placement.is_claim or placement.is_guess or placement.is_pending:
-        return False
-    return placement.located.start is not None and placement.lineage.action != Action.DELETE
-
-
-def _sort_key(facts: Members) -> tuple[bool, float, str, int]:
-    scores = (facts["score"], facts["storedScore"])
-    score = next((score for score in scores if isinstance(score, int | float)), -1.0)
-    start = facts["lineStart"]
-    return (
-        is_rejected(facts),
-        -score,
-        str(facts["filePath"]),
-        start if isinstance(start, int) else 0,
-    )
+def _sort_key(found: AnnotationSummary) -> tuple[bool, float, str, int]:
+    scores = (found.score, found.stored_score)
+    score = next((score for score in scores if score is not None), -1.0)
+    return (is_rejected({"review": found.review}), -score, found.file_path, found.line_start or 0)

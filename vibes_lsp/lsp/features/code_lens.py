@@ -42,10 +42,10 @@ from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import Band, RecordType
+from vibes_lsp.reports.found_annotations import is_reviewable
 from vibes_lsp.reports.placement_texts import first_line
 from vibes_lsp.reports.placements import is_settled
 from vibes_lsp.reports.provenance_graph import GraphReader
-from vibes_lsp.reports.review_queue import is_reviewable
 
 _MAX_LENSES: Final = 1000
 _MAX_PATH: Final = 200

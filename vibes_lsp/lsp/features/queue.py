@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +20,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.model.members import Members
+from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
 from vibes_lsp.reports.review_queue import ReviewProgress, review_progress
 from vibes_lsp.risk.policy import Policy
@@ -58,10 +59,10 @@ class _Parts:
 
     def __init__(self, root: Path, send: Callable[[dict[str, Any]], None]) -> None:
         self.is_cancelled = threading.Event()
-        self.sent: set[tuple[object, object]] = set()
+        self.sent: set[tuple[str, str]] = set()
         self._root = root
         self._send = send
-        self._waiting: list[Members] = []
+        self._waiting: list[FoundAnnotation] = []
         self._reviewed = 0
         self._last = 0.0
 
@@ -129,15 +130,16 @@ def register(server: Server) -> None:
         return {"placements": _with_uris(root, waiting), "isWhole": True, **counts}
 
 
-def _key(placement: Members) -> tuple[object, object]:
-    return placement["filePath"], placement["annotationId"]
+def _key(found: FoundAnnotation) -> tuple[str, str]:
+    summary = found.summary
+    return summary.file_path, summary.annotation_id
 
 
-def _with_uris(root: Path, placements: list[Members] | tuple[Members, ...]) -> list[Members]:
+def _with_uris(root: Path, found: Sequence[FoundAnnotation]) -> list[Members]:
     now = datetime.now(UTC)
     return [
-        {**each, **age_and_reasons(each, now), "uri": (root / str(each["filePath"])).as_uri()}
-        for each in placements
+        {**facts, **age_and_reasons(facts, now), "uri": (root / str(facts["filePath"])).as_uri()}
+        for facts in (each.facts for each in found)
     ]
 
 

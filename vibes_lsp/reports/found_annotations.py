@@ -1,0 +1,138 @@
+"""Annotations as a search over a project returns them: encoded, because there may be many.
+
+Records, placements and JSON objects of a hundred thousand annotations take a gigabyte. Here each
+is 1 kB, and most readers decode only a few members (`AnnotationSummary`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+import msgspec
+
+from vibes_lsp.index.placements import Placement, why_unverified
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import Action
+
+
+class AnnotationSummary(msgspec.Struct, gc=False, rename="camel"):
+    """The members of a placement as JSON that lists show and filters compare."""
+
+    annotation_id: str
+    file_path: str
+    state: str
+    ambiguous: bool
+    band: str | None
+    score: float | None
+    stored_score: float | None
+    review: dict[str, Any] | None
+    tool: dict[str, Any]
+    model: dict[str, Any]
+    timestamp: str | None
+    line_start: int | None = None
+    line_end: int | None = None
+    function_name: str | None = None
+    moved_from: str | None = None
+    session_id: str | None = None
+    commit_hash: str | None = None
+    prompt: str | None = None
+
+
+class FoundAnnotation:
+    """A current annotation, with the facts about it as JSON (`reports.placements`).
+
+    Args:
+        facts: The placement as JSON with a `displayName`, or the same encoded.
+
+    Attributes:
+        is_claim: See `Placement.is_claim`.
+        is_reviewable: Whether it has certain lines that a person can review.
+        why_unverified: See `why_unverified`.
+    """
+
+    __slots__ = ("_facts", "is_claim", "is_reviewable", "why_unverified")
+
+    def __init__(
+        self,
+        facts: Members | msgspec.Raw,
+        *,
+        is_claim: bool,
+        is_reviewable: bool,
+        why_unverified: str | None,
+    ) -> None:
+        self._facts = facts
+        self.is_claim = is_claim
+        self.is_reviewable = is_reviewable
+        self.why_unverified = why_unverified
+
+    @property
+    def facts(self) -> Members:
+        """The placement as JSON; decoded each time."""
+        if isinstance(self._facts, dict):
+            return self._facts
+        return cast("Members", msgspec.msgpack.decode(self._facts))
+
+    @property
+    def summary(self) -> AnnotationSummary:
+        """Some members of the facts; decoded each time."""
+        if isinstance(self._facts, dict):
+            return msgspec.convert(self._facts, AnnotationSummary)
+        return _SUMMARY.decode(self._facts)
+
+
+class _Encoded(msgspec.Struct, array_like=True, gc=False):
+    is_claim: bool
+    is_reviewable: bool
+    why_unverified: str | None
+    facts: msgspec.Raw
+
+
+_SUMMARY: Final = msgspec.msgpack.Decoder(AnnotationSummary)
+_FILE: Final = msgspec.msgpack.Decoder(list[_Encoded])
+
+
+def is_reviewable(placement: Placement) -> bool:
+    """Return whether a placement has certain lines that a person can review."""
+    if not placement.is_claim or placement.is_guess or placement.is_pending:
+        return False
+    return placement.located.start is not None and placement.lineage.action != Action.DELETE
+
+
+def found_annotation(placement: Placement, facts: Members) -> FoundAnnotation:
+    """Return a placement, given also as JSON, as a found annotation."""
+    return FoundAnnotation(
+        facts,
+        is_claim=placement.is_claim,
+        is_reviewable=is_reviewable(placement),
+        why_unverified=why_unverified(placement),
+    )
+
+
+def encode_found(found: Sequence[FoundAnnotation]) -> bytes | Sequence[FoundAnnotation]:
+    """Return the annotations of one file encoded; as they are if a text or number cannot be."""
+    try:
+        return msgspec.msgpack.encode(
+            [(each.is_claim, each.is_reviewable, each.why_unverified, each.facts) for each in found]
+        )
+    except (UnicodeEncodeError, OverflowError, RecursionError):  # lone surrogates, large integers
+        return found
+
+
+def decode_found(encoded: bytes | Sequence[FoundAnnotation]) -> Sequence[FoundAnnotation]:
+    """Return what `encode_found` was given.
+
+    Raises:
+        msgspec.DecodeError: It gave something else.
+    """
+    if not isinstance(encoded, bytes):
+        return encoded
+    return [
+        FoundAnnotation(
+            each.facts,
+            is_claim=each.is_claim,
+            is_reviewable=each.is_reviewable,
+            why_unverified=each.why_unverified,
+        )
+        for each in _FILE.decode(encoded)
+    ]
