@@ -56,13 +56,20 @@ class Candidates(msgspec.Struct, frozen=True, gc=False):
 class ExactMatches:
     """Finds ranges verbatim in a text.
 
+    Args:
+        ranges: The ranges.
+        text: The text.
+        own: Ranges that were recorded in this very text: they only claim their lines.
+
     Attributes:
         ranges: The ranges.
         text: The text.
         candidates: The possible starts of each range.
     """
 
-    def __init__(self, ranges: Sequence[AnchoredRange], text: Text) -> None:
+    def __init__(
+        self, ranges: Sequence[AnchoredRange], text: Text, own: Sequence[AnchoredRange] = ()
+    ) -> None:
         self.ranges: Final = ranges
         self.text: Final = text
         contexts = [
@@ -79,7 +86,7 @@ class ExactMatches:
             here = found[number] = self._find(each, contexts[number], index, each.start + offset)
             offset = here.hash_starts[0] - each.start if here.hash_starts else offset
         self.candidates: Final[list[Candidates]] = [found[number] for number in range(len(ranges))]
-        self._rivals = self._contested()
+        self._rivals = self._contested(own)
 
     @cached_property
     def matches(self) -> list[LocatedRange | None]:
@@ -148,9 +155,11 @@ class ExactMatches:
         )
         return Candidates(lines, truncated, near, matching, unique, incomplete, distinctive)
 
-    def _contested(self) -> dict[tuple[str | None, int], set[int]]:
+    def _contested(self, own: Sequence[AnchoredRange]) -> dict[tuple[str | None, int], set[int]]:
         """Return the recorded starts of identical ranges that share their only possible place."""
-        first: dict[tuple[str | None, int], int] = {}
+        first: dict[tuple[str | None, int], int] = {
+            (each.anchors.hash, each.start): each.start for each in own
+        }
         rivals: dict[tuple[str | None, int], set[int]] = {}
         for each, found in zip(self.ranges, self.candidates, strict=True):
             if found.unique_start is not None:

@@ -7,6 +7,7 @@ git, and approximate matches inferred from all records of the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 from vibes_lsp.anchors.approximate_match import ApproximateMatches
 from vibes_lsp.anchors.create_anchors import Anchors
@@ -28,20 +29,19 @@ def locate(
         originals: The original text of each range, None where history has none. Empty without
             history.
     """
-    unchanged = _in_unchanged_file(ranges, text)
-    settled = [each for each in unchanged if each is not None]
-    if len(settled) == len(ranges) and not any(
+    unchanged = in_unchanged_file(ranges, text)
+    if None not in unchanged and not any(
         original.before_edit for original in originals if original is not None
     ):
-        return settled
-    exact = ExactMatches(ranges, text)
+        return [each for each in unchanged if each is not None]
+    exact, numbers = _match_others(ranges, unchanged, text)
     approximate = ApproximateMatches(exact)
     maps = LineMaps(text)
     found = []
-    for number, (each, original) in enumerate(
-        zip(ranges, originals or [None] * len(ranges), strict=True)
+    for each, same, number, original in zip(
+        ranges, unchanged, numbers, originals or [None] * len(ranges), strict=True
     ):
-        located = unchanged[number] or exact.matches[number]
+        located = same or exact.matches[number]
         if original is not None and not _is_settled(located, original):
             line_map = maps.from_text(original.text, original.later)
             located = map_range(original, line_map, each.start)
@@ -53,17 +53,33 @@ def locate(
 
 def locate_sure(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
     """Return the sure places that `locate` finds without history; None for all other ranges."""
-    found = _in_unchanged_file(ranges, text)
-    if None in found:
-        matches = ExactMatches(ranges, text).matches
-        found = [
-            each or (match if match is not None and match.sure else None)
-            for each, match in zip(found, matches, strict=True)
-        ]
-    return found
+    found = in_unchanged_file(ranges, text)
+    if None not in found:
+        return found
+    exact, numbers = _match_others(ranges, found, text)
+    return [
+        each or (match if (match := exact.matches[number]) is not None and match.sure else None)
+        for each, number in zip(found, numbers, strict=True)
+    ]
 
 
-def _in_unchanged_file(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
+def _match_others(
+    ranges: Sequence[AnchoredRange], unchanged: Sequence[LocatedRange | None], text: Text
+) -> tuple[ExactMatches, list[int]]:
+    """Match the ranges of other texts, together; return the matches and the number of each range.
+
+    Those recorded in this very text do not show how far the lines of other versions moved.
+    """
+    pairs = list(zip(ranges, unchanged, strict=True))
+    others = [each for each, same in pairs if same is None]
+    own = [each for each, same in pairs if same is not None]
+    numbers = count()
+    return ExactMatches(others, text, own), [
+        next(numbers) if same is None else -1 for same in unchanged
+    ]
+
+
+def in_unchanged_file(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
     """Return the recorded place of each range whose file hash matches, None for the others.
 
     Also None where a record contradicts itself: the range is out of bounds or has another hash.
