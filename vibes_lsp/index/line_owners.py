@@ -55,21 +55,24 @@ def owned_ranges(
 def whole_file_edits(
     placements: Sequence[Placement], length: int, history: FileHistory
 ) -> list[Placement]:
-    """Return the edits that wrote the whole file: its only lines now, or when they were made."""
+    """Return the edits that wrote the whole file, if any annotation is lost."""
     if not any(_is_lost(each) for each in placements):
         return []
-    found = []
-    for each in placements:
-        original = history.original_texts.get(each.lineage.first.id)
-        is_whole_now = each.located.sure and (each.located.start, each.located.end) == (1, length)
-        was_whole = (
-            original is not None
-            and not (original.inferred or original.before_edit)
-            and (original.start, original.end) == (1, len(original.text.lines))
-        )
-        if each.may_own_lines and each.located.may_own and (is_whole_now or was_whole):
-            found.append(each)
-    return found
+    return [each for each in placements if is_whole_file_edit(each, length, history)]
+
+
+def is_whole_file_edit(placement: Placement, length: int, history: FileHistory) -> bool:
+    """Whether an edit wrote the whole file: its only lines now, or when it was made."""
+    if not (placement.may_own_lines and placement.located.may_own):
+        return False
+    if placement.located.sure and (placement.located.start, placement.located.end) == (1, length):
+        return True
+    original = history.original_texts.get(placement.lineage.first.id)
+    return (
+        original is not None
+        and not (original.inferred or original.before_edit)
+        and (original.start, original.end) == (1, len(original.text.lines))
+    )
 
 
 def mark_replaced(

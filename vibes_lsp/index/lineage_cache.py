@@ -192,7 +192,8 @@ class LineageCache:
                 for component in file.head_dependent.values()
                 for lineage in file.lineages_of(component)
             )
-            records = list(chain(self._log.records(seeds), head_dependent))
+            found = chain(self._log.records(seeds), head_dependent)
+            records = [file.member(each.id) or each for each in found]  # of equal ids the first
             if records:
                 self._add(file, name, records)
         file.until = total

@@ -119,6 +119,11 @@ def locate_on_lines(
     )
 
 
+def locate_alone(shown: ShownLineage, path: str, text: Text) -> LocatedRange:
+    """Return where an annotation is in a text, as if the file had no other."""
+    return _locate([shown], path, text)[0]
+
+
 def relocate(
     text: Text, placements: Sequence[Placement], history: FileHistory = NO_HISTORY
 ) -> list[LocatedRange]:

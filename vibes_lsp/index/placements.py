@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property
 from operator import attrgetter
 from typing import Final
@@ -14,6 +13,7 @@ from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
@@ -207,59 +207,79 @@ class PlacementDependencies:
         trail: The trail, refreshed.
         path: Relative to the project, forward slashes.
         history: What git knows about the file's annotations.
+
+    Attributes:
+        lineages: The lineages, as of the last renewal.
     """
 
     def __init__(self, trail: Trail, path: str, history: FileHistory) -> None:
         self._trail, self._path, self._history = trail, path, history
         self._columns = trail.log.columns
-        self._lineages = self._current_lineages()
-        self._manifest = trail.manifest
+        self.lineages = self.current_lineages()
+        self.renew(self.lineages, ())
+
+    def renew(self, lineages: Sequence[Lineage], added: Iterable[Lineage]) -> None:
+        """Depend on the trail as it is now.
+
+        Args:
+            lineages: As of `current_lineages`.
+            added: Those that are new; the others have the same records as before.
+        """
+        self.lineages = lineages
+        self._manifest = self._trail.manifest
         self._edges = len(self._columns.edge_types)
-        self._sessions = {
-            session
-            for lineage in self._lineages
-            if (session := lineage.current.text("session_id")) is not None
-        }
-        self._file_counts = self._current_file_counts()
+        self._annotations = len(self._columns.annotation_paths)
+        for each in added:
+            self._add(each)
 
     def are_unchanged(self) -> bool:
         """Whether the refreshed trail would give the same placements."""
-        if (
-            self._trail.log.columns is not self._columns
-            or self._current_lineages() != self._lineages
-        ):
-            return False
         return (
-            not self._has_new_edges()
-            and self._current_file_counts() == self._file_counts
+            self.has_same_log
+            and self.current_lineages() == self.lineages
+            and not self._has_new_edges()
+            and not self._has_new_files()
             and self._has_same_entries()
         )
 
-    @cached_property
-    def _ids(self) -> AbstractSet[int]:
-        return {id_key(identifier) for lineage in self._lineages for identifier in lineage.ids}
+    @property
+    def has_same_log(self) -> bool:
+        """Whether the log has only grown."""
+        return self._trail.log.columns is self._columns
 
-    @cached_property
-    def _entries(self) -> AbstractSet[str]:
-        return {key for lineage in self._lineages for key in lineage.entry_keys}
-
-    @cached_property
-    def _journal_entries(self) -> AbstractSet[str]:
-        """The entries that are not in the manifest file: in the journal, or missing."""
-        return {key for key in self._entries if key not in self._manifest.stored}
-
-    def _current_lineages(self) -> list[Lineage]:
+    def current_lineages(self) -> Sequence[Lineage]:
+        """Return the lineages of the file in the refreshed trail."""
         trail, history = self._trail, self._history
         found = [
             lineage
             for name in (self._path, *history.former_paths)
             for lineage in trail.lineages_in(name)
         ]
-        return found + [
+        found += [
             lineage
             for identifier in history.moved_in
             if (lineage := trail.lineage_of(identifier)) is not None
         ]
+        return found
+
+    def _add(self, lineage: Lineage) -> None:
+        self._ids.update(map(id_key, lineage.ids))
+        self._entries.update(lineage.entry_keys)
+        if (session := lineage.current.text("session_id")) is not None:
+            self._sessions.add(session)
+
+    @cached_property
+    def _ids(self) -> set[int]:
+        return {id_key(identifier) for lineage in self.lineages for identifier in lineage.ids}
+
+    @cached_property
+    def _entries(self) -> set[str]:
+        return {key for lineage in self.lineages for key in lineage.entry_keys}
+
+    @cached_property
+    def _sessions(self) -> set[str]:
+        found = (lineage.current.text("session_id") for lineage in self.lineages)
+        return {session for session in found if session is not None}
 
     def _has_new_edges(self) -> bool:
         """Whether a new edge, such as a review, names one of the annotations."""
@@ -270,20 +290,45 @@ class PlacementDependencies:
         self._edges = new.stop
         return False
 
-    def _current_file_counts(self) -> Sequence[int]:
-        """Return how many files each session touched: a risk signal (R21)."""
-        return [len(self._columns.files_of_session(session)) for session in self._sessions]
+    def _has_new_files(self) -> bool:
+        """Whether one of the sessions touched one more file: a risk signal (R21)."""
+        columns = self._columns
+        new = range(self._annotations, len(columns.annotation_paths))
+        if any(
+            columns.annotating_sessions[columns.annotation_sessions[number]] in self._sessions
+            and _is_new_file(columns, number)
+            for number in new
+        ):
+            return True
+        self._annotations = new.stop
+        return False
 
     def _has_same_entries(self) -> bool:
         """Whether the entries that the annotations name are as they were, missing ones included."""
         before, now = self._manifest, self._trail.manifest
-        compared = self._journal_entries if now.stored is before.stored else self._entries
+        if now.stored is before.stored:
+            old, new = before.journal.entries, now.journal.entries
+            compared: Iterable[str] = (
+                key
+                for key in ({} if old is new else {**old, **new})
+                if key in self._entries and key not in now.stored
+            )
+        else:
+            compared = self._entries
         if any(_stored(now, key) != _stored(before, key) for key in compared):
             return False
         self._manifest = now
-        if now.stored is not before.stored:
-            vars(self).pop("_journal_entries", None)
         return True
+
+
+def _is_new_file(columns: LogColumns, index: int) -> bool:
+    """Whether an annotation, given by its index, names a file that its session had not."""
+    path = columns.annotation_paths[index]
+    return path != columns.paths.find("") and not any(
+        columns.annotation_paths[each] == path
+        for each in columns.by_session.newest_first(columns.annotation_sessions[index])
+        if each < index
+    )
 
 
 def _stored(manifest: Manifest, key: str) -> bytes | None:

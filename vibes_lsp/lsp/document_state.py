@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from msgspec import structs
@@ -24,6 +25,7 @@ from vibes_lsp.anchors.location import (
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.locate_annotations import LocationsByLineage, relocate, with_locations
+from vibes_lsp.index.placed_file import PlacedFile
 from vibes_lsp.index.placements import Placement, PlacementDependencies
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
@@ -70,6 +72,10 @@ class DocumentState:
         self._key: DocumentKey
         self._snapshot: DocumentSnapshot | None
         self._checked: int  # the generation up to which the key is known to be valid
+        self._history = NO_HISTORY
+        self._has_pending = False
+        self._placed: PlacedFile | None = None
+        self._dependencies: PlacementDependencies
         self._place(trail, None)
 
     def is_of(self, document: Document) -> bool:
@@ -97,8 +103,15 @@ class DocumentState:
         key = self._current_key(trail, is_provisional=is_provisional)
         if self._snapshot is None or key != self._key:
             self._key = key
+            placed = self._placed
+            is_followed = placed is not None and placed.placements is placements
             self._snapshot = snapshot_of_document(
-                trail, self.path, self._document, placements, is_provisional=is_provisional
+                trail,
+                self.path,
+                self._document,
+                placements,
+                placed.by_line if placed is not None and is_followed else None,
+                is_provisional=is_provisional,
             )
         return self._snapshot
 
@@ -145,14 +158,20 @@ class DocumentState:
 
     def _place(self, trail: TrailSnapshot, before: PlacementTracker | None) -> None:
         history = trail.file_history(self.path, is_open=True)
-        if before is not None and self._document.has_changes and self._is_same_save:
-            tracker = self._place_again(trail, history, before)
-        else:  # as a server that has just started does
-            placements = trail.place(self.path, self._document.text, history)
-            tracker = PlacementTracker(self._document, placements, history)
+        has_pending = bool(trail.pending.lineages_in(self.path))
+        tracker = None
+        if before is not None and self._is_same_save and history == self._history:
+            tracker = None if has_pending or self._has_pending else self._follow_records(before)
+        if tracker is None:
+            if before is not None and self._document.has_changes and self._is_same_save:
+                tracker = self._place_again(trail, history, before)
+            else:  # as a server that has just started does
+                placements = trail.place(self.path, self._document.text, history)
+                tracker = PlacementTracker(self._document, placements, history)
+            self._dependencies = PlacementDependencies(trail.trail, self.path, history)
+            self._placed = None
         self._tracker = tracker
-        self._trail = trail
-        self._dependencies = PlacementDependencies(trail.trail, self.path, history)
+        self._trail, self._history, self._has_pending = trail, history, has_pending
         self._checked = trail.generation
         self._snapshot = None
         self._key = DocumentKey(
@@ -162,6 +181,30 @@ class DocumentState:
             tracker.location,
             is_provisional=True,
         )
+
+    def _follow_records(self, before: PlacementTracker) -> PlacementTracker | None:
+        """Add what was recorded since to the placements of the same text.
+
+        None if the document has to be placed again.
+        """
+        dependencies, document = self._dependencies, self._document
+        if not (before.has_all_edits and dependencies.has_same_log):
+            return None
+        placements, placed = before.placements(), self._placed
+        if placed is None or placed.placements is not placements:
+            history = self._history
+            if document.has_changes:
+                texts = newest_texts(before.original_texts, history.original_texts)
+                history = replace(history, original_texts=texts)
+            lineages = dependencies.lineages
+            placed = PlacedFile(self.path, document.text, history, lineages, placements)
+        lineages = dependencies.current_lineages()
+        added = placed.update(lineages)
+        if added is None:
+            return None
+        dependencies.renew(lineages, added)
+        self._placed = placed
+        return before if placed.placements is placements else before.extended(placed.placements)
 
     @property
     def _is_same_save(self) -> bool:
@@ -243,11 +286,12 @@ class PlacementTracker:
         self._revision: int
         self._base: tuple[Placement, ...]  # as located
         self._placements: tuple[Placement, ...]  # after the edits
-        self._ranges: list[LocatedRange]
+        self._ranges: list[LocatedRange] | None  # after the edits; None while as located
         self._needs_locating = needs_locating
         self._original_texts: dict[str, OriginalText] = (
             dict(before.original_texts) if before is not None else {}
         )
+        self._located_in: tuple[Text, Sequence[Placement]] | None = None
         self._reset(placements)
 
     @property
@@ -258,6 +302,7 @@ class PlacementTracker:
     @property
     def original_texts(self) -> Mapping[str, OriginalText]:
         """The texts in which annotations were last unchanged, by the id of their first record."""
+        self._add_original_texts()
         return self._original_texts
 
     @property
@@ -274,7 +319,7 @@ class PlacementTracker:
             if len(ranges) < len(edited) or self._may_restore_lost(ranges):
                 self._reset(self._request(edited).locate())
                 self._needs_locating = True
-            elif ranges != self._ranges:
+            elif ranges != (self._ranges or [each.located for each in self._base]):
                 self._ranges = ranges
                 self._placements = tuple(with_locations(self._base, ranges, self._document.length))
             self._revision = self._document.revision
@@ -313,19 +358,47 @@ class PlacementTracker:
         ranges = [_choose_range(each.located, edited.get(each.current.id)) for each in placements]
         return with_locations(placements, ranges, self._document.length)
 
+    def extended(self, placements: Sequence[Placement]) -> PlacementTracker:
+        """Return a tracker of more placements in the current text: those of this one, and new ones.
+
+        This one ends.
+        """
+        document = self._document
+        if self._located_in is not None and self._located_in[0] is document.text:
+            self._located_in = None  # the new tracker has the same text for each of them
+        needs_locating = document.has_changes and document.is_typing
+        return PlacementTracker(
+            document, placements, self._history, self, needs_locating=needs_locating
+        )
+
     def _reset(self, placements: Sequence[Placement]) -> None:
         """Follow placements that were located in the current text."""
+        self._add_original_texts()
         self._base = self._placements = tuple(placements)
-        self._ranges = [each.located for each in self._base]
-        self._recorded = [each.lineage.recorded_range for each in self._base]
+        self._ranges = None
+        vars(self).pop("_recorded", None)
         self._revision = self._document.revision
         self._edits = self._document.collect_edits()
         self._location += 1
-        for each in self._base:
+        self._located_in = self._document.text, self._base
+
+    def _add_original_texts(self) -> None:
+        """Keep the text in which annotations were located, once another one comes, or it is asked.
+
+        Most are placed again before anything asks.
+        """
+        if self._located_in is None:
+            return
+        (text, placements), self._located_in = self._located_in, None
+        for each in placements:
             start, end = each.located.start, each.located.end
             if each.located.sure and start is not None and end is not None:
-                original = OriginalText(self._document.text, start, end)
-                self._original_texts[each.lineage.first.id] = original
+                self._original_texts[each.lineage.first.id] = OriginalText(text, start, end)
+
+    @cached_property
+    def _recorded(self) -> list[AnchoredRange | None]:
+        """The recorded range of each placement."""
+        return [each.lineage.recorded_range for each in self._base]
 
     def _may_restore_lost(self, ranges: Sequence[LocatedRange]) -> bool:
         """Whether a lost annotation may be in inserted text: much was pasted, or text announced."""
@@ -334,7 +407,7 @@ class PlacementTracker:
         return (is_announced or is_large) and any(each.start is None for each in ranges)
 
     def _request(self, edited: Sequence[LocatedRange | None]) -> LocateRequest:
-        texts = newest_texts(self._original_texts, self._history.original_texts)
+        texts = newest_texts(self.original_texts, self._history.original_texts)
         return LocateRequest(
             self._document.revision,
             self._document.text,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import accumulate
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
@@ -17,6 +14,7 @@ from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
 from vibes_lsp.index.pending_completions import PendingCompletions
+from vibes_lsp.index.placed_file import PlacementsByLine
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
@@ -147,39 +145,6 @@ class TrailSnapshot:
         )
 
 
-class PlacementsByLine:
-    """Finds the placements at a line without looking at all of them.
-
-    Args:
-        placements: All placements, in the order of answers.
-    """
-
-    def __init__(self, placements: tuple[Placement, ...]) -> None:
-        self._placements = placements
-
-    def at(self, line: int) -> list[Placement]:
-        """Return the placements whose range includes a line, 1-based, in the given order."""
-        starts, reach, ranges = self._sorted
-        found = []
-        number = bisect_right(starts, line) - 1
-        while number >= 0 and reach[number] >= line:  # no earlier range reaches further
-            if ranges[number][1] >= line:
-                found.append(ranges[number][2])
-            number -= 1
-        return [self._placements[each] for each in sorted(found)]
-
-    @cached_property
-    def _sorted(self) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
-        """Return where ranges start, how far those up to each reach, and the ranges."""
-        ranges = sorted(
-            (each.located.start, each.located.end or 0, number)
-            for number, each in enumerate(self._placements)
-            if each.located.start is not None
-        )
-        reach = list(accumulate((end for _, end, _ in ranges), max))
-        return [start for start, _, _ in ranges], reach, ranges
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentSnapshot:
     """One version of a document with its placements.
@@ -239,6 +204,7 @@ def snapshot_of_document(
     path: str,
     document: Document,
     placements: tuple[Placement, ...],
+    by_line: PlacementsByLine | None = None,
     *,
     is_provisional: bool,
 ) -> DocumentSnapshot:
@@ -255,7 +221,7 @@ def snapshot_of_document(
         placements,
         _report(trail, document.text, resolved_commits),
         is_provisional,
-        PlacementsByLine(placements),
+        by_line or PlacementsByLine(placements),
     )
 
 
