@@ -14,6 +14,7 @@ OWN_CACHES = {
     "vibes_lsp/index/saved_log.py",
     "vibes_lsp/index/saved_manifest.py",
     "vibes_lsp/ingest/work_tree.py",
+    "vibes_lsp/lsp/kept_lookups.py",
     "vibes_lsp/reports/found_annotations.py",
 }
 """They read msgpack that they wrote, to the user's cache folder with a checksum."""

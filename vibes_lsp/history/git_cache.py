@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -25,6 +25,7 @@ from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
 
 _T = TypeVar("_T")
 _MAX_OBJECTS: Final = 1 << 15
+_CODE: Final = Path(__file__).parents[1]
 _PACKAGES: Final = ("model", "anchors", "history", "index")
 """Packages whose code determines the facts; a change of it drops the cache."""
 
@@ -57,7 +58,7 @@ class GitCache:
     """
 
     def __init__(self, root: Path) -> None:
-        self._name, self._source = _source(root)
+        self._name, self._source = cache_source(root, _PACKAGES)
         self._head: tuple[str, list[str]] = "", []
         self._of_head: dict[str, msgspec.Raw] = {}
         self._of_objects: dict[str, msgspec.Raw] = {}
@@ -160,20 +161,20 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(kind)
 
 
-def _source(root: Path) -> tuple[str, str]:
-    """Return the cache file's name and a key of repository and code; empty if that fails.
+def cache_source(root: Path, packages: Sequence[str]) -> tuple[str, str]:
+    """Return a cache file's name and a key of repository and code; empty if that fails.
 
     The key includes the code, because another version may compute other facts.
+
+    Args:
+        root: The top folder of the work tree.
+        packages: The packages whose code determines the facts.
     """
     try:
         marker = root.resolve() / ".git"
         status = os.lstat(marker)
         created = _created(marker)
-        modules = [
-            _times(path)
-            for package in _PACKAGES
-            for path in sorted((Path(__file__).parents[1] / package).glob("*.py"))
-        ]
+        modules = [_modules(package) for package in packages]
     except (OSError, RuntimeError, ValueError):
         return "", ""
     name = hashlib.sha256(os.fsencode(marker)).hexdigest()
@@ -194,6 +195,12 @@ def _created(marker: Path) -> tuple[int, int]:
     return status.st_ino, status.st_ctime_ns
 
 
-def _times(path: Path) -> tuple[str, int, int]:
-    status = path.stat()
-    return path.name, status.st_size, status.st_mtime_ns
+def _modules(package: str) -> list[tuple[str, int, int]]:
+    """Return the names, sizes and times of a package's modules."""
+    found: list[tuple[str, int, int]] = []
+    with os.scandir(_CODE / package) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                found.append((entry.name, status.st_size, status.st_mtime_ns))
+    return sorted(found)

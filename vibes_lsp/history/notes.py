@@ -16,6 +16,16 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BLOB: Final = "blob"
 
 
+def files_of_ref(common: Path, ref: str) -> tuple[Path, Path, Path]:
+    """Return the files that git has a ref in: its own, packed refs, or a database.
+
+    Args:
+        common: The git directory that holds the refs.
+        ref: The full name of the ref.
+    """
+    return common / ref, common / "packed-refs", common / "reftable/tables.list"
+
+
 def list_notes(repository: Repository, ref: str) -> dict[str, str]:
     """Return the blobs of a ref's notes by the commits that they are attached to.
 
@@ -63,8 +73,7 @@ class NotesRef:
         common = common_git_folder(self.repository.root)
         if common is None:
             return {}
-        names = (self._ref, "packed-refs", "reftable/tables.list")
-        seen = tuple(file_stamp(common / name) for name in names)
+        seen = tuple(map(file_stamp, files_of_ref(common, self._ref)))
         if seen != self._seen:
             self._seen = seen
             loose, packed, table = (stamp is not None for stamp in seen)

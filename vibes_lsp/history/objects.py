@@ -83,6 +83,10 @@ class GitObjects:
 
     The first request starts git; a request after git died starts it again. Nothing raises: an
     object that is missing, damaged, over the size limit or not fetched yet is None.
+
+    Attributes:
+        missing_commits: How many requests were for a commit that is missing.
+        missing_contents: How many were for another object that is missing, or failed.
     """
 
     def __init__(self, root: Path, *, limit: int = _MAX_BYTES) -> None:
@@ -98,6 +102,8 @@ class GitObjects:
         self._process: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
         self._closed = False
+        self.missing_commits = 0
+        self.missing_contents = 0
 
     def __enter__(self) -> Self:
         return self
@@ -194,6 +200,7 @@ class GitObjects:
                 return self._ask(name)
             except (OSError, ValueError):
                 self._stop()
+            self.missing_contents += 1
             if not was_running:
                 return None
             try:  # the process died since the last request
@@ -216,6 +223,10 @@ class GitObjects:
         process.stdin.flush()
         header = process.stdout.readline().split()
         if len(header) == 2:  # `NAME missing` or `NAME ambiguous`
+            if name.endswith("^{commit}"):
+                self.missing_commits += 1
+            else:
+                self.missing_contents += 1
             return None
         identifier, kind, size = header
         length = int(size)

@@ -89,6 +89,15 @@ class ProjectHistory:
             mapped = self._open("")
             return None if mapped is None else mapped.history.objects.subject(commit)
 
+    def missing(self) -> tuple[int, int]:
+        """Return how many requests were for a missing commit, and for another missing object."""
+        with self._lock:
+            found = [each.history.objects for _, each in self._opened.values() if each is not None]
+            return (
+                sum(each.missing_commits for each in found),
+                sum(each.missing_contents for each in found),
+            )
+
     def cache(self) -> GitCache | None:
         """Return the cache of the project's own repository."""
         with self._lock:

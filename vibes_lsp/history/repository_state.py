@@ -56,7 +56,7 @@ class RepositoryState:
         nearer = markers[: markers.index(marker) + 1]
         key = marker, file_stamp(marker)
         if self._git_folders is None or self._git_folders[0] != key:
-            self._git_folders = key, *_folders(marker)
+            self._git_folders = key, *git_folders(marker)
         _, git, common = self._git_folders
         head = file_stamp(git / "HEAD")
         if self._branch[0] != head:
@@ -67,10 +67,20 @@ class RepositoryState:
         return (marker, head, *map(file_stamp, others))
 
 
+def git_folders(marker: Path) -> tuple[Path, Path]:
+    """Return the git directory of a work tree, and the common one that holds its branches.
+
+    Args:
+        marker: The work tree's `.git`, a folder or a file.
+    """
+    git = marker if marker.is_dir() else marker.parent / _read(marker).removeprefix("gitdir: ")
+    return git, git / (_read(git / "commondir") or ".")
+
+
 def common_git_folder(folder: Path) -> Path | None:
     """Return the git directory that holds the refs of a work tree; None outside one."""
     marker = folder / ".git"
-    return _folders(marker)[1] if os.path.lexists(marker) else None
+    return git_folders(marker)[1] if os.path.lexists(marker) else None
 
 
 def read_head(root: Path) -> str | None:
@@ -84,7 +94,7 @@ def read_head(root: Path) -> str | None:
     marker = root / ".git"
     if not os.path.lexists(marker):
         return None
-    git, common = _folders(marker)
+    git, common = git_folders(marker)
     found = _read(git / "HEAD")
     for _ in range(_MAX_REFS):
         if _COMMIT.fullmatch(found):
@@ -103,12 +113,6 @@ def _read_packed(file: Path, name: str) -> str:
         if found:
             return before.rpartition(b"\n")[2].decode("ascii", "replace")
     return ""
-
-
-def _folders(marker: Path) -> tuple[Path, Path]:
-    """Return the git directory of a work tree, and the common one that holds its branches."""
-    git = marker if marker.is_dir() else marker.parent / _read(marker).removeprefix("gitdir: ")
-    return git, git / (_read(git / "commondir") or ".")
 
 
 def _read(file: Path) -> str:

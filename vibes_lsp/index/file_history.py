@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from vibes_lsp.anchors.history_mapping import EditTime, LineAges
@@ -37,7 +37,8 @@ class FileHistory:
         moved_in: Ids of annotations of other files whose text is in this file now, and only here.
         ages: The commit of each line. None if every annotation matches exactly, or if git does
             not answer.
-        edit_times: When the annotated edits were made, by the id of the first record.
+        edit_times: When the annotated edits were made, by the id of the first record; of their
+            commits those that lines are from.
     """
 
     original_texts: Mapping[str, OriginalText] = field(default_factory=dict)
@@ -94,7 +95,7 @@ class FileHistories:
             history,
             self._original_texts,
             MovedOut(trail) if moved_out is None else moved_out,
-            lambda: self._names,
+            lambda: self.names,
             resolve=resolve,
         )
 
@@ -143,11 +144,13 @@ class FileHistories:
         if not _are_uncertain(checkable, text):
             return FileHistory(originals, former, moved_in)
         ages = self._original_texts.ages(path, min(edit.earliest for edit in edit_times.values()))
-        return (
-            FileHistory(originals, former, moved_in)
-            if ages is None
-            else FileHistory(originals, former, moved_in, ages, edit_times)
-        )
+        if ages is None:
+            return FileHistory(originals, former, moved_in)
+        blamed = {each.commit for each in ages.lines}
+        named = {
+            each: replace(edit, commits=edit.commits & blamed) for each, edit in edit_times.items()
+        }
+        return FileHistory(originals, former, moved_in, ages, named)
 
     def moved_in(self, path: str, text: Text) -> tuple[str, ...]:
         """Return the ids of annotations of other files whose text moved into a file."""
@@ -168,7 +171,7 @@ class FileHistories:
         """
         if self._history is not None:
             directory = self._trail.directory
-            names = list(self._names) if paths is None else [*paths, *self._gone]
+            names = list(self.names) if paths is None else [*paths, *self._gone]
             if directory.log.is_relative_to(directory.project):
                 names.append(directory.log.relative_to(directory.project).as_posix())
             self._history.prefetch(names)
@@ -177,7 +180,7 @@ class FileHistories:
     def annotated_files(self) -> Mapping[str, None]:
         """The existing files that annotations are about, by their current names (R19)."""
         now = dict.fromkeys(
-            self._new_names.get(name) if name in self._gone else name for name in self._names
+            self._new_names.get(name) if name in self._gone else name for name in self.names
         )
         return dict.fromkeys(
             name
@@ -189,6 +192,12 @@ class FileHistories:
     def has_renames(self) -> bool:
         """Whether the caller named renamed files."""
         return bool(self._renamed)
+
+    def possible_sources(self, path: str) -> Sequence[str]:
+        """Return the files that are read to find annotations that moved into a file."""
+        if self._history is None:
+            return ()
+        return list(self._moved_in.possible_sources(path, self.former_paths(path)))
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""
@@ -215,10 +224,10 @@ class FileHistories:
     @cached_property
     def _gone(self) -> Mapping[str, None]:
         """The names of files that do not exist."""
-        return dict.fromkeys(name for name in self._names if not self._exists(name))
+        return dict.fromkeys(name for name in self.names if not self._exists(name))
 
     @cached_property
-    def _names(self) -> Sequence[str]:
+    def names(self) -> Sequence[str]:
         """The recorded names of files of this project (R19).
 
         Names that are too long for any file are included: their text may be in another file.

@@ -187,7 +187,7 @@ class MovedIn:
             return
         moved_out = [
             (name, ranges)
-            for name in self._other_files(path, former_paths)
+            for name in self.possible_sources(path, former_paths)
             if (ranges := self._moved_out_of(name))
         ]
         if not moved_out:
@@ -247,7 +247,7 @@ class MovedIn:
             self._ranges[name] = self._moved_out.of(name)
         return self._ranges[name]
 
-    def _other_files(self, path: str, former_paths: Sequence[str]) -> Iterator[str]:
+    def possible_sources(self, path: str, former_paths: Sequence[str]) -> Iterator[str]:
         """Yield the files that annotations may have come from: first those of the same folder."""
         folder = path.rpartition("/")[0]
         near = self._by_folder.get(folder, ())

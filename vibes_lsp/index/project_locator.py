@@ -171,6 +171,23 @@ class ProjectLocator:
         """Return the existing files that annotations are about, by their current names."""
         return list(self._histories.annotated_files)
 
+    def annotated_names(self) -> Sequence[str]:
+        """Return the recorded names of files of this project, existing or not (R19)."""
+        return self._histories.names
+
+    def possible_sources(self, path: str) -> Sequence[str]:
+        """Return the files that are read to find annotations that moved into a file."""
+        return self._histories.possible_sources(path)
+
+    def incomplete_answers(self) -> tuple[int, int]:
+        """Return how many questions were about other branches or missing commits, and contents.
+
+        What was asked while the counts did not grow depends on HEAD alone, and git had all of it.
+        """
+        commits, contents = (0, 0) if self._history is None else self._history.missing()
+        branches = 0 if self._commits is None else self._commits.other_branches
+        return commits + branches, contents
+
     def other_files(self) -> list[str]:
         """Return the tracked files that no annotation names; text may have moved into them."""
         if self._repository is None:

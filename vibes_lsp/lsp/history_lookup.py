@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
@@ -14,11 +14,13 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.file_history import FileHistory
+from vibes_lsp.history.git import failure_count
 from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
+from vibes_lsp.lsp.kept_lookups import KeptLookups
+from vibes_lsp.lsp.saved_lookup import LookedUpFile
 from vibes_lsp.lsp.snapshots import HistorySnapshot
 
 _MAX_SUBJECTS: Final = 1 << 14
@@ -184,17 +186,6 @@ class HistoryCoverage:
         return text is document.saved or document.has_changes
 
 
-@dataclass(frozen=True, slots=True)
-class _LookedUpFile:
-    """What a lookup found about one document."""
-
-    history: FileHistory
-    resolved_commits: Mapping[str, ResolvedCommit]
-    notes: FileNotes | None
-    trailers: FileTrailers | None
-    subjects: Mapping[str, str]
-
-
 class HistoryLookup:
     """Reads the git history of one project, with a trail of its own.
 
@@ -204,9 +195,13 @@ class HistoryLookup:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._locator: ProjectLocator | None = None
+        self._kept = KeptLookups(beside.directory)
+        self._request = LookupRequest()
+        self._is_refreshed = False
+        self._failed_at: str | None = None
         self._closed_files: Mapping[str, ResolvedCommit] = {}
         self._closed_files_of: tuple[str | None, object] = None, None
-        self._files: dict[str, _LookedUpFile] = {}
+        self._files: dict[str, LookedUpFile] = {}
         self._notes: NoteOverlay | None = None
         self._subjects: dict[str, str | None] = {}
         self._trailers: TrailerOverlay | None = None
@@ -216,17 +211,32 @@ class HistoryLookup:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
-        locator = self._refreshed(request)
-        locator.prefetch_history(request.texts)
+        self._request, kept = request, self._kept
+        holds = kept.open(request.renamed, use_notes=request.use_notes)
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
-        for path, text in request.texts.items():
-            self._files[path] = self._look_up_file(locator, path, text, request)
-        nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
-        locator.save_cache()
+        known = {
+            path: found
+            for path, text in request.texts.items()
+            if (found := kept.get(path, text)) is not None
+        }
+        self._files |= known
+        nearest = kept.nearest(request.commits)
+        self._is_refreshed = False
+        has_git = True
+        if not holds or request.texts.keys() - known.keys() or len(nearest) < len(request.commits):
+            failures = failure_count()
+            locator = self._refreshed(request)
+            has_git = locator.has_git
+            self._read_history(locator, request, known, failures)
+            nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
+            kept.put_nearest(nearest)
+            kept.confirm(locator.repository, locator.annotated_names())
+            locator.save_cache()
+            kept.save()
         files = self._files
         return HistorySnapshot(
             is_done=True,
-            has_git=locator.has_git,
+            has_git=has_git,
             resolved_commits={
                 identifier: commit
                 for each in files.values()
@@ -245,7 +255,29 @@ class HistoryLookup:
             },
         )
 
+    def _read_history(
+        self,
+        locator: ProjectLocator,
+        request: LookupRequest,
+        known: Collection[str],
+        failures: int,
+    ) -> None:
+        """Look up the files that are not known, and keep what does not depend on failures."""
+        texts = {path: text for path, text in request.texts.items() if path not in known}
+        _, missing = locator.incomplete_answers()
+        locator.prefetch_history(texts)
+        for path, text in texts.items():
+            others = self._kept.stamp_others(locator.possible_sources(path))
+            before = locator.incomplete_answers()
+            found = self._files[path] = self._look_up_file(locator, path, text, request)
+            after = locator.incomplete_answers()
+            if failure_count() != failures or after[1] != missing:
+                self._failed_at = locator.head()  # what was read of it stays in memory
+            if before == after and self._failed_at != locator.head():
+                self._kept.put(path, text, found, others)
+
     def _refreshed(self, request: LookupRequest) -> ProjectLocator:
+        self._is_refreshed = True
         if self._locator is not None:
             self._locator.refresh(request.renamed)
             return self._locator
@@ -261,11 +293,11 @@ class HistoryLookup:
 
     def _look_up_file(
         self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest
-    ) -> _LookedUpFile:
+    ) -> LookedUpFile:
         locator.resolved_commits.clear()
         history = locator.file_history(path, text)
         resolved = dict(locator.resolved_commits)
-        return _LookedUpFile(
+        return LookedUpFile(
             history,
             resolved,
             self._look_up_notes(locator, path, text) if request.use_notes else None,
@@ -306,16 +338,29 @@ class HistoryLookup:
         They are read again only when HEAD or the log is another one: what was recorded since has no
         commit yet.
         """
+        if not self._request.use_git:
+            return {}
+        kept = self._kept.closed_files()
+        if kept is not None:
+            return kept
         locator = self._locator
-        if locator is None or not locator.has_git:
+        if locator is None or not self._is_refreshed:
+            locator = self._refreshed(self._request)
+        if not locator.has_git:
             return {}
         state = locator.head(), locator.trail.log.columns
         before = self._closed_files_of
         if before[0] != state[0] or before[1] is not state[1]:
+            start = locator.incomplete_answers(), failure_count()
             locator.resolved_commits.clear()
             locator.resolve_all_commits()
             locator.save_cache()
             self._closed_files, self._closed_files_of = dict(locator.resolved_commits), state
+            is_whole = start == (locator.incomplete_answers(), failure_count())
+            if is_whole and self._failed_at != state[0]:
+                self._kept.put_closed_files(self._closed_files)
+                self._kept.confirm(locator.repository, locator.annotated_names())
+                self._kept.save()
         return self._closed_files
 
     def _nearest(self, commits: Sequence[str]) -> str | None:
@@ -324,6 +369,7 @@ class HistoryLookup:
     def close(self) -> None:
         """End git's processes."""
         self._files = {}
+        self._request = LookupRequest(use_git=False)
         if self._notes is not None:
             self._notes.close()
             self._notes = None
