@@ -204,3 +204,27 @@ def test_the_version_from_before_an_edit_is_named_though_the_edit_made_the_same_
     project.line("a.py", count - 1, count, text=later, timestamp="2026-02-03T10:00:00Z")
     told = run_vibes("find", "--json", cwd=project.root).json["placements"]
     assert [each.get("inGitSince", {}).get("commit") for each in told] == [older, None]
+
+
+@pytest.mark.parametrize("folder", ["a", "z"])
+def test_text_that_moved_is_found_among_many_files_that_are_gone(
+    tmp_path: Path, run_vibes: RunVibes, folder: str
+) -> None:
+    """A file is compared with those of its folder, and with the first ones of the project."""
+    project = Project(tmp_path / "moves")
+    project.config(tracked_extensions=[".py"])
+    project.environment()
+    project.line("z/old.py", 4, 7, text=STORY)
+    for number in range(N):
+        project.line(f"b/gone_{number}.py", 1, 2, text=f"x = {number}\ny = {number}\n")
+    project.file("z/old.py")
+    project.file(f"{folder}/new.py", "import os\n")
+    repository = Repository(project.root)
+    repository.commit("made", "2026-02-03T11:00:00+00:00")
+    (project.root / "z/old.py").unlink()
+    project.file(f"{folder}/new.py", "import os\n\n" + "".join(LINES[3:7]))
+    found = json.loads(run_vibes("find", "--json", cwd=project.root).out)["placements"]
+    moved = [(each["filePath"], each["movedFrom"]) for each in found if each.get("movedFrom")]
+    assert moved == ([("z/new.py", "z/old.py")] if folder == "z" else [])
+    again = json.loads(run_vibes("find", "--json", cwd=project.root).out)["placements"]
+    assert again == found

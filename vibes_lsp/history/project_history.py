@@ -216,9 +216,13 @@ class ProjectHistory:
         self, paths: Iterable[str]
     ) -> Collection[tuple[_MappedRepository, list[str]]]:
         """Group files by the repository that has their history."""
+        by_folder: dict[str, _MappedRepository | None] = {}
         found: dict[int, tuple[_MappedRepository, list[str]]] = {}
-        for path in paths:
-            mapped = self._repository_of(path)
+        for path in filter(can_be_in_project, paths):
+            folder = normal_path(path).rpartition("/")[0]
+            if folder not in by_folder:
+                by_folder[folder] = self._repository_of(path)
+            mapped = by_folder[folder]
             if mapped is not None:
                 found.setdefault(id(mapped), (mapped, []))[1].append(path)
         return found.values()

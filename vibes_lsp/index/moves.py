@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, islice
@@ -171,6 +172,8 @@ class MovedIn:
         self._names = names
         self._resolve = resolve
         self._ranges: dict[str, Sequence[MovedOutRange]] = {}
+        self._folder_filters: dict[str, RangeFilters] = {}
+        self._still_without: set[bytes] = set()
         self._last_version: tuple[str, Text | None] | None = None
 
     def of(self, path: str, former_paths: Sequence[str], text: Text) -> Iterator[str]:
@@ -210,36 +213,52 @@ class MovedIn:
             disproved = self._disproved(name, moved)
             yield from (each.id for each in moved if each.id not in disproved)
 
-    def may_be_in(self, file: RawLines) -> bool:
-        """Whether text that is gone from any file may be in this one; no false negatives."""
-        if self._history is None or file.digest in self._files_without:
+    def may_be_in(self, path: str, file: RawLines) -> bool:
+        """Whether `of` may find anything in a file that nothing is recorded for.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            file: The file as saved.
+        """
+        if self._history is None:
             return False
-        if self._filters.may_be_in(file):
+        filters = self._filters_of(path.rpartition("/")[0])
+        digest = hashlib.sha256(b"".join(each.digest for each in filters) + file.digest).digest()
+        if digest not in self._files_without and any(each.may_be_in(file) for each in filters):
             return True
-        self._files_without.add(file.digest)
+        self._still_without.add(digest)
         return False
 
     def save_cache(self) -> None:
         """Save for later commands which files contain no text that moved."""
         cache = None if self._history is None else self._history.cache()
-        if cache is not None and "_files_without" in self.__dict__:
-            cache.put_for_object(
-                _CACHE_NAME, (self._filters.digest, sorted(self._files_without)[:_MAX_SAVED])
-            )
+        if cache is not None and self._still_without:
+            cache.put_for_object(_CACHE_NAME, sorted(self._still_without)[:_MAX_SAVED])
 
     @cached_property
-    def _files_without(self) -> set[bytes]:
-        """Digests of the files that contain no text that moved."""
+    def _files_without(self) -> AbstractSet[bytes]:
+        """What is known from earlier commands: hashes of filters with a file that they reject."""
         cache = None if self._history is None else self._history.cache()
-        saved = (
-            None if cache is None else cache.get_for_object(_CACHE_NAME, tuple[bytes, list[bytes]])
-        )
-        return set(saved[1]) if saved is not None and saved[0] == self._filters.digest else set()
+        saved = None if cache is None else cache.get_for_object(_CACHE_NAME, list[bytes])
+        return frozenset(saved or ())
+
+    def _filters_of(self, folder: str) -> tuple[RangeFilters, ...]:
+        """Return filters of all files that `_other_files` may yield for a file of a folder."""
+        near = self._by_folder.get(folder, ())
+        if folder not in self._folder_filters:
+            self._folder_filters[folder] = self._filters(near)
+        found = self._folder_filters[folder]
+        return (found,) if len(near) >= _MAX_OTHER_FILES else (found, self._first_filters)
 
     @cached_property
-    def _filters(self) -> RangeFilters:
+    def _first_filters(self) -> RangeFilters:
+        """Filters of the files that come first in the project."""
+        return self._filters(self._sorted_names)
+
+    def _filters(self, names: Sequence[str]) -> RangeFilters:
+        first = names[:_MAX_OTHER_FILES]
         return RangeFilters(
-            each.recorded_range for name in self._names() for each in self._moved_out_of(name)
+            each.recorded_range for name in first for each in self._moved_out_of(name)
         )
 
     def _moved_out_of(self, name: str) -> Sequence[MovedOutRange]:

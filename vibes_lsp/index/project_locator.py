@@ -207,7 +207,8 @@ class ProjectLocator:
             path: Relative to the project, forward slashes.
             file: Its bytes, as saved.
         """
-        return path in self._histories.annotated_files or self._histories.may_have_moved_in(file)
+        histories = self._histories
+        return path in histories.annotated_files or histories.may_have_moved_in(path, file)
 
     def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
         """Resolve the commits of annotations that record none, into `resolved_commits`."""
