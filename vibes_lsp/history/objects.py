@@ -23,9 +23,9 @@ from vibes_lsp.history.repository import Repository, parse_seconds
 
 _MAX_BYTES: Final = 64 << 20
 _MAX_SUBJECT: Final = 2000
-_MAX_KNOWN: Final = 32
-"""Commits and trees that are remembered."""
-_MAX_KNOWN_BYTES: Final = 1 << 18
+_MAX_CACHED: Final = 32
+"""Commits and trees that are cached."""
+_MAX_CACHED_BYTES: Final = 1 << 18
 """Largest of them."""
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
@@ -108,7 +108,7 @@ class GitObjects:
         self._closed = False
         self.missing_commits = 0
         self.missing_contents = 0
-        self._known: dict[str, _Object] = {}
+        self._cache: dict[str, _Object] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -200,33 +200,33 @@ class GitObjects:
 
     def _object(self, name: str) -> _Object | None:
         with self._lock:
-            if name in self._known:
-                return self._known[name]
+            if name in self._cache:
+                return self._cache[name]
             was_running = self._process is not None
             try:
-                return self._remembered(name, self._ask(name))
+                return self._cached(name, self._ask(name))
             except (OSError, ValueError):
                 self._stop()
             self.missing_contents += 1
             if not was_running:
                 return None
             try:  # the process died since the last request
-                return self._remembered(name, self._ask(name))
+                return self._cached(name, self._ask(name))
             except (OSError, ValueError):
                 self._stop()
                 return None
 
-    def _remembered(self, name: str, found: _Object | None) -> _Object | None:
-        """Remember commits and trees that were asked for by a full hash, as for each of many paths."""
+    def _cached(self, name: str, found: _Object | None) -> _Object | None:
+        """Cache commits and trees asked for by a full hash: each of many paths needs them."""
         if (
             found is not None
             and found.kind != b"blob"
             and len(name.partition("^")[0]) == len(found.id)
-            and len(found.content) <= _MAX_KNOWN_BYTES
+            and len(found.content) <= _MAX_CACHED_BYTES
         ):
-            while len(self._known) >= _MAX_KNOWN:
-                del self._known[next(iter(self._known))]
-            self._known[name] = found
+            while len(self._cache) >= _MAX_CACHED:
+                del self._cache[next(iter(self._cache))]
+            self._cache[name] = found
         return found
 
     def _ask(self, name: str) -> _Object | None:

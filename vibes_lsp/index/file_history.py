@@ -192,6 +192,11 @@ class FileHistories:
         )
 
     @property
+    def has_gone_files(self) -> bool:
+        """Whether annotations are about files that do not exist, even by another name."""
+        return len(self._gone) > len(self._new_names)
+
+    @property
     def has_renames(self) -> bool:
         """Whether the caller named renamed files."""
         return bool(self._renamed)
@@ -239,7 +244,8 @@ class FileHistories:
         return [name for name in names if can_be_in_project(name) or is_too_long(name)]
 
     def _exists(self, name: str) -> bool:
-        return os.path.isfile(f"{self._project}/{name}")  # noqa: PTH113  # Path takes ten times as long
+        # A Path takes ten times as long, and there may be tens of thousands.
+        return os.path.isfile(f"{self._project}/{name}")  # noqa: PTH113
 
 
 def _are_uncertain(lineages: Sequence[Lineage], text: Text) -> bool:

@@ -188,6 +188,10 @@ class ProjectLocator:
         branches = 0 if self._commits is None else self._commits.other_branches
         return commits + branches, contents
 
+    def has_gone_files(self) -> bool:
+        """Whether annotations are about files that do not exist, even by another name."""
+        return self._histories.has_gone_files
+
     def other_files(self) -> list[str]:
         """Return the tracked files that no annotation names; text may have moved into them."""
         if self._repository is None:

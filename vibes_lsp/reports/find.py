@@ -49,6 +49,8 @@ class Filter:
 
 OnFile = Callable[[Sequence[FoundAnnotation]], None]
 """Called with the annotations of each file that match, as they are found."""
+_MAY_HAVE_MOVED: Final = {State.LOST, State.EDITED}
+"""States of annotations whose text may be in another file now; see `MovedOut`."""
 NO_FILTER: Final = Filter()
 """Matches every annotation."""
 
@@ -69,16 +71,16 @@ def find_annotations(
     """
     locator.prefetch()
     moved: set[str] = set()
-    has_lost = False
+    may_be_elsewhere = locator.has_gone_files()
 
     def search(paths: Sequence[str]) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
-        nonlocal has_lost
+        nonlocal may_be_elsewhere
         for path in paths:
             matching = []
             in_file = [found_annotation(*each) for each in placements_in(locator, path, scorer)]
             for each in decode_found(encode_found(in_file)):
                 summary = each.summary
-                has_lost = has_lost or summary.state == State.LOST
+                may_be_elsewhere = may_be_elsewhere or summary.state in _MAY_HAVE_MOVED
                 if summary.moved_from is not None:
                     moved.add(summary.annotation_id)
                 if _matches(each, summary, wanted):
@@ -91,7 +93,7 @@ def find_annotations(
         (None if summary.moved_from is not None else summary.annotation_id, each)
         for summary, each in search(locator.annotated_files())
     ]
-    if has_lost:
+    if may_be_elsewhere:
         found += [(None, each) for _, each in search(locator.other_files())]
     return [each for identifier, each in found if identifier not in moved]
 
