@@ -64,16 +64,27 @@ class LineageFacts:
 
     def add_record(self, record: LogRecord, groups: LineageGroups) -> None:
         """Add the lineage of an annotation that is the only one of its lineage."""
-        self.count += 1
-        members, line = record.members, record.line
-        if not groups.caused[line] and members.get("action") != Action.REVIEW:
-            self.uncaused += 1
-            self.first_uncaused = _least(self.first_uncaused, record.rank)
+        members = record.members
         self.imported += IMPORTED_FROM in members
-        commit = members.get("commit_hash")
-        if not commit or not isinstance(commit, str):
+        self.add_single(
+            record.rank,
+            groups,
+            is_review=members.get("action") == Action.REVIEW,
+            has_commit=bool(record.text("commit_hash")),
+        )
+
+    def add_single(
+        self, rank: Rank, groups: LineageGroups, *, is_review: bool, has_commit: bool
+    ) -> None:
+        """Add the lineage of one annotation that was recorded here."""
+        self.count += 1
+        line = rank[1]
+        if not groups.caused[line] and not is_review:
+            self.uncaused += 1
+            self.first_uncaused = _least(self.first_uncaused, rank)
+        if not has_commit:
             self.uncommitted.append(line)
-            self.first_uncommitted = _least(self.first_uncommitted, record.rank)
+            self.first_uncommitted = _least(self.first_uncommitted, rank)
 
     def add_lineage(self, lineage: Lineage, groups: LineageGroups) -> None:
         """Add a lineage of any records."""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
@@ -14,8 +14,9 @@ from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
+from vibes_lsp.model.joined_texts import JoinedTexts
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import MaskingRules, possible_tokens, secret_kinds
+from vibes_lsp.model.secrets import MaskingRules, secret_kinds_of
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
 from vibes_lsp.store.reasoning import (
@@ -69,7 +70,8 @@ class EntryTally:
 def tally_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
     """Check the members, the hash and the privacy of some entries."""
     tally = EntryTally()
-    texts: list[tuple[str, list[tuple[str, str]]]] = []
+    texts: list[_EntryText] = []
+    size = 0
     for key in keys:
         entry = _check_entry(context, key, tally)
         kind = None if entry is None else text(entry, "type")
@@ -78,7 +80,12 @@ def tally_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
             continue
         if kind == ContextType.REASONING and text(entry, "reasoning_text") is None:
             tally.packed.append(key)
-        texts.append((key, list(_texts(_unpacked(entry, context)))))
+        for member, value in _texts(_unpacked(entry, context)):
+            texts.append(_EntryText(key, member, value))
+            size += len(value)
+        if size >= _MAX_JOINED:
+            _check_privacy(context, texts, tally)
+            texts, size = [], 0
     _check_privacy(context, texts, tally)
     return tally
 
@@ -223,26 +230,36 @@ _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\
 _HOME_PARTS: Final = ("home/", "Users/", "root/", "Users\\")
 """Texts of which every path of a home directory contains one."""
 _MAX_TEXT: Final = 1 << 20
+_MAX_JOINED: Final = 1 << 20
+"""Characters of texts that are searched together: some ten copies of them are in memory."""
 
 
-def _check_privacy(
-    context: CheckContext, texts: Sequence[tuple[str, list[tuple[str, str]]]], tally: EntryTally
-) -> None:
+class _EntryText(NamedTuple):
+    """A text of an entry: the entry's key, the member and the text."""
+
+    key: str
+    member: str
+    text: str
+
+
+def _check_privacy(context: CheckContext, texts: Sequence[_EntryText], tally: EntryTally) -> None:
     """Add one finding per entry and kind of secret, and count paths of home directories."""
     rules = MaskingRules(allow=context.config.config.redaction.allow)
-    joined = "\n".join(value for _, members in texts for _, value in members)
-    possible = possible_tokens(joined)
-    may_be_at_home = any(each in joined for each in _HOME_PARTS)
-    for key, members in texts:
-        if may_be_at_home and any(_HOME.search(value) for _, value in members):
-            tally.at_home += 1
-            tally.first_at_home = tally.first_at_home or key
-        kinds = {
-            (member, kind)
-            for member, value in members
-            for kind in secret_kinds(value, rules, possible)
-        }
-        for member, kind in sorted(kinds):
+    values = [each.text for each in texts]
+    at_home = [
+        texts[index].key
+        for index in JoinedTexts(values).containing(*_HOME_PARTS)
+        if _HOME.search(values[index])
+    ]
+    if at_home:
+        tally.at_home += len(set(at_home))
+        tally.first_at_home = tally.first_at_home or at_home[0]
+    secrets: dict[str, set[tuple[str, str]]] = {}
+    for index, kinds in sorted(secret_kinds_of(values, rules).items()):
+        key, member, _ = texts[index]
+        secrets.setdefault(key, set()).update((member, kind) for kind in kinds)
+    for key, found in secrets.items():
+        for member, kind in sorted(found):
             message = f"{member} may contain a secret: {kind}"
             tally.findings.append(context.in_entry(catalogue.SECRET, message, key, member))
 

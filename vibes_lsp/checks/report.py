@@ -46,6 +46,7 @@ from vibes_lsp.checks.records import (
     check_sessions,
     check_tally,
 )
+from vibes_lsp.checks.sound_records import SoundRecords
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage_groups import LineageGroups
@@ -204,6 +205,7 @@ class _CheckedTrail:
         self.entries = EntryTally()
         self.records = RecordTally()
         self.facts = LineageFacts()
+        self._sound: SoundRecords | None = None
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings of all checks."""
@@ -239,6 +241,7 @@ class _CheckedTrail:
 
     def _record_findings(self) -> Iterator[Finding]:
         total = len(self._context.trail.log.columns)
+        self._sound = SoundRecords(self._context, self._groups, self._repeated)
         parts = [
             range(first, min(first + _LINES_AT_ONCE, total + 1))
             for first in range(1, total + 1, _LINES_AT_ONCE)
@@ -258,7 +261,11 @@ class _CheckedTrail:
         log, kinds = context.trail.log, groups.kinds
         records, facts = RecordChecks(context, groups, self._repeated), LineageFacts()
         findings: list[Finding] = []
-        for line, record in log.decode(line for line in lines if kinds[line - 1] not in _NO_RECORD):
+        texts = log.consecutive_lines(lines, _MAX_SIFTED)
+        left: Sequence[int] = lines
+        if texts is not None and self._sound is not None:
+            left = self._sound.sift(lines.start, texts, records, facts)
+        for line, record in log.decode(line for line in left if kinds[line - 1] not in _NO_RECORD):
             if isinstance(record, MalformedJson):
                 findings.append(records.reject_line(line, record))
                 continue
@@ -278,6 +285,8 @@ class _CheckedTrail:
 
 _NO_RECORD = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
 _LINES_AT_ONCE = 8_192
+_MAX_SIFTED = 64 << 20
+"""Bytes of consecutive lines up to which they are read at once."""
 _ENTRIES_AT_ONCE = 512
 
 

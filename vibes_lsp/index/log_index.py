@@ -232,6 +232,16 @@ class LogIndex:
         """Return the bytes of some lines without their newlines."""
         return self._read(lines)
 
+    def consecutive_lines(self, lines: range, at_most: int) -> list[bytes] | None:
+        """Return the bytes of consecutive lines; None if they have more than `at_most` together."""
+        start, _ = self.columns.byte_range(lines[0])
+        offset, size = self.columns.byte_range(lines[-1])
+        if offset + size - start > at_most:
+            return None
+        [block] = self._follower.read([(start, offset + size - start)])
+        texts = block.split(b"\n")
+        return texts if len(texts) == len(lines) else None  # the log was truncated
+
     def _read(self, lines: Iterable[int]) -> list[bytes]:
         return self._follower.read(list(map(self.columns.byte_range, lines)))
 

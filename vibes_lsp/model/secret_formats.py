@@ -240,6 +240,11 @@ PATTERNS: Final = (("Discord Token", _DISCORD), ("Telegram Bot Token", _TELEGRAM
 
 PRIVATE_KEY: Final = "Private Key"
 
+_PEM: Final = "PRIVATE KEY"
+_PUTTY_FILE: Final = "PuTTY-User-Key-File-"
+PRIVATE_KEY_LITERALS: Final = (_PEM, _PUTTY_FILE)
+"""Every text with a private key contains one of these."""
+
 _LABEL: Final = r"-{4,5} ?%s (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _BEGIN: Final = re.compile(_LABEL % "BEGIN")
 _END: Final = re.compile(_LABEL % "END")
@@ -263,9 +268,9 @@ _KEY_LINE: Final = re.compile(r"[^A-Za-z0-9+/=]{0,8}[A-Za-z0-9+/=]+[^A-Za-z0-9+/
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of private keys, in order."""
-    if "PRIVATE KEY" in text:
+    if _PEM in text:
         yield from _pem_blocks(text)
-    if "PuTTY-User-Key-File-" in text:
+    if _PUTTY_FILE in text:
         yield from _putty_keys(text)
 
 

@@ -13,6 +13,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
+from vibes_lsp.model.joined_texts import JoinedTexts
+
 Span: TypeAlias = tuple[int, int]
 
 _REFERENCE: Final = re.compile(
@@ -131,13 +133,12 @@ _MAX_REFERENCE: Final = 500
 """Characters of a value that are tested for a reference."""
 
 
-def keyword_spans(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield kind and span of the secrets that a keyword or syntax reveals."""
-    folded = text.replace("\u0130", "i").lower()  # lower() would make it two characters
+def keyword_spans(texts: JoinedTexts) -> Iterator[tuple[int, str, Span]]:
+    """Yield index of the text, kind and span of the secrets that a keyword or syntax reveals."""
     for kind, literals, found in _RULES:
-        if any(each in folded for each in literals):
-            for span in found(text, folded):
-                yield kind, span
+        for index in texts.folded_containing(*literals):
+            for span in found(texts.texts[index], texts.folded(index)):
+                yield index, kind, span
 
 
 def is_reference(value: str) -> bool:

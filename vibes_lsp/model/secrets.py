@@ -10,11 +10,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
-from vibes_lsp.model import secret_formats
-from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, Format
+from vibes_lsp.model.joined_texts import JoinedTexts
+from vibes_lsp.model.secret_formats import (
+    FORMATS,
+    PATTERNS,
+    PRIVATE_KEY,
+    PRIVATE_KEY_LITERALS,
+    private_keys,
+)
 from vibes_lsp.model.secret_keywords import keyword_spans
 
 MASK: Final = "[masked]"
@@ -46,44 +52,22 @@ class MaskingRules:
 NO_MASKING_RULES: Final = MaskingRules()
 
 
-@dataclass(frozen=True, slots=True)
-class PossibleTokens:
-    """The formats whose tokens a text may contain.
+def secret_kinds(text: str, rules: MaskingRules = NO_MASKING_RULES) -> set[str]:
+    """Return the kinds of secret that a text seems to contain."""
+    return secret_kinds_of([text], rules).get(0, set())
 
-    Attributes:
-        formats: Formats whose literal is in a word of the text.
-        patterns: Kinds and patterns of formats without a literal.
+
+def secret_kinds_of(
+    texts: Sequence[str], rules: MaskingRules = NO_MASKING_RULES
+) -> dict[int, set[str]]:
+    """Return the kinds of secret that some texts seem to contain, by index of the text.
+
+    For many short texts this takes a tenth of the time of `secret_kinds` for each.
     """
-
-    formats: Sequence[Format]
-    patterns: Sequence[tuple[str, re.Pattern[str]]]
-
-
-def possible_tokens(text: str) -> PossibleTokens:
-    """Return the formats whose tokens may be in a text, or in any part of it.
-
-    No token contains white space, and few words are as long as one. For many short texts it is a
-    tenth of the work to look at all of them together first.
-    """
-    words = [word for word in set(text.split()) if len(word) >= SHORTEST_TOKEN]
-    joined = "\n".join(words)
-    return PossibleTokens(
-        [each for each in FORMATS if each.literal in joined] if joined else (),
-        PATTERNS if any(len(word) >= SHORTEST_MATCH for word in words) else (),
-    )
-
-
-def secret_kinds(
-    text: str, rules: MaskingRules = NO_MASKING_RULES, possible: PossibleTokens | None = None
-) -> set[str]:
-    """Return the kinds of secret that a text seems to contain.
-
-    Args:
-        text: The text.
-        rules: The project's additions.
-        possible: The result of `possible_tokens` for a text that contains this one.
-    """
-    return {kind for kind, _ in _known_secrets(text, rules, possible)}
+    found: dict[int, set[str]] = {}
+    for index, kind, _ in _known_secrets(JoinedTexts(texts), rules):
+        found.setdefault(index, set()).add(kind)
+    return found
 
 
 def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str, int]:
@@ -103,7 +87,7 @@ def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str
 
 
 def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
-    spans = [span for _, span in _known_secrets(text, rules)]
+    spans = [span for _, _, span in _known_secrets(JoinedTexts([text]), rules)]
     own = list(_project_spans(text, rules))
     if own:
         excepted = _Spans([*_allowed_spans(text, rules), *_occurrences(MASK, text)])
@@ -111,23 +95,38 @@ def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
     return sorted(spans)
 
 
-def _known_secrets(
-    text: str, rules: MaskingRules, possible: PossibleTokens | None = None
-) -> list[tuple[str, _Span]]:
-    """Return kind and span of the known secrets that the rules do not allow."""
-    if possible is None:
-        possible = possible_tokens(text)
-    found = [(each.kind, span) for each in possible.formats for span in each.spans(text)]
-    found += [
-        (kind, match.span()) for kind, each in possible.patterns for match in each.finditer(text)
-    ]
-    found += keyword_spans(text)
-    if found and rules.allow:
-        allowed = _Spans(_allowed_spans(text, rules))
-        found = [(kind, span) for kind, span in found if not allowed.contain(span)]
-    return found + [
-        (secret_formats.PRIVATE_KEY, span) for span in secret_formats.private_keys(text)
-    ]
+def _known_secrets(texts: JoinedTexts, rules: MaskingRules) -> Iterator[tuple[int, str, _Span]]:
+    """Yield index of the text, kind and span of the known secrets that the rules do not allow."""
+    allowed: dict[int, _Spans] = {}
+    for index, kind, span in chain(_tokens(texts), keyword_spans(texts)):
+        if rules.allow and index not in allowed:
+            allowed[index] = _Spans(_allowed_spans(texts.texts[index], rules))
+        if not rules.allow or not allowed[index].contain(span):
+            yield index, kind, span
+    for index in texts.containing(*PRIVATE_KEY_LITERALS):
+        for span in private_keys(texts.texts[index]):
+            yield index, PRIVATE_KEY, span
+
+
+def _tokens(texts: JoinedTexts) -> Iterator[tuple[int, str, _Span]]:
+    """Yield index of the text, kind and span of what has the format of a token.
+
+    No token contains white space, and few words are as long as one.
+    """
+    words = [word for word in set(texts.joined.split()) if len(word) >= SHORTEST_TOKEN]
+    joined = "\n".join(words)
+    for each in FORMATS:
+        if each.literal in joined:
+            for index in texts.containing(each.literal):
+                for span in each.spans(texts.texts[index]):
+                    yield index, each.kind, span
+    if max(map(len, words), default=0) < SHORTEST_MATCH:
+        return
+    for index, text in enumerate(texts.texts):
+        if max(map(len, text.split()), default=0) >= SHORTEST_MATCH:
+            for kind, pattern in PATTERNS:
+                for match in pattern.finditer(text):
+                    yield index, kind, match.span()
 
 
 def _mask_spans(text: str, spans: Iterable[_Span]) -> tuple[str, int]:

@@ -23,8 +23,8 @@ from vibes_lsp.model.secrets import (
     SHORTEST_TOKEN,
     MaskingRules,
     mask_secrets,
-    possible_tokens,
     secret_kinds,
+    secret_kinds_of,
 )
 
 ALNUM = string.ascii_letters + string.digits
@@ -448,7 +448,18 @@ def test_a_token_without_a_literal_is_not_shorter_than_expected() -> None:
     assert shortest == SHORTEST_MATCH
 
 
-@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
-def test_a_token_is_possible_in_every_text_that_contains_it(token: str) -> None:
-    possible = possible_tokens(f"before\n{token} and after\n" + "other words " * 9)
-    assert secret_kinds(token, possible=possible) == secret_kinds(token)
+PIECES = st.sampled_from(
+    [*TOKENS.values(), *(text for text, _ in IN_CONTEXT.values()), *PEM.values()]
+)
+AROUND = st.text("ab .=:/;-\"'\n\r\u0130Σß", max_size=12)
+
+
+@given(st.lists(st.tuples(AROUND, PIECES | AROUND, AROUND).map("".join), max_size=8))
+def test_many_texts_have_the_secrets_that_each_has(texts: list[str]) -> None:
+    rules = MaskingRules(allow=[TOKENS["anthropic"]])
+    expected = {index: kinds for index, text in enumerate(texts) if (kinds := secret_kinds(text))}
+    assert secret_kinds_of(texts) == expected
+    allowed = {
+        index: kinds for index, text in enumerate(texts) if (kinds := secret_kinds(text, rules))
+    }
+    assert secret_kinds_of(texts, rules) == allowed
