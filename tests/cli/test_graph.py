@@ -30,6 +30,23 @@ def test_mermaid_and_json_have_the_same_nodes_and_links(valid_trail: CompleteTra
     )
 
 
+def test_edits_have_the_lines_where_they_are_now(valid_trail: CompleteTrail) -> None:
+    source = valid_trail.root / "src/auth.py"
+    source.write_bytes(b"# one\n# two\n" + source.read_bytes())
+    wanted = ("graph", valid_trail.created)
+    graph = vibes(*wanted, "--json", cwd=valid_trail.root).json
+    root = graph["nodes"][0]
+    assert root["lineStart"] == root["recordedLineStart"] + 2
+    assert root["state"] == "moved"
+    label = f"create src/auth.py#58;{root['lineStart']}-{root['lineEnd']}”"
+    assert label in vibes(*wanted, cwd=valid_trail.root).lines[1]
+    source.write_text("nothing\n")
+    lost = vibes(*wanted, "--json", cwd=valid_trail.root).json["nodes"][0]
+    assert (lost["state"], lost["lineStart"]) == ("lost", None)
+    source.unlink()
+    assert "state" not in vibes(*wanted, "--json", cwd=valid_trail.root).json["nodes"][0]
+
+
 def test_depth_and_limit_bound_it(valid_trail: CompleteTrail) -> None:
     wanted = ("graph", valid_trail.created, "--json")
     near = vibes(*wanted, "--depth", "1", cwd=valid_trail.root).json

@@ -396,6 +396,8 @@ def test_lines_are_recorded_and_reviewed_without_an_object(
     ("arguments", "message"),
     [
         (["annotate", "a.py"], "invalid place 'a.py': expected FILE:START-END"),
+        (["annotate", "a.py:2-1"], "invalid place 'a.py:2-1': line 1 is before line 2"),
+        (["annotate", "a.py:0-1"], "invalid place 'a.py:0-1': lines count from 1"),
         (["annotate", "a.py:1-x"], "invalid place 'a.py:1-x': expected FILE:START-END"),
         (["annotate", "a.py:4-6"], "sessionId: is required, or tool and model instead"),
         (["annotate", "a.py:1-99", "--tool", "t", "--model", "m"], "are not in a.py"),

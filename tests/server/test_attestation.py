@@ -12,6 +12,7 @@ import pytest
 from lsprotocol import types
 
 from tests.cli.attested_project import AttestedProject
+from tests.server.editor import without_age
 from tests.server.sessions import session
 
 if TYPE_CHECKING:
@@ -82,6 +83,35 @@ async def test_the_lens_of_an_audit_file_says_whose_word_it_is(
             other = editor.open(own.audit / name)
             assert await _lenses(editor, other) == [(1, "self-attested: equal")]
             assert await _warnings(editor, other) == []
+
+
+async def test_a_hover_in_an_attestation_explains_the_member(own: AttestedProject) -> None:
+    async with _opened(own, "attestation.json") as (editor, uri):
+        await _title(editor, uri, "self")
+        text = (own.audit / "attestation.json").read_text(encoding="utf-8")
+        envelope = json.loads(text)
+        key = envelope["signatures"][0]["keyid"]
+
+        async def hover(part: str) -> str:
+            return without_age(await editor.hover(uri, 1, text.index(part) + 3))
+
+        for part in ("keyid", key):
+            said = await hover(part)
+            assert said.startswith("**Key** · a user's key")
+            assert f"`{key}` good: made by you" in said
+        assert (await hover('sig"')).startswith("**Signature** · made over the payload, as DSSE")
+        assert "in-toto statement" in await hover(envelope["payloadType"])
+        statement = await hover(envelope["payload"])
+        assert statement.startswith("**Signed statement** · attested AGE")
+        assert "Result of the check: PASS" in statement
+        assert "`.ai-audit/config.json`" in statement
+        assert await editor.hover(uri, 1, text.index("[{") + 1) == await editor.hover(uri, 1, 0)
+        assert "Trust tier: self-attested" in await editor.hover(uri, 1, 0)
+        at = (0, text.index(key))
+        editor.replace(uri, at, at, "f")
+        assert "the text is not the attestation as saved" in await hover(key)
+        log = editor.open(own.audit / "annotations.jsonl")
+        assert "Trust tier" not in await editor.hover(log, 1, 1)
 
 
 async def test_a_changed_file_is_a_warning_and_growth_is_none(own: AttestedProject) -> None:

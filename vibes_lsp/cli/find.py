@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -121,7 +122,10 @@ def command(  # noqa: PLR0917
 
 
 def _print_rows(found: Sequence[FoundAnnotation]) -> None:
-    """Print one line for each annotation; only text after the path is cut to the terminal."""
+    """Print one line for each annotation; only text after the path is cut to the terminal.
+
+    Where the columns do not fit, the last ones follow each other without gaps.
+    """
     present = now()
     rows = [_row(each.summary, present) for each in found]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -133,12 +137,22 @@ def _print_rows(found: Sequence[FoundAnnotation]) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     width = terminal_width()
+    if width is not None and sum(widths) + 2 * len(widths) > width:
+        widths[_ALIGNED:] = [0] * len(widths[_ALIGNED:])
+    path_end = sum(widths[:2]) + 2
     for row in rows:
-        cells = [f"{cell:<{size}}" for cell, size in zip(row, widths, strict=True)]
-        styles = ("dim", "bold", "", BAND_STYLES.get(row[3], ""), "", "", "dim")
-        line = Text("  ").join(Text(cell, style) for cell, style in zip(cells, styles, strict=True))
-        path_end = sum(widths[:2]) + 2
+        styles = ("dim", "bold", "", BAND_STYLES.get(row[3], ""), "", "dim", "")
+        cells = (
+            Text(f"{cell:<{size}}", style)
+            for cell, size, style in zip(row, widths, styles, strict=True)
+            if cell or size
+        )
+        line = Text("  ").join(cells)
         print_text(line, width=None if width is None else max(width, path_end + 2))
+
+
+_ALIGNED: Final = 4
+"""Columns that are aligned in any terminal: id, place, state and band."""
 
 
 def _parse_date(text: str) -> datetime:
@@ -151,7 +165,7 @@ def _parse_date(text: str) -> datetime:
 
 
 def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:
-    """Return id, place, state, band, review, model and age."""
+    """Return id, place, state, band, review, age and model."""
     lines = "" if found.line_start is None else f":{found.line_start}-{found.line_end}"
     name = "" if found.function_name is None else f" {found.function_name}"
     return (
@@ -160,6 +174,6 @@ def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:
         f"{found.state}{'?' if found.ambiguous else ''}",
         found.band or "",
         review_label({"review": found.review}) or "",
-        escape(found.model["name"], 20),
         short_age(moment_of(found.timestamp), present),
+        escape(found.model["name"], 20),
     )

@@ -173,10 +173,14 @@ def _typed_members(subcommand: str, place: str, options: Mapping[str, str]) -> M
     if match is None:
         raise VibesError(f"invalid place {place!r}: expected FILE:START-END, such as src/a.py:3-9")
     start = int(match[2])
+    end = int(match[3]) if match[3] else start
+    if not 1 <= start <= end:
+        what = "lines count from 1" if start < 1 else f"line {end} is before line {start}"
+        raise VibesError(f"invalid place {place!r}: {what}")
     members: Members = {
         "file": str(Path(match[1]).absolute()),
         "lineStart": start,
-        "lineEnd": int(match[3]) if match[3] else start,
+        "lineEnd": end,
     }
     if subcommand == "annotate":
         members["action"] = Action.CREATE.value

@@ -108,7 +108,7 @@ class AttestationState:
             "Signatures",
             *(
                 f"  {_line(each, 'keyId')}  {_line(each, 'verdict')}: {_line(each, 'reason')}"
-                for each in self._signatures()
+                for each in self.signature_results()
             ),
             *self._timestamp_lines(),
             "",
@@ -132,7 +132,8 @@ class AttestationState:
             if isinstance(each, dict):
                 yield f"  {_line(each, 'verdict')}: {_line(each, 'reason')}"
 
-    def _signatures(self) -> list[Members]:
+    def signature_results(self) -> list[Members]:
+        """Return the result for each signature."""
         found = self.members.get("signatures")
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
@@ -142,7 +143,7 @@ class AttestationState:
         return [single_line(each, _MAX_TEXT) for each in listed if isinstance(each, str)]
 
     def _first_fault(self) -> str:
-        bad = [each for each in self._signatures() if text(each, "verdict") == "bad"]
+        bad = [each for each in self.signature_results() if text(each, "verdict") == "bad"]
         if bad:
             return f"signature {_line(bad[0], 'keyId')}: {_line(bad[0], 'reason')}"
         for each in self.files():
@@ -151,7 +152,7 @@ class AttestationState:
         return next(iter(self._problems()), "see `vibes verify`")
 
     def _first_reason(self) -> str:
-        checked = ((self._signatures(), "verdict"), (self.files(), "status"))
+        checked = ((self.signature_results(), "verdict"), (self.files(), "status"))
         return next(
             (
                 _line(each, "reason")

@@ -18,6 +18,7 @@ from vibes_lsp.store.config import parse_config
 
 if TYPE_CHECKING:
     from vibes_lsp.model.config_schema import ConfigSuggestion, SchemaNode
+    from vibes_lsp.model.json_cursor import JsonCursor
 
 _MAX_TEXT: Final = 1 << 20
 """Characters of the largest text in which a place is looked for: each is read from its start."""
@@ -109,21 +110,12 @@ def hover_in_config(
     if document is None:
         return None
     from vibes_lsp.model.config_schema import node_at  # noqa: PLC0415  # loads pydantic
-    from vibes_lsp.model.json_cursor import cursor_at  # noqa: PLC0415
 
-    source, line, before = _source(document, position)
-    if len(source) > _MAX_TEXT:
+    found = member_at(ls, document, position)
+    node = None if found is None else node_at(found[0].path)
+    if found is None or node is None or not found[0].path:
         return None
-    cursor = cursor_at(source, before + len(_head(ls, line, position)) + 1)  # within what follows
-    node = node_at(cursor.path) if cursor.end > cursor.start else None
-    if node is None or not cursor.path:
-        return None
-    span = types.Range(
-        *(
-            types.Position(position.line, to_column(line, at - before, ls.documents.encoding))
-            for at in (cursor.start, cursor.end)
-        )
-    )
+    cursor, span = found
     path = markup.quote(".".join(cursor.path), _MAX_VALUE)
     values = ", ".join(markup.quote(each, _MAX_VALUE) for each in node.values)
     parts = [
@@ -133,6 +125,27 @@ def hover_in_config(
     ]
     content = markup.paragraph_end.join(each for each in parts if each)
     return types.Hover(types.MarkupContent(markup.kind, content), span)
+
+
+def member_at(
+    ls: Server, document: Document, position: types.Position
+) -> tuple[JsonCursor, types.Range] | None:
+    """Return the name or value at a position of a JSON text, and where it is; None elsewhere."""
+    from vibes_lsp.model.json_cursor import cursor_at  # noqa: PLC0415
+
+    source, line, before = _source(document, position)
+    if len(source) > _MAX_TEXT:
+        return None
+    offset = before + len(_head(ls, line, position))
+    found = (cursor_at(source, at) for at in (offset + 1, offset))  # a closing quote is a part, too
+    cursor = next((each for each in found if each.start <= offset < each.end), None)
+    if cursor is None:
+        return None
+    start, end = (
+        types.Position(position.line, to_column(line, at - before, ls.documents.encoding))
+        for at in (cursor.start, cursor.end)
+    )
+    return cursor, types.Range(start, end)
 
 
 def _facts(node: SchemaNode) -> str:

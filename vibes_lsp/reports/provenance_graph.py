@@ -67,6 +67,8 @@ class GraphNode:
         path: The recorded file of an edit.
         lines: The recorded lines of an edit.
         timestamp: When it was recorded, as recorded.
+        state: How its lines were found in the file as it is now; empty if they were not searched.
+        now: The lines of an edit that was found.
     """
 
     id: str
@@ -77,18 +79,23 @@ class GraphNode:
     path: str | None = None
     lines: tuple[int, int] | None = None
     timestamp: str | None = None
+    state: str = ""
+    now: tuple[int, int] | None = None
 
     def as_json(self) -> Members:
-        """Return the node as JSON; members that it has not are left out."""
-        lines: Members = (
-            {} if self.lines is None else {"lineStart": self.lines[0], "lineEnd": self.lines[1]}
-        )
+        """Return the node as JSON, with the names of a placement; what it has not is left out."""
+        lines: Members = {}
+        if self.state:
+            lines["lineStart"], lines["lineEnd"] = self.now or (None, None)
+        if self.lines is not None:
+            lines["recordedLineStart"], lines["recordedLineEnd"] = self.lines
         found: Members = {
             "type": self.type,
             "text": self.text,
             "author": self.author,
             "filePath": self.path,
             "timestamp": self.timestamp,
+            "state": self.state,
         }
         known = {name: value for name, value in found.items() if value}
         return {"id": self.id, "kind": self.kind, **known, **lines}

@@ -70,8 +70,8 @@ def test_an_edit_has_its_causes_and_its_reviewer(trail: CompleteTrail) -> None:
         "author": "claude-opus-4-5",
         "filePath": "src/auth.py",
         "timestamp": graph.nodes[0].timestamp,
-        "lineStart": 1,
-        "lineEnd": 8,
+        "recordedLineStart": 1,
+        "recordedLineEnd": 8,
     }
 
 

@@ -22,6 +22,8 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.attestation_file import hover_in_attestation
+from vibes_lsp.lsp.attestations import AttestationState
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.config_file import hover_in_config
 from vibes_lsp.lsp.description import Description, role_at
@@ -248,27 +250,29 @@ def _with_claims(
 
 
 def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover | None:
-    """Return what an id or a member of the policy is, else the report on the attestation."""
-    kind = _markup_kind(ls)
-    member = hover_in_config(ls, uri, position, Markup(kind))
+    """Return what an id or a member is, else the report on the attestation."""
+    markup = Markup(_markup_kind(ls))
+    about = ls.attestation_about(uri)
+    if about is not None and about[1] in ATTESTATION_NAMES:
+        found = hover_in_attestation(ls, uri, position, markup, about[0])
+        return found or _attestation_report(about[0], markup)
+    member = hover_in_config(ls, uri, position, markup)
     if member is not None:
         return member
-    found = audit_position(ls, uri, position)
-    report = _attestation_hover(ls, uri, position.line)
-    if found is None or (found.named is None and report is not None):
-        return report
-    value = describe_reference(ls, found, Markup(kind))
-    return report if value is None else types.Hover(types.MarkupContent(kind, value), found.range)
+    place = audit_position(ls, uri, position)
+    value = None if place is None else describe_reference(ls, place, markup)
+    if place is not None and value is not None:
+        return types.Hover(types.MarkupContent(markup.kind, value), place.range)
+    return (
+        _attestation_report(about[0], markup) if about is not None and not position.line else None
+    )
 
 
-def _attestation_hover(ls: Server, uri: str, line: int) -> types.Hover | None:
-    """Return the report on an attestation: anywhere in it, and on line 1 of other audit files."""
-    about = ls.attestation_about(uri)
-    if about is None or (line > 0 and about[1] not in ATTESTATION_NAMES):
-        return None
-    report, kind = about[0].report(datetime.now(UTC)), _markup_kind(ls)
-    value = code_block(report.splitlines(), "text") if kind is types.MarkupKind.Markdown else report
-    return types.Hover(types.MarkupContent(kind, value))
+def _attestation_report(state: AttestationState, markup: Markup) -> types.Hover:
+    report = state.report(datetime.now(UTC))
+    is_markdown = markup.kind is types.MarkupKind.Markdown
+    value = code_block(report.splitlines(), "text") if is_markdown else report
+    return types.Hover(types.MarkupContent(markup.kind, value))
 
 
 def _markup_kind(ls: Server) -> types.MarkupKind:

@@ -1,0 +1,47 @@
+"""Say of the edits of a provenance graph where their lines are now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.project_files import read_content
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph
+
+
+def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> ProvenanceGraph:
+    """Return a graph whose edits are where the files of the project have them."""
+    paths = dict.fromkeys(node.path for node in graph.nodes if node.path is not None)
+    found = {
+        identifier: placement
+        for path in paths
+        for placement in _placements(path, locator)
+        for identifier in placement.lineage.ids
+    }
+    nodes = tuple(
+        _located(node, found[node.id]) if node.id in found else node for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes)
+
+
+def _placements(path: str, locator: ProjectLocator) -> Iterator[Placement]:
+    try:
+        content = read_content(locator.trail.directory.project, path)
+    except UnreadableFile:
+        return
+    yield from locator.locate(path, Text.from_bytes(content))
+
+
+def _located(node: GraphNode, placement: Placement) -> GraphNode:
+    start, end = placement.located.start, placement.located.end
+    state = placement.located.state.value
+    action = node.text.partition(" ")[0]
+    if start is None or end is None:
+        return replace(node, state=state, text=f"{node.text}, {state}")
+    name = placement.current.text("function_name")
+    place = f"{placement.path}:{start}-{end}" + (f" {name}" if name else "")
+    return replace(node, state=state, now=(start, end), text=f"{action} {place}")
