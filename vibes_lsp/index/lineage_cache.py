@@ -180,6 +180,9 @@ class LineageCache:
             or (file.until == total and self._log.unterminated)
         ):
             file = _File()
+        if file.until == total and not file.head_dependent:
+            self._files[name] = file  # the last one that was asked for
+            return list(file.lineages)
         lines = [
             line
             for number in self._columns.paths.variants(name)

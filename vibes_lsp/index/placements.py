@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -229,8 +229,10 @@ class PlacementDependencies:
         self._manifest = self._trail.manifest
         self._edges = len(self._columns.edge_types)
         self._annotations = len(self._columns.annotation_paths)
-        for each in added:
-            self._add(each)
+        known, new = vars(self), list(added)
+        for name, members_of in _MEMBERS:
+            if new and name in known:  # the first question computes it
+                known[name].update(members_of(new))
 
     def are_unchanged(self) -> bool:
         """Whether the refreshed trail would give the same placements."""
@@ -250,36 +252,25 @@ class PlacementDependencies:
     def current_lineages(self) -> Sequence[Lineage]:
         """Return the lineages of the file in the refreshed trail."""
         trail, history = self._trail, self._history
-        found = [
-            lineage
-            for name in (self._path, *history.former_paths)
-            for lineage in trail.lineages_in(name)
-        ]
-        found += [
-            lineage
-            for identifier in history.moved_in
-            if (lineage := trail.lineage_of(identifier)) is not None
-        ]
+        found = trail.lineages_in(self._path)
+        for name in history.former_paths:
+            found += trail.lineages_in(name)
+        for identifier in history.moved_in:
+            if (lineage := trail.lineage_of(identifier)) is not None:
+                found.append(lineage)
         return found
-
-    def _add(self, lineage: Lineage) -> None:
-        self._ids.update(map(id_key, lineage.ids))
-        self._entries.update(lineage.entry_keys)
-        if (session := lineage.current.text("session_id")) is not None:
-            self._sessions.add(session)
 
     @cached_property
     def _ids(self) -> set[int]:
-        return {id_key(identifier) for lineage in self.lineages for identifier in lineage.ids}
+        return _keys_of(self.lineages)
 
     @cached_property
     def _entries(self) -> set[str]:
-        return {key for lineage in self.lineages for key in lineage.entry_keys}
+        return _entries_of(self.lineages)
 
     @cached_property
     def _sessions(self) -> set[str]:
-        found = (lineage.current.text("session_id") for lineage in self.lineages)
-        return {session for session in found if session is not None}
+        return _sessions_of(self.lineages)
 
     def _has_new_edges(self) -> bool:
         """Whether a new edge, such as a review, names one of the annotations."""
@@ -319,6 +310,27 @@ class PlacementDependencies:
             return False
         self._manifest = now
         return True
+
+
+def _keys_of(lineages: Iterable[Lineage]) -> set[int]:
+    return {id_key(identifier) for lineage in lineages for identifier in lineage.ids}
+
+
+def _entries_of(lineages: Iterable[Lineage]) -> set[str]:
+    return {key for lineage in lineages for key in lineage.entry_keys}
+
+
+def _sessions_of(lineages: Iterable[Lineage]) -> set[str]:
+    found = (lineage.current.text("session_id") for lineage in lineages)
+    return {session for session in found if session is not None}
+
+
+_MEMBERS: Final[tuple[tuple[str, Callable[[Iterable[Lineage]], set[Any]]], ...]] = (
+    ("_ids", _keys_of),
+    ("_entries", _entries_of),
+    ("_sessions", _sessions_of),
+)
+"""The cached members of `PlacementDependencies` that grow with the lineages."""
 
 
 def _is_new_file(columns: LogColumns, index: int) -> bool:
