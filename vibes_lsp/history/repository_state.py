@@ -29,7 +29,7 @@ class RepositoryState:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folders = (folder, *folder.absolute().parents)
+        self._markers = [each / ".git" for each in (folder, *folder.absolute().parents)]
         self._seen: tuple[object, ...] | None = None
         self._git_folders: tuple[object, Path, Path] | None = None
         self._branch: tuple[object, str] = None, ""
@@ -46,10 +46,8 @@ class RepositoryState:
         return before is not None and before != self._seen
 
     def _look(self) -> tuple[object, ...]:
-        marker = next(
-            (found for each in self._folders if os.path.lexists(found := each / ".git")), None
-        )
-        markers = [each / ".git" for each in self._folders]
+        markers = self._markers
+        marker = next(filter(os.path.lexists, markers), None)
         if marker is None:
             self._files = tuple(markers)
             return ()

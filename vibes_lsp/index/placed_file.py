@@ -16,13 +16,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from vibes_lsp.anchors.locate import in_unchanged_file
-from vibes_lsp.anchors.location import LocatedRange, State
+from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text, common_end, common_start
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.line_owners import is_whole_file_edit, owned_ranges
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.locate_annotations import locate_alone
 from vibes_lsp.index.placements import Placement, ShownLineage
+from vibes_lsp.model.vocabulary import Action
 
 _MAX_CHANGES: Final = 32
 """Placements that are looked through at each line until all are sorted again."""
@@ -204,10 +205,16 @@ class PlacedFile:
             return None
         if recorded is not None and (
             recorded.anchors.hash in self._hashes
-            or in_unchanged_file([recorded], self._text) == [None]
+            or recorded.anchors.file_hash not in self._text.file_hashes
         ):
             return None
-        return locate_alone(ShownLineage(lineage), self._path, self._text)
+        where = locate_alone(ShownLineage(lineage), self._path, self._text)
+        is_of_this_text = (
+            recorded is None
+            or where.method == Method.FILE_HASH
+            or (lineage.action == Action.DELETE and in_unchanged_file([recorded], self._text)[0])
+        )
+        return where if is_of_this_text else None
 
     def _is_whole_file_edit(self, placement: Placement) -> bool:
         return is_whole_file_edit(placement, len(self._text.lines), self._history)

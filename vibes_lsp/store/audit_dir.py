@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -16,28 +16,31 @@ MANIFEST_NAME: Final = "manifest.json"
 CONFIG_NAME: Final = "config.json"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AuditDir:
-    """An audit directory; `path` is the `.ai-audit/` folder itself."""
+    """An audit directory; `path` is the `.ai-audit/` folder itself.
+
+    What every answer looks at is joined once: a path costs as much as looking at its file.
+    """
 
     path: Path
 
-    @property
+    @cached_property
     def project(self) -> Path:
         """The project root; recorded paths are relative to it."""
         return self.path.parent
 
-    @property
+    @cached_property
     def log(self) -> Path:
         """The annotation log (RFC 7)."""
         return self.path / LOG_NAME
 
-    @property
+    @cached_property
     def manifest(self) -> Path:
         """The manifest (RFC 6)."""
         return self.path / MANIFEST_NAME
 
-    @property
+    @cached_property
     def config(self) -> Path:
         """The project's policy (RFC 8)."""
         return self.path / CONFIG_NAME
@@ -52,22 +55,22 @@ class AuditDir:
         """The folder of external entries (RFC 6.7)."""
         return self.path / "blobs"
 
-    @property
+    @cached_property
     def journal(self) -> Path:
         """The folder of entries that are not in the manifest yet (RFC 9.3, R10)."""
         return self.path / "wal"
 
-    @property
+    @cached_property
     def spool(self) -> Path:
         """The folder of requests that may be repeated; git ignores it (R13)."""
         return self.path / "spool"
 
-    @property
+    @cached_property
     def pending_completions(self) -> Path:
         """The folder of accepted inline completions whose last part is pending."""
         return self.spool / "held"
 
-    @property
+    @cached_property
     def waiting_events(self) -> Path:
         """The folder of agents' events that are not recorded yet."""
         return self.spool / "events"
