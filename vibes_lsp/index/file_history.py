@@ -9,7 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Final
 
 from vibes_lsp.anchors.history_mapping import EditTime, LineAges
@@ -82,6 +82,7 @@ class FileHistories:
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
         self._project: Final = str(trail.directory.project)
+        self._names = cache(partial(_names_in, trail))  # no cycle: the trail hangs on it
         self._original_texts = (
             None
             if history is None
@@ -98,7 +99,7 @@ class FileHistories:
             history,
             self._original_texts,
             MovedOut(trail) if moved_out is None else moved_out,
-            lambda: self.names,
+            self._names,
             resolve=resolve,
         )
 
@@ -234,18 +235,22 @@ class FileHistories:
         """The names of files that do not exist."""
         return dict.fromkeys(name for name in self.names if not self._exists(name))
 
-    @cached_property
+    @property
     def names(self) -> Sequence[str]:
         """The recorded names of files of this project (R19).
 
         Names that are too long for any file are included: their text may be in another file.
         """
-        names = dict.fromkeys(normal_path(path) for path in self._trail.annotated_paths())
-        return [name for name in names if can_be_in_project(name) or is_too_long(name)]
+        return self._names()
 
     def _exists(self, name: str) -> bool:
         # A Path takes ten times as long, and there may be tens of thousands.
         return os.path.isfile(f"{self._project}/{name}")  # noqa: PTH113
+
+
+def _names_in(trail: Trail) -> Sequence[str]:
+    names = dict.fromkeys(map(normal_path, trail.annotated_paths()))
+    return [name for name in names if can_be_in_project(name) or is_too_long(name)]
 
 
 def _are_uncertain(lineages: Sequence[Lineage], text: Text) -> bool:

@@ -158,9 +158,7 @@ class _OriginalTextSearch:
         self._version_with_hash = cache(history.version_with_hash)
         self._texts = texts
         self._kept_text = kept_text
-        self._older_texts = OlderTextSearch(
-            history, lambda path: self._versions(path).versions, self._text, older_versions
-        )
+        self._history, self._older_versions = history, older_versions
 
     def run(
         self, annotations: Sequence[SearchedAnnotation], text: Text | None
@@ -178,7 +176,13 @@ class _OriginalTextSearch:
             if each.id not in found and (kept := self._kept(each)) is not None:
                 found[each.id] = kept
         lengths = {each.id: each.recorded_range.length for each in annotations}
-        for identifier, (version, start) in self._older_texts.run(annotations, found, text).items():
+        search = OlderTextSearch(  # made here: as a member it would keep all texts in a cycle
+            self._history,
+            lambda path: self._versions(path).versions,
+            self._text,
+            self._older_versions,
+        )
+        for identifier, (version, start) in search.run(annotations, found, text).items():
             before = self._text(version)
             if before is not None:
                 since, end = (

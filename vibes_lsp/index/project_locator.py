@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, Self
 
 from vibes_lsp.anchors.location import DatedCommit
@@ -25,6 +26,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.store.audit_dir import AuditDir
 
 _BATCH: Final = 4_096
 """Annotations whose commits are resolved at once: git is asked seldom, and memory is bounded."""
@@ -96,7 +98,13 @@ class ProjectLocator:
             self._moved_out,
             older_versions=self._older_versions,
             use_kept_texts=self._use_kept_texts,
-            resolve=self.resolve_commits,
+            resolve=partial(
+                _resolve_commits,
+                self.resolved_commits,
+                self._repository,
+                self.trail.directory,
+                self._commits,
+            ),  # not a method: in a cycle the trail would stay until the next collection
         )
 
     def _open(self) -> None:
@@ -216,10 +224,9 @@ class ProjectLocator:
 
     def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
         """Resolve the commits of annotations that record none, into `resolved_commits`."""
-        if self._repository is not None and self._commits is not None:
-            self.resolved_commits.update(
-                resolve_commits(lineages, self._repository, self.trail.directory, self._commits)
-            )
+        _resolve_commits(
+            self.resolved_commits, self._repository, self.trail.directory, self._commits, lineages
+        )
 
     def resolve_all_commits(self) -> None:
         """Resolve the commits of annotations of the existing files, some files at a time."""
@@ -327,3 +334,14 @@ def uncertain_lineages(placements: Sequence[Placement]) -> list[Lineage]:
         for each in placements
         if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE
     ]
+
+
+def _resolve_commits(
+    found: dict[str, ResolvedCommit],
+    repository: Repository | None,
+    directory: AuditDir,
+    commits: CommitResolver | None,
+    lineages: Sequence[Lineage],
+) -> None:
+    if repository is not None and commits is not None:
+        found.update(resolve_commits(lineages, repository, directory, commits))
