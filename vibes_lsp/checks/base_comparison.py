@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-import msgspec
-
 from vibes_lsp.checks import base_catalogue
+from vibes_lsp.checks.changed_entries import ChangedEntries, changed_entries
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
@@ -33,7 +32,6 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
-from vibes_lsp.store.manifest import ManifestForm, parse_manifest
 
 _NO_ENTRY = TreeEntry("000000", "")
 _AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
@@ -66,7 +64,8 @@ def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
         yield from check_policy(context, before, committed, revisions.base, " in HEAD")
     on_disk = LinesOnDisk(context.directory)
     yield from _base_records(context, revisions, on_disk)
-    yield from _base_entries(context, revisions)
+    base_entries = _entries_at(context, revisions, revisions.base)
+    yield from _base_entries(context, revisions.base, base_entries)
     base_tree, head_tree = (
         list_tree(repository, commit, context.directory.project)
         for commit in (revisions.base, revisions.head)
@@ -74,7 +73,8 @@ def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
     yield from _file_modes(context, base_tree, head_tree)
     yield from _nested_trails(context, base_tree, head_tree)
     yield from _committed_log(context, revisions, on_disk)
-    yield from _committed_manifest(context, revisions)
+    head_entries = _entries_at(context, revisions, revisions.head)
+    yield from _committed_manifest(context, head_entries, base_entries)
     yield from _branch_records(context, revisions, on_disk)
     yield from _branch_entries(context, revisions)
     yield from _duplicate_records(context, revisions)
@@ -160,14 +160,9 @@ def _base_records(
             yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was changed", now.line)
 
 
-def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
-    manifest, base = context.trail.manifest, revisions.base
-    before = parse_manifest(
-        read_audit_file(revisions.repository, context.directory, base, MANIFEST_NAME)
-    )
-    for key in before:
-        if key in manifest and before.raw(key) == manifest.raw(key):
-            continue
+def _base_entries(context: CheckContext, base: str, before: ChangedEntries) -> Iterator[Finding]:
+    manifest = context.trail.manifest
+    for key in before.entries:
         entry = before.entry(key)
         if key not in manifest:
             yield Finding(
@@ -181,6 +176,14 @@ def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Findi
                 f"entry {key[:8]} of commit {base[:8]} was changed",
                 key,
             )
+
+
+def _entries_at(context: CheckContext, revisions: Revisions, commit: str) -> ChangedEntries:
+    directory = context.directory
+    name = f"{directory.path.name}/{MANIFEST_NAME}"
+    return changed_entries(
+        revisions.repository, commit, directory.project, name, context.trail.manifest
+    )
 
 
 # --- HEAD against the base and the disk --------------------------------------------------------
@@ -273,30 +276,19 @@ def _committed_log(
         yield context.in_log(base_catalogue.BASE_CHECKOUT, message)
 
 
-def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
-    manifest, repository = context.trail.manifest, revisions.repository
-    data = read_audit_file(repository, context.directory, revisions.head, MANIFEST_NAME)
-    if data is None or data == manifest.data:
-        return
-    if _split_lines(data) == _split_lines(manifest.data):
-        return
-    committed = parse_manifest(data)
-    base = parse_manifest(
-        read_audit_file(repository, context.directory, revisions.base, MANIFEST_NAME)
-    )
-    if committed.form == ManifestForm.BROKEN:
+def _committed_manifest(
+    context: CheckContext, committed: ChangedEntries, base: ChangedEntries
+) -> Iterator[Finding]:
+    if committed.is_broken:
         yield Finding(
             base_catalogue.BASE_CHECKOUT,
             "the manifest of HEAD cannot be read",
             context.manifest_name,
         )
-    for key in committed:
-        raw = committed.raw(key)
-        if key in base and base.raw(key) == raw:  # it has its own finding
+    for key, raw in committed.entries.items():
+        if base.entries.get(key) == raw:  # it has its own finding
             continue
-        if key in manifest and manifest.raw(key) == raw:
-            continue
-        if not _same_entry(committed.entry(key), manifest.entry(key)):
+        if not _same_entry(committed.entry(key), context.trail.manifest.entry(key)):
             yield context.in_entry(
                 base_catalogue.BASE_CHECKOUT,
                 f"entry {key[:8]} of HEAD is missing or different on disk",
@@ -351,9 +343,8 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
     name = f"{repository.prefix_of(directory.project)}{directory.path.name}/{MANIFEST_NAME}"
     branch = (revisions.head, f"^{revisions.base}")
     for commit in sorted(commits_of_file(repository, branch, name)):
-        for key, raw in _entries_at(context, repository, commit).items():
-            entry = bytes(raw)
-            if (key in manifest and manifest.raw(key) == entry) or (key, entry) in seen:
+        for key, entry in _entries_at(context, revisions, commit).entries.items():
+            if (key, entry) in seen:
                 continue
             seen.add((key, entry))
             where = f"entry {key[:8]}, added in commit {commit[:8]},"
@@ -363,14 +354,6 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
                 )
             elif not _same_entry(_parse(entry), manifest.entry(key)):
                 yield context.in_entry(base_catalogue.BASE_ENTRY, f"{where} was changed", key)
-
-
-def _entries_at(
-    context: CheckContext, repository: Repository, commit: str
-) -> Mapping[str, msgspec.Raw]:
-    return parse_manifest(
-        read_audit_file(repository, context.directory, commit, MANIFEST_NAME)
-    ).stored
 
 
 def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
