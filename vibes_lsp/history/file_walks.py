@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
@@ -40,12 +41,14 @@ class _TipChange:
         is_on_top: Whether all that differs descends from one commit, so that the order of the
             others is unchanged.
         is_line: Whether they are also in a line, without merges.
+        oldest: The time of the oldest of all that differs; None if nothing does.
     """
 
     has_gained: bool
     lost: frozenset[str]
     is_on_top: bool
     is_line: bool
+    oldest: datetime | None
 
 
 class FileWalks:
@@ -109,6 +112,10 @@ class FileWalks:
         if unread:
             self._keep(self._read([self._head], unread), is_new=True)
 
+    def has(self, path: str) -> bool:
+        """Whether the changes of a file are known, of this HEAD or of an earlier one."""
+        return path in self._walks or path in self._earlier or self._saved(path) is not None
+
     def of(self, path: str) -> FileWalk:
         """Return all changes of a file."""
         self.read([path])
@@ -118,12 +125,18 @@ class FileWalks:
         """Whether a commit is known to be HEAD or an ancestor, from what was read; else unknown."""
         return commit in self._commits
 
-    def differs_by_a_line(self, tip: str) -> bool:
-        """Whether a commit is HEAD, or only commits in a line differ between their ancestors."""
+    def has_same_blame(self, tip: str, since: datetime) -> bool:
+        """Whether blame is as at another commit, for files that no commit has touched in between.
+
+        It is if they differ by commits in a line, and git does not stop at one of these because it
+        is older than `since`.
+        """
         if tip == self._head or not _COMMIT.fullmatch(tip):
             return tip == self._head
         change = self._compared(tip)
-        return change is not None and change.is_line
+        if change is None or not change.is_line:
+            return False
+        return change.oldest is None or change.oldest >= since
 
     def digest(self, path: str) -> str | None:
         """Return what identifies all that HEAD's ancestors did to a file; None if unknown."""
@@ -236,15 +249,18 @@ def _compare_tips(repository: Repository, tip: str, head: str) -> _TipChange | N
     lost: set[str] = set()
     parents: set[str] = set()
     has_root = has_merge = False
-    options = ("--left-right", "--parents", f"--max-count={_MAX_GAINED + 1}")
+    oldest: datetime | None = None
+    options = ("--left-right", "--parents", "--timestamp", f"--max-count={_MAX_GAINED + 1}")
     try:
         with git_lines(
             repository.root, "rev-list", *options, f"{tip}...{head}", "--", seconds=_SECONDS
         ) as lines:
             for line in lines:
-                commit, *before = line[1:].decode("ascii").split()
-                (lost if line.startswith(b"<") else gained).add(commit)
-                parents.update(before)
+                seconds, marked, *before = line.split()
+                (lost if marked.startswith(b"<") else gained).add(marked[1:].decode("ascii"))
+                moment = parse_seconds(seconds)
+                oldest = moment if oldest is None else min(oldest, moment)
+                parents.update(each.decode("ascii") for each in before)
                 has_root, has_merge = has_root or not before, has_merge or len(before) > 1
     except HistoryUnavailable:
         return None
@@ -252,7 +268,7 @@ def _compare_tips(repository: Repository, tip: str, head: str) -> _TipChange | N
         return None
     is_on_top = len(parents - gained - lost) == 1 and not has_root
     is_line = is_on_top and not has_merge
-    return _TipChange(bool(gained), frozenset(lost), is_on_top, is_line)
+    return _TipChange(bool(gained), frozenset(lost), is_on_top, is_line, oldest)
 
 
 def _in_order(

@@ -185,14 +185,15 @@ class RepositoryHistory:
         """Return the blame of a file, from the cache or git; a failure is not cached.
 
         That of another HEAD serves if nothing changed the file since, and no commit since is a
-        merge: at one, git goes on with the parent that has the same content.
+        merge: at one, git goes on with the parent that has the same content. Nor may one of them
+        be older than `since`: git would stop there.
         """
         cache, digest = self.cache, self.walks.digest(path)
         if cache is None or digest is None:
             return blame_file(self.repository, path, head, since)
         key = f"blame {int(since.timestamp())} {path}"
         tip, (walked, found) = cache.get_for_tip(key, tuple[str, FileBlame]) or ("", ("", None))
-        if found is None or walked != digest or not self.walks.differs_by_a_line(tip):
+        if found is None or walked != digest or not self.walks.has_same_blame(tip, since):
             tip, found = "", blame_file(self.repository, path, head, since)
         if found is not None and tip != head:
             cache.put_for_tip(key, head, (digest, found))

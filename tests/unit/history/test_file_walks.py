@@ -24,6 +24,8 @@ from vibes_lsp.history.project_history import ProjectHistory
 
 PATHS = ("a.py", "b.py", "c.py", "d.py")
 SINCE = START - timedelta(days=1)
+LATER = START + timedelta(minutes=4)
+"""Older than some commits of a story, and newer than others."""
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +63,7 @@ class Reader:
         found: list[object] = [
             [self._history.versions(each) for each in PATHS],
             self._history.current_paths(PATHS),
-            [self._history.blame(each, SINCE) for each in PATHS],
+            [self._history.blame(each, since) for each in PATHS for since in (SINCE, LATER)],
             self._resolver.by_log(ids),
             self._resolver.by_path(dict.fromkeys(PATHS, times)),
             self._resolver.reachable([self._history.head() or "", "abcdef1"]),
@@ -94,6 +96,14 @@ KINDS = (
 )
 STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3), st.booleans()), max_size=14)
 """What happens, where, and whether anybody asks before the next thing happens."""
+
+
+def test_git_stops_at_what_is_older_than_asked(story: Story) -> None:
+    reader = Reader(story.writer, use_cache=False)
+    check(story, reader)
+    story.take(1, "edit", 1)
+    check(story, reader)
+    reader.close()
 
 
 @pytest.mark.slow
@@ -300,7 +310,8 @@ def test_a_commit_of_other_files_leaves_blame_as_it_was(
     commands(monkeypatch, story)
     story.repository.write("other.py", TEXT)
     story.repository.commit("Another file")
-    assert not [each for each in commands(monkeypatch, story) if "blame" in each]
+    asked = [each for each in commands(monkeypatch, story) if "blame" in each]
+    assert not [each for each in asked if f"--since={int(SINCE.timestamp())}" in each]
 
 
 def test_a_log_that_only_grew_is_not_compared_by_git(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.trails import Repository
+from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, open_git
-from tests.unit.history.test_file_walks import PATHS, SINCE, STEPS, Story
+from tests.unit.history.test_file_walks import LATER, PATHS, SINCE, STEPS, Story
 from vibes_lsp.history.blame import blame_file
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.head_changes import HeadChange, head_change
@@ -36,8 +38,12 @@ def test_commits_in_a_line(repository: Repository) -> None:
     repository.git("mv", "b.py", "\x01 c d.py")
     second = repository.commit("Rename")
     paths = frozenset({"a.py", "b.py", "\x01 c d.py"})
-    assert change(repository, before) == HeadChange(paths, frozenset({first, second}))
-    assert change(repository, second, before) == HeadChange(paths, frozenset({first, second}))
+    assert change(repository, before) == HeadChange(
+        paths, frozenset({first, second}), START + timedelta(minutes=1)
+    )
+    assert change(repository, second, before) == HeadChange(
+        paths, frozenset({first, second}), START + timedelta(minutes=1)
+    )
 
 
 def test_what_an_amend_took_away_counts(repository: Repository) -> None:
@@ -47,7 +53,7 @@ def test_what_an_amend_took_away_counts(repository: Repository) -> None:
     repository.write("b.py", "1\n")
     after = repository.commit("Other")
     assert change(repository, before) == HeadChange(
-        frozenset({"a.py", "b.py"}), frozenset({before, after})
+        frozenset({"a.py", "b.py"}), frozenset({before, after}), START + timedelta(minutes=1)
     )
 
 
@@ -80,7 +86,7 @@ def test_untouched_files_have_the_same_history(
 ) -> None:
     story = Story(tmp_path_factory.mktemp("heads") / "project")
     git = open_git(story.repository)
-    before, known = "", dict[str, object]()
+    before, known, blamed = "", dict[str, object](), dict[str, object]()
     for number, (step, which, _) in enumerate(steps):
         story.take(number, step, which)
         now = story.repository.head()
@@ -89,8 +95,11 @@ def test_untouched_files_have_the_same_history(
         found: dict[str, object] = {
             path: (walks.of(path).changes, blame_file(git, path, now, SINCE)) for path in PATHS
         }
+        late: dict[str, object] = {path: blame_file(git, path, now, LATER) for path in PATHS}
         differs = head_change(git, before, now)
         if differs is not None:
             for path in found.keys() - differs.paths:
                 assert found[path] == known[path]
-        before, known = now, found
+                if differs.oldest is None or differs.oldest >= LATER:
+                    assert late[path] == blamed[path]
+        before, known, blamed = now, found, late
