@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,6 +28,20 @@ COMMITS: Final = int(os.environ.get("VIBES_BENCH_COMMITS", "40000"))
 _ROUNDS: Final = 5
 _FILES: Final = {"often changed, edited": 0, "seldom changed, as recorded": 8}
 _ALL: Final = tuple(range(ANNOTATED))
+
+
+class Part(StrEnum):
+    """What a process looks up.
+
+    Attributes:
+        COMMITS: What the server can tell first.
+        ALL: Everything.
+        AGAIN: Everything, a second time.
+    """
+
+    COMMITS = "commits"
+    ALL = "all"
+    AGAIN = "again"
 
 
 class Cost(NamedTuple):
@@ -47,8 +62,13 @@ def main() -> None:
             floor = _median(partial(_git_log, root, number))
             often = often if often.cpu else floor
             _print(f"git log, {name}", floor, floor)
-            _print("  first", _median(partial(_first, root, cache, [number])), floor, "1.5")
-            _print("  again, new process", _median(partial(_look_up, root, cache, [number])), floor)
+            commits = _median(partial(_first, root, cache, [number], Part.COMMITS))
+            _print("  first, versions and commits", commits, floor, "1.5 times git log")
+            _print("  first, all", _median(partial(_first, root, cache, [number])), floor)
+            again = _median(partial(_look_up, root, cache, [number]))
+            _print("  again, new process", again, floor, "10 ms")
+            again = _median(partial(_look_up, root, cache, [number], Part.AGAIN))
+            _print("  again, same process", again, floor)
         _print("twelve files, first", _first(root, cache, _ALL), often)
         _print("  again, new process", _look_up(root, cache, _ALL), often)
         _change(root, "other.py")
@@ -60,9 +80,9 @@ def main() -> None:
 
 
 def _print(name: str, cost: Cost, floor: Cost, target: str = "") -> None:
-    ratio = f", {cost.cpu / floor.cpu:4.1f} times git log" if cost != floor else ""
+    ratio = f", {cost.cpu / floor.cpu:5.2f} times git log" if cost != floor else ""
     aim = f"  (target: at most {target})" if target else ""
-    print(f"  {name:<36} {cost.seconds:6.3f} s, {cost.cpu:6.3f} s of CPU{ratio}{aim}")
+    print(f"  {name:<36} {cost.seconds:6.3f} s, {cost.cpu:6.4f} s of CPU{ratio}{aim}")
 
 
 def _median(run: Callable[[], Cost]) -> Cost:
@@ -76,20 +96,20 @@ def _git_log(root: Path, number: int) -> Cost:
     return Cost(time.perf_counter() - begun, _cpu_seconds() - used)
 
 
-def _first(root: Path, cache: Path, numbers: Sequence[int]) -> Cost:
+def _first(root: Path, cache: Path, numbers: Sequence[int], part: Part = Part.ALL) -> Cost:
     shutil.rmtree(cache, ignore_errors=True)
-    return _look_up(root, cache, numbers)
+    return _look_up(root, cache, numbers, part)
 
 
-def _look_up(root: Path, cache: Path, numbers: Sequence[int]) -> Cost:
+def _look_up(root: Path, cache: Path, numbers: Sequence[int], part: Part = Part.ALL) -> Cost:
     """Look up files in a new process, which has read the trail before it begins."""
-    command = [sys.executable, "-m", "benchmarks.history", str(root), *map(str, numbers)]
+    command = [sys.executable, "-m", "benchmarks.history", str(root), part, *map(str, numbers)]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return Cost(*json.loads(done.stdout))
 
 
-def look_up(root: Path, numbers: Sequence[int]) -> None:
+def look_up(root: Path, part: Part, numbers: Sequence[int]) -> None:
     """Look up files as the server does, and print what it took."""
     from vibes_lsp.anchors.text import Text  # noqa: PLC0415  # not for the process that measures
     from vibes_lsp.index.trail import Trail  # noqa: PLC0415
@@ -102,8 +122,14 @@ def look_up(root: Path, numbers: Sequence[int]) -> None:
     paths = [annotated_path(number) for number in numbers]
     texts = {path: Text.from_bytes((root / path).read_bytes()) for path in paths}
     lookup = HistoryLookup(trail)
+    request = LookupRequest(0, texts, frozenset(texts))
+    if part is Part.AGAIN:
+        lookup.look_up(request)
     begun, used = time.perf_counter(), _cpu_seconds()
-    lookup.look_up(LookupRequest(0, texts, frozenset(texts)))
+    if part is Part.COMMITS:
+        lookup.look_up_first(request)
+    else:
+        lookup.look_up(request)
     elapsed = time.perf_counter() - begun
     lookup.close()  # git's processes end, so that they count
     print(json.dumps((elapsed, _cpu_seconds() - used)))
@@ -131,6 +157,6 @@ def _git(root: Path, *arguments: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        look_up(Path(sys.argv[1]), [int(each) for each in sys.argv[2:]])
+        look_up(Path(sys.argv[1]), Part(sys.argv[2]), [int(each) for each in sys.argv[3:]])
     else:
         main()

@@ -18,7 +18,7 @@ from vibes_lsp.history.file_versions import FileChange
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.log_additions import ids_by_commit
+from vibes_lsp.history.log_additions import commits_of_growth, ids_by_commit
 from vibes_lsp.history.repository import Repository, read_shallow_file
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
@@ -124,6 +124,23 @@ class CommitResolver:
                 for identifier in ids
                 if identifier in oldest
             }
+
+    def by_growth(self, ends: Mapping[str, int]) -> dict[str, ResolvedCommit]:
+        """Return commits as `by_log` does, sooner, if the log only ever grew; else none or newer.
+
+        Args:
+            ends: Where the line of each record ends in the log, its newline included, by id.
+        """
+        with self._lock:
+            if not ends or not self._refresh() or self._boundary:
+                return {}
+            try:
+                name = self.repository.relative_path(self._log)
+            except ValueError:
+                return {}
+            changes = self._walks.of(name).changes
+            found = commits_of_growth(self.repository, changes, self._log, ends)
+            return {each: ResolvedCommit(found[each], CommitMethod.LOG) for each in found}
 
     def by_path(
         self, edit_times: Mapping[str, Iterable[datetime]]

@@ -6,6 +6,7 @@ import hashlib
 import mmap
 import os
 import stat
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -156,6 +157,37 @@ def ids_by_commit(
     return found, True
 
 
+def commits_of_growth(
+    repository: Repository, changes: Iterable[FileChange], log: Path, ends: Mapping[str, int]
+) -> dict[str, str]:
+    """Return the oldest commits with which the log grew by records, from two versions for each.
+
+    They equal those of `ids_by_commit` unless an even older commit added a record to a version that
+    was rewritten later. Records of a version that is no beginning of the log are left out.
+
+    Args:
+        repository: The repository.
+        changes: What the commits did to the log, newest first.
+        log: The log's absolute path.
+        ends: Where the line of each record ends in the log, its newline included, by id.
+    """
+    ids = sorted(ends, key=ends.__getitem__)
+    places = [ends[each] for each in ids]
+    plain = [each for each in changes if not each.is_merge]
+    sizes = _sizes(repository, {blob for each in plain for blob in (each.blob, *each.before)})
+    found: dict[str, str] = {}
+    with closing(_CurrentLog(log)) as current:
+        for change in plain:
+            begin, end = sizes.get(change.before[0], 0), sizes.get(change.blob, 0)
+            grown = ids[bisect_right(places, begin) : bisect_right(places, end)]
+            versions = {change.blob: end}
+            if change.before[0].strip("0"):
+                versions[change.before[0]] = begin
+            if grown and all(current.begins_with(*version) for version in versions.items()):
+                found.update(dict.fromkeys(grown, change.commit))
+    return found
+
+
 class _CurrentLog:
     """The log as it is in the work tree, mapped into memory; empty if it cannot be read."""
 
@@ -181,12 +213,13 @@ class _CurrentLog:
         budget = _MAX_HASHED
         for blob, size in _sizes(repository, names).items():
             budget -= size
-            if 0 < size <= len(self._content) and budget >= 0 and self._starts_with(blob, size):
+            if budget >= 0 and self.begins_with(blob, size):
                 found[blob] = size
         return found
 
-    def _starts_with(self, blob: str, size: int) -> bool:
-        if self._content[size - 1 : size] != b"\n":
+    def begins_with(self, blob: str, size: int) -> bool:
+        """Whether a blob is whole lines at the beginning of the log."""
+        if not 0 < size <= len(self._content) or self._content[size - 1 : size] != b"\n":
             return False
         digest = hashlib.new(_DIGESTS[len(blob)], b"blob %d\0" % size, usedforsecurity=False)
         with memoryview(self._content) as whole, whole[:size] as beginning:

@@ -174,11 +174,19 @@ class FileHistories:
         That of the log and of files that are gone comes with it: it is needed for any file.
         """
         if self._history is not None:
-            directory = self._trail.directory
-            names = list(self.names) if paths is None else [*paths, *self._gone]
-            if directory.log.is_relative_to(directory.project):
-                names.append(directory.log.relative_to(directory.project).as_posix())
-            self._history.prefetch(names)
+            names = self.names if paths is None else (*paths, *self._gone)
+            self._history.prefetch((*names, *self._log_path))
+
+    def prefetch_own(self, path: str) -> None:
+        """Read git's history of one file and of the log, and of no other."""
+        if self._history is not None:
+            self._history.prefetch((path, *self._log_path))
+
+    @property
+    def _log_path(self) -> tuple[str, ...]:
+        directory = self._trail.directory
+        is_inside = directory.log.is_relative_to(directory.project)
+        return (directory.log.relative_to(directory.project).as_posix(),) if is_inside else ()
 
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:

@@ -18,7 +18,7 @@ from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import resolve_commits
+from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
 from vibes_lsp.index.moves import MovedOut
 from vibes_lsp.index.older_text import OlderVersions
@@ -170,6 +170,33 @@ class ProjectLocator:
         """Prepare for questions about all files: read git's history, resolve all commits."""
         self.prefetch_history()
         self.resolve_all_commits()
+
+    def first_commits(self, path: str) -> dict[str, ResolvedCommit] | None:
+        """Return the commits of a file's annotations that git tells first, as `resolve_commits`.
+
+        It reads the history of this file and of the log, and no other one. None if that is known
+        already, so that all can be asked at once.
+
+        Args:
+            path: Relative to the project, forward slashes.
+        """
+        history, commits, log = self._history, self._commits, self.trail.log
+        if history is None or commits is None or history.has_walked(path):
+            return None
+        self._histories.prefetch_own(path)
+        ends = {
+            member.id: sum(log.columns.byte_range(member.line)) + 1
+            for lineage in self.trail.lineages_in(path)
+            if recorded_commit(lineage) is None
+            for member in lineage.members
+        }
+        found = commits.by_growth(ends)
+        return {
+            lineage.first.id: commit
+            for lineage in self.trail.lineages_in(path)
+            if (commit := next((found[each] for each in lineage.ids if each in found), None))
+            is not None
+        }
 
     def prefetch_history(self, paths: Iterable[str] | None = None) -> None:
         """Read git's history of files at once, by default of all; resolve no commits."""

@@ -16,14 +16,19 @@ from typing import Any, Final
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.hook_spool import has_waiting_events
+from vibes_lsp.lsp.history_lookup import LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.snapshots import HistorySnapshot
 
 _logger = logging.getLogger(__name__)
 
 FLUSH_PAUSE: Final = 2.0
 """Seconds without a record and without a change of any document, after which a trail is flushed."""
+
+FIRST_PAUSE: Final = 0.1
+"""Seconds after which the first results of a lookup are published without the others."""
 
 EVENTS_PAUSE: Final = 0.1
 """Seconds after an agent's event before it is recorded, with those that follow at once."""
@@ -153,7 +158,7 @@ async def look_up_history(ls: Server, project: Project) -> None:
         while request := project.next_lookup(
             opened_in(project), use_git=ls.settings.use_git, use_notes=ls.settings.notes
         ):
-            found = await loop.run_in_executor(ls.thread_pool, project.history.look_up, request)
+            found = await _look_up(ls, project, request)
             if project.accept_history(request, found):
                 await refresh_project(ls, project)
             else:
@@ -165,6 +170,21 @@ async def look_up_history(ls: Server, project: Project) -> None:
                 project.accept_closed_files(request, closed)
     finally:
         project.end_lookups()
+
+
+async def _look_up(ls: Server, project: Project, request: LookupRequest) -> HistorySnapshot:
+    """Look up history in a thread; publish what is known first if the rest takes longer."""
+    run = partial(asyncio.get_running_loop().run_in_executor, ls.thread_pool)
+    first = await run(project.history.look_up_first, request)
+    rest = run(project.history.look_up, request)
+    try:
+        if first is not None:
+            await asyncio.wait((rest,), timeout=FIRST_PAUSE)
+            if not rest.done() and project.accept_first_commits(first):
+                await refresh_project(ls, project)
+    finally:
+        found = await rest
+    return found
 
 
 class BackgroundFlush:

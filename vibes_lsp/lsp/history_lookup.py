@@ -21,7 +21,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.kept_lookups import KeptLookups
 from vibes_lsp.lsp.saved_lookup import LookedUpFile
-from vibes_lsp.lsp.snapshots import HistorySnapshot
+from vibes_lsp.lsp.snapshots import FirstCommits, HistorySnapshot
 
 _MAX_SUBJECTS: Final = 1 << 14
 """Commits whose subjects are kept."""
@@ -206,6 +206,23 @@ class HistoryLookup:
         self._subjects: dict[str, str | None] = {}
         self._trailers: TrailerOverlay | None = None
 
+    def look_up_first(self, request: LookupRequest) -> FirstCommits | None:
+        """Return what git tells first about the only document of a request.
+
+        None if all of it can be asked at once: it is kept, or so much of history was read before.
+        """
+        if not request.use_git or len(request.texts) != 1:
+            return None
+        [(path, text)] = request.texts.items()
+        self._kept.open(request.renamed, use_notes=request.use_notes)
+        if self._kept.get(path, text) is not None:
+            return None
+        locator = self._refreshed(request)
+        resolved = locator.first_commits(path)
+        if resolved is None:
+            return None
+        return FirstCommits(resolved, self._look_up_subjects(locator, (path,), resolved))
+
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says of all open documents, those of the request asked now."""
         if not request.use_git:
@@ -302,14 +319,16 @@ class HistoryLookup:
             resolved,
             self._look_up_notes(locator, path, text) if request.use_notes else None,
             self._look_up_trailers(locator, path) if request.use_notes else None,
-            self._look_up_subjects(locator, path, resolved),
+            self._look_up_subjects(locator, (path, *locator.former_paths(path)), resolved),
         )
 
     def _look_up_subjects(
-        self, locator: ProjectLocator, path: str, resolved: Mapping[str, ResolvedCommit]
+        self,
+        locator: ProjectLocator,
+        names: Sequence[str],
+        resolved: Mapping[str, ResolvedCommit],
     ) -> Mapping[str, str]:
-        """Return the subjects of the annotations' commits; each commit is read once."""
-        names = (path, *locator.former_paths(path))
+        """Return the subjects of the commits of files' annotations; each commit is read once."""
         lineages = [each for name in names for each in locator.trail.lineages_in(name)]
         commits = {
             commit.commit

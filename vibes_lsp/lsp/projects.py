@@ -33,6 +33,7 @@ from vibes_lsp.lsp.history_lookup import (
 )
 from vibes_lsp.lsp.snapshots import (
     DocumentSnapshot,
+    FirstCommits,
     HistorySnapshot,
     TrailSnapshot,
     snapshot_of_file,
@@ -280,9 +281,16 @@ class Project:
         """Whether history may answer differently now about any of these open documents."""
         return self._coverage.needs_lookup(opened)
 
+    def accept_first_commits(self, found: FirstCommits) -> bool:
+        """Use commits that are known before the rest; return whether it changes answers."""
+        return self._use_history(self._snapshot.history.with_commits(found))
+
     def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> bool:
         """Use the result of a lookup; return whether it changes answers."""
         self._coverage.cover(request, found)
+        return self._use_history(found)
+
+    def _use_history(self, found: HistorySnapshot) -> bool:
         if found == self._snapshot.history:
             return False
         self._snapshot = replace(self._snapshot.next_generation(shared=True), history=found)

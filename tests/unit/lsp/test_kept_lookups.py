@@ -130,9 +130,23 @@ def check(
     with monkeypatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(fresh))
         plain = look_up(story)
+        patched.setenv("XDG_CACHE_HOME", "/dev/null")  # no folder, so nothing is kept
+        check_first_commits(story, plain[0])
     assert look_up(story, reader) == plain
     assert look_up(story) == plain
     assert look_up(story) == plain
+
+
+def check_first_commits(story: Story, whole: HistorySnapshot) -> None:
+    """Compare what is told first of each file with the whole answer."""
+    request = request_of(story)
+    for path, text in request.texts.items():
+        lookup = lookup_of(story)
+        first = lookup.look_up_first(replace(request, texts={path: text}))
+        if first is not None:
+            assert first.resolved_commits.items() <= whole.resolved_commits.items()
+            assert first.subjects.items() <= whole.subjects.items()
+        lookup.close()
 
 
 @pytest.mark.slow
@@ -239,3 +253,18 @@ def test_what_git_could_not_answer_is_not_kept(
         assert commands(monkeypatch, story)
         assert commands(monkeypatch, story) == []
         happen(story, 10, "edit", 0)
+
+
+def test_the_commits_of_a_log_that_grew_are_told_first(story: Story) -> None:
+    request = request_of(story)
+    only = replace(request, texts={"a.py": request.texts["a.py"]})
+    lookup = lookup_of(story)
+    first = lookup.look_up_first(only)
+    assert first is not None
+    assert len(first.resolved_commits) == 2
+    assert set(first.subjects.values()) == {"Edit 0", "Edit 2"}
+    assert lookup.look_up_first(only) is None  # its history is known by now
+    whole = lookup.look_up(only)
+    assert whole.resolved_commits == first.resolved_commits
+    assert whole.subjects == first.subjects
+    lookup.close()
