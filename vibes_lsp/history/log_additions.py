@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
+import io
 import os
 import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -113,6 +113,8 @@ _MAX_ARGUMENTS: Final = 400
 _SECONDS: Final = 60.0
 _MAX_HASHED: Final = 4 << 30
 """Bytes that are hashed to find which versions are beginnings of the log, in a few seconds."""
+_PART: Final = 1 << 20
+"""Bytes of the log that are read at once: all of it would be in memory twice."""
 _DIGESTS: Final = {40: "sha1", 64: "sha256"}
 """The hash of git's objects by the length of their names."""
 
@@ -132,18 +134,16 @@ def ids_by_commit(
         log: The log's absolute path.
     """
     found: dict[str, list[str]] = {}
-    rest: list[str] = []
     changes = list(changes)
-    with closing(_CurrentLog(log)) as current:
+    with closing(_CurrentLog(log)) as current, suppress(OSError):
         lengths = current.verified_lengths(
             repository, {blob for each in changes for blob in (each.blob, *each.before)}
         )
         for change in changes:
             old, new = lengths.get(change.before[0]), lengths.get(change.blob)
-            if change.is_merge or old is None or new is None:
-                rest.append(change.commit)
-            else:
+            if not change.is_merge and old is not None and new is not None:
                 found[change.commit] = current.ids(old, new)
+    rest = [change.commit for change in changes if change.commit not in found]
     try:
         for start in range(0, len(rest), _MAX_ARGUMENTS):
             some = rest[start : start + _MAX_ARGUMENTS]
@@ -176,7 +176,7 @@ def commits_of_growth(
     plain = [each for each in changes if not each.is_merge]
     sizes = _sizes(repository, {blob for each in plain for blob in (each.blob, *each.before)})
     found: dict[str, str] = {}
-    with closing(_CurrentLog(log)) as current:
+    with closing(_CurrentLog(log)) as current, suppress(OSError):
         for change in plain:
             begin, end = sizes.get(change.before[0], 0), sizes.get(change.blob, 0)
             grown = ids[bisect_right(places, begin) : bisect_right(places, end)]
@@ -189,22 +189,22 @@ def commits_of_growth(
 
 
 class _CurrentLog:
-    """The log as it is in the work tree, mapped into memory; empty if it cannot be read."""
+    """The log as it is in the work tree, read a part at a time; empty if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
-        self._content: mmap.mmap | bytes = b""
+        self._file: BinaryIO = io.BytesIO()
+        self._size = 0
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with suppress(OSError, ValueError):
-            descriptor = os.open(path, flags)
-            try:
-                if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    self._content = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-            finally:
-                os.close(descriptor)
+            file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115
+            status = os.fstat(file.fileno())
+            if stat.S_ISREG(status.st_mode):
+                self._file, self._size = file, status.st_size
+            else:
+                file.close()
 
     def close(self) -> None:
-        if isinstance(self._content, mmap.mmap):
-            self._content.close()
+        self._file.close()
 
     def verified_lengths(self, repository: Repository, blobs: Iterable[str]) -> dict[str, int]:
         """Return the lengths of those blobs that are whole lines at the beginning of the log."""
@@ -219,17 +219,28 @@ class _CurrentLog:
 
     def begins_with(self, blob: str, size: int) -> bool:
         """Whether a blob is whole lines at the beginning of the log."""
-        if not 0 < size <= len(self._content) or self._content[size - 1 : size] != b"\n":
+        if not 0 < size <= self._size:
+            return False
+        self._file.seek(size - 1)
+        if self._file.read(1) != b"\n":
             return False
         digest = hashlib.new(_DIGESTS[len(blob)], b"blob %d\0" % size, usedforsecurity=False)
-        with memoryview(self._content) as whole, whole[:size] as beginning:
-            digest.update(beginning)
+        left = size
+        self._file.seek(0)
+        while left and (part := self._file.read(min(left, _PART))):
+            digest.update(part)
+            left -= len(part)
         return digest.hexdigest() == blob
 
     def ids(self, old: int, new: int) -> list[str]:
         """Return the ids of the records that were added after a length up to another one."""
-        lines = self._content[old:new].split(b"\n") if old < new else ()
-        return [identifier for line in lines if (identifier := record_id_of(line))]
+        found: list[str] = []
+        self._file.seek(old)
+        while old < new and (line := self._file.readline()):
+            old += len(line)
+            if identifier := record_id_of(line[:-1]):
+                found.append(identifier)
+        return found
 
 
 def _sizes(repository: Repository, blobs: Iterable[str]) -> Mapping[str, int]:
