@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties.edges import COMMITS, IDS, edge, share_keys, with_equal_key
+from vibes_lsp.index import lineage_cache
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -138,6 +139,16 @@ def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
     sizes = draw(st.lists(st.integers(1, 3), min_size=len(written), max_size=len(written)))
     cuts = [sum(sizes[:number]) for number in range(len(written) + 1)]
     return [(written[start:end], False) for start, end in pairwise(cuts) if start < len(written)]
+
+
+@given(steps)
+@example([(TWO_ENDS, False), ([], True)])
+def test_components_that_files_share_are_those_of_a_new_reader(
+    written: list[tuple[list[dict[str, object]], bool]],
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lineage_cache, "_MIN_SHARED", 1)
+        joined_at_each_step(written)
 
 
 @given(editing())

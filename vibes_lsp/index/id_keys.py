@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b, sha256
+from operator import mul
 from typing import Final
 
 from vibes_lsp.store.user_cache import SECRET_BYTES, kept_secret
@@ -46,7 +47,7 @@ def id_key(identifier: str) -> int:
         text = identifier.encode("utf-8", "surrogatepass")
         words = _words(sha256(text).digest())
         start = int.from_bytes(text[:_START_BYTES].ljust(_START_BYTES, b"\0"), "big")
-    total = sum(number * word for number, word in zip(_multipliers(), words, strict=True))
+    total: int = sum(map(mul, _multipliers(), words))
     return start << _HASH_BITS | (total & (1 << _SUM_BITS) - 1) >> _SUM_BITS - _HASH_BITS
 
 

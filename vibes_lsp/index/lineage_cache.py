@@ -34,6 +34,8 @@ _MAX_FILES: Final = 64
 """Files whose lineages are cached."""
 _MAX_NEW_LINES: Final = 4_096
 """New lines of the log from which on a file is rebuilt."""
+_MIN_SHARED: Final = 64
+"""Ends from which on a component is kept for other files: one edit may replace thousands."""
 _RANK: Final = attrgetter("rank")
 _T = TypeVar("_T")
 
@@ -55,6 +57,10 @@ class _Component:
     firsts: Collection[str]
     ends: Collection[int]
     depends_on_head: bool = False
+
+    def copy(self) -> _Component:
+        """Return a component that changes independently."""
+        return _Component(tuple(self.firsts), tuple(self.ends), self.depends_on_head)
 
 
 @dataclass(slots=True)
@@ -176,6 +182,8 @@ class LineageCache:
     def _reset(self, columns: LogColumns) -> None:
         self._columns = columns
         self._files: dict[str, _File] = {}
+        self._shared: dict[int, tuple[_Component, Sequence[Lineage]]] = {}
+        self._shared_until = 0
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
@@ -335,12 +343,27 @@ class LineageCache:
     ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
         """Yield the components of records with their lineages, across files."""
         annotations: dict[str, LogRecord] = {}
+        shared: dict[int, tuple[_Component, Sequence[Lineage]]] = {}
+        if self._shared_until != len(self._columns) or self._log.unterminated:
+            self._shared, self._shared_until = {}, len(self._columns)
         for each in {record.id: record for record in reversed(list(records))}.values():
             key = id_key(each.id)
-            if self._log.is_edge_end(key, EdgeType.SUPERSEDES):
+            if known := self._shared.get(each.line):
+                shared[id(known)] = known
+            elif self._log.is_edge_end(key, EdgeType.SUPERSEDES):
                 annotations[each.id] = each
             else:  # most annotations are connected with none
                 yield _Component((each.id,), (key,)), [Lineage((each,), each)]
+        for component, lineages in shared.values():
+            yield component.copy(), lineages
+        for component, lineages in self._connected(dict(annotations)):
+            self._share(component, lineages, annotations.values())
+            yield component, lineages
+
+    def _connected(
+        self, annotations: dict[str, LogRecord]
+    ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
+        """Yield the components of annotations by id, to which those are added that edges name."""
         edges: dict[str, Edge] = {}
         pending = list(annotations)
         while pending:
@@ -371,6 +394,20 @@ class LineageCache:
         ):
             own_edges = [edge for identifier in group for edge in by_end.get(identifier, ())]
             yield self._component([annotations[identifier] for identifier in group], own_edges)
+
+    def _share(
+        self, component: _Component, lineages: Sequence[Lineage], seeds: Iterable[LogRecord]
+    ) -> None:
+        """Keep a large component, if each of the records asked about is the first with its id."""
+        if len(component.ends) < _MIN_SHARED or component.depends_on_head:
+            return
+        own = {member.id: member.line for lineage in lineages for member in lineage.members}
+        for seed in seeds:
+            first = self._log.by_id(seed.id) if seed.id in own else None
+            if first is not None and first.line != seed.line:
+                return
+        kept = component.copy(), lineages
+        self._shared.update(dict.fromkeys(own.values(), kept))
 
     def _component(
         self, records: Sequence[LogRecord], edges: Sequence[Edge]
