@@ -156,6 +156,35 @@ def test_a_list_has_reviews_and_proposals_and_its_keys_decide(
     editor.until(lambda: editor.lua("return vim.fn.line('.')") == 2, "a search, as in any list")
 
 
+LATE: Final = """
+    local server = require('vibes.server')
+    local run, held = server.run, {}
+    server.run = function(bufnr, command, argument, callback)
+      if command ~= 'vibes.kbAt' then return run(bufnr, command, argument, callback) end
+      table.insert(held, callback)
+    end
+    local knowledge, project = require('vibes.knowledge'), vim.uri_from_fname(vim.fn.getcwd())
+    knowledge.refresh(project)
+    knowledge.refresh(project)
+    server.run = run
+    local new = { project = project, claims = {}, pending = {} }
+    held[2](nil, new)
+    held[1](nil, vim.tbl_extend('force', new, { claims = { { claimId = 'gone' } } }))
+    return { #held, knowledge.counts(vim.api.nvim_get_current_buf()).claims }"""
+
+
+def test_an_answer_that_a_newer_one_overtook_is_not_shown(
+    open_neovim: Open, kb: KnowledgeFiles
+) -> None:
+    source = kb.source("a.py", STORY)
+    quote = "\n".join(STORY.splitlines()[3:7])
+    kb.claim("old", "It is MD5.", kb.evidence("ev-old", source, "L4-L7", quote=quote))
+    editor = open_neovim(NEW, kb.project, "a.py", REVIEWER)
+    editor.until(editor.is_attached, "the server")
+    waits_for_counts(editor, 1, 0, 0)
+    assert editor.lua(LATE) == [2, 0]
+
+
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_claims_are_confirmed_superseded_archived_and_lost_ones_found_again(
     open_neovim: Open, kb: KnowledgeFiles, suite: str
@@ -169,7 +198,7 @@ def test_claims_are_confirmed_superseded_archived_and_lost_ones_found_again(
     waits_for_counts(editor, 3, 0, 0)
     editor.go_to(5)
     editor.command("Vibes claims")
-    keys = "c confirm · s supersede · x archive"
+    keys = "c confirm · s supersede · d contradict · x archive · n evidence · ? keys"
     editor.terminal.shows("It is MD5.", "It is SHA-256.", "approved by Grace · changed", keys)
 
     editor.lua("vim.fn.search('It is fast')")

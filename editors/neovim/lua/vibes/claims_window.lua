@@ -151,8 +151,9 @@ end
 
 local function footer_of(found)
   local is_proposal = found[1].value.proposalId ~= nil
-  local first = is_proposal and 'a approve · r reject' or 'c confirm · s supersede · x archive · n new evidence'
-  return first .. ' · <CR> code · ? keys'
+  local first = is_proposal and 'a approve · r reject · <CR> code'
+    or 'c confirm · s supersede · d contradict · x archive · n evidence'
+  return first .. ' · ? keys' -- as wide as a terminal of 80 columns has room for
 end
 
 ---@class vibes.WantedClaims

@@ -18,6 +18,8 @@ local M = {}
 
 ---@type table<integer, vibes.KnowledgeCounts> by buffer; none without a knowledge base
 local counts = {}
+---@type table<integer, integer> by buffer: the last request for its counts
+local requests = {}
 local listeners = {}
 local closed = { superseded = true, archived = true, redacted = true }
 local types = { 'observation', 'fact', 'decision', 'preference', 'workflow', 'question', 'warning' }
@@ -56,9 +58,11 @@ local function count(answer)
 end
 
 local function request_counts(bufnr)
+  local request = (requests[bufnr] or 0) + 1
+  requests[bufnr] = request
   server.run(bufnr, 'vibes.kbAt', { uri = vim.uri_from_bufnr(bufnr) }, function(err, answer)
-    if not vim.api.nvim_buf_is_loaded(bufnr) then
-      return
+    if requests[bufnr] ~= request or not vim.api.nvim_buf_is_loaded(bufnr) then
+      return -- a newer request answers
     end
     local found = not err and provenance.is_present(answer.project) and count(answer) or nil
     if not vim.deep_equal(found, counts[bufnr]) then
@@ -253,6 +257,7 @@ provenance.listen(function(bufnr)
     request_counts(bufnr)
   else
     counts[bufnr] = nil
+    requests[bufnr] = (requests[bufnr] or 0) + 1
   end
 end)
 
