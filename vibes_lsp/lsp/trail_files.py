@@ -10,7 +10,6 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from functools import partial
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -25,7 +24,7 @@ _stamp: Final[Callable[[os.stat_result], tuple[int, ...]]] = attrgetter(
     "st_mode", "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"
 )
 _stat: Final = os.stat
-_exists: Final = partial(os.access, mode=os.F_OK)
+_access: Final = os.access
 
 
 class TrailFiles:
@@ -64,8 +63,9 @@ class TrailFiles:
 
     def are_unchanged(self) -> bool:
         """Whether all is as it was seen."""
-        if any(map(_exists, self._missing)):
-            return False
+        for path in self._missing:
+            if _access(path, os.F_OK):
+                return False
         try:
             for path, seen in self._files:
                 if _stamp(_stat(path)) != seen:
