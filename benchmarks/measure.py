@@ -1,4 +1,7 @@
-"""Time and memory, always of several subjects in one run, to be compared as ratios."""
+"""Time and memory, always of several subjects in one run, to be compared as ratios.
+
+What has an aim is also recorded, for the table at the end of a run of all benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,49 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Final
+
+_aimed: Final[list[tuple[str, str, str]]] = []
+
+
+def print_aimed(name: str, measured: str, aim: str = "") -> None:
+    """Print one result; with an aim, also record it for the table of all."""
+    print(f"  {name:<58}{measured:>12}{f'  (aim: {aim})' if aim else ''}", flush=True)
+    record_aimed(name, measured, aim)
+
+
+def record_aimed(name: str, measured: str, aim: str) -> None:
+    """Record a result that has an aim, printed elsewhere, for the table of all."""
+    if aim:
+        _aimed.append((name, measured, aim))
+
+
+def print_all_aimed() -> None:
+    """Print the table of all results that have an aim, in the order of the benchmarks."""
+    names, results, _ = (max(map(len, column)) for column in zip(*_aimed, strict=True))
+    print(f"{'':<{names}}  {'measured':<{results}}  aim")
+    for name, measured, aim in _aimed:
+        print(f"{name:<{names}}  {measured:<{results}}  {aim}")
+
+
+def installed_environment() -> dict[str, str]:
+    """Return the environment of a process that starts as an installed program does.
+
+    Its bytecode is kept, in a folder of this process: an installer compiles what it installs, and
+    to compile two hundred modules takes longer than to start with them.
+    """
+    kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": _bytecode_folder().name}
+
+
+@cache
+def _bytecode_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="vibes-bytecode-")
 
 
 def median_seconds(
@@ -92,6 +135,7 @@ def run_measured(command: Sequence[str | Path], folder: Path) -> tuple[float, fl
         capture_output=True,
         text=True,
         check=True,
+        env=installed_environment(),
     )
     seconds, cpu, memory = json.loads(done.stdout)
     return seconds, cpu, memory

@@ -3,28 +3,39 @@
 Clients send one request at a time over standard input and output. The same requests go to a bare
 pygls server, whose answers are objects of lsprotocol of the same size. The echo is a request with
 typed parameters, as editors send them: a method of its own costs the library nearly twice as much.
+
+The slowest hovers wait for a processor, beside any program. So they are measured in turns with the
+answers of a loop that does nothing: as late as these no server can avoid to be.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from benchmarks.measure import installed_environment, min_cpu_seconds, print_aimed
 from tests.demo.client import Client
 from tests.trails.writer import TrailWriter
 
 ROUNDS: Final = 300
 LONG_ROUNDS: Final = 20
-_SETTLED: Final = 2.1
+_BURSTS: Final = 9
+_IN_BURST: Final = 200
+_FILES: Final = 40
+"""Files that are opened to ask for one hover in each."""
+_SETTLED: Final = 2.5
 """Seconds after which the time of a file shows every later write; until then each look reads it."""
 LENSES: Final = 1_000
 HINTS: Final = 10_000
@@ -68,58 +79,129 @@ def hints(ls, params):
 )
 
 
+_LOOP: Final = """
+import json, sys
+read, written = sys.stdin.buffer, sys.stdout.buffer
+while line := read.readline():
+    read.readline()
+    request = json.loads(read.read(int(line[15:])))
+    if "id" in request:
+        body = b'{"jsonrpc":"2.0","id":%d,"result":"%b"}' % (request["id"], b"x" * 300)
+        written.write(b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body))
+        written.flush()
+"""
+"""Answers as soon as a program in Python can, and always the same."""
+
+
 def main() -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _project(folder)
-        with _client(folder, _VIBES_SERVER) as ours, _client(folder, _PYGLS_SERVER) as stock:
+        print("server: one request and its answer")
+        with (
+            _client(folder, _VIBES_SERVER) as ours,
+            _client(folder, _PYGLS_SERVER) as stock,
+            _client(folder, _LOOP) as loop,
+        ):
             uri = ours.open("many.py")
-            _short_answers(ours, stock, uri, folder / ".ai-audit/annotations.jsonl")
+            ours.exchange("textDocument/hover", _at(uri, 0))
+            time.sleep(_SETTLED)  # the other hovers are built in this time
+            _short_answers(ours, stock, uri)
+            _late_answers(ours, loop, uri, folder / ".ai-audit/annotations.jsonl")
             _long_answers(ours, stock, uri, ours.open("hints.py"))
-        starts = {"start, vibes-lsp": _VIBES_SERVER, "start, bare pygls": _PYGLS_SERVER}
-        for what, code in starts.items():
-            seconds = statistics.median(_start(folder, code) for _ in range(5))
-            print(f"  {what:<28}{seconds * 1e3:8.0f} ms")
+        starts = {"vibes-lsp": _VIBES_SERVER, "bare pygls": _PYGLS_SERVER}
+        taken = min_cpu_seconds(
+            {name: partial(_start_and_end, folder, code) for name, code in starts.items()}
+        )
+        for what, seconds in taken.items():
+            print_aimed(
+                f"CPU time of a session without requests, {what}", f"{seconds * 1e3:.0f} ms"
+            )
 
 
-def _short_answers(ours: Client, stock: Client, uri: str, log: Path) -> None:
-    """Compare short answers; none of them is the first about the document."""
-    time.sleep(_SETTLED)
-    chance = random.Random(1)
-    asked = [20]
-
-    def hover_at_new_line() -> None:
-        asked.append(chance.randrange(2 * LENSES))
-        ours.exchange("textDocument/hover", _at(uri, asked[-1]))
-
+def _short_answers(ours: Client, stock: Client, uri: str) -> None:
+    """Compare short answers, each to a request that was not the one before."""
+    files = iter(range(_FILES))
+    lines = iter(random.Random(1).sample(range(2 * LENSES), ROUNDS))
     requests: dict[str, Callable[[], object]] = {
-        "hover, same line": lambda: ours.exchange("textDocument/hover", _at(uri, 20)),
-        "hover, any line": hover_at_new_line,
-        "hover, any line again": lambda: ours.exchange(
-            "textDocument/hover", _at(uri, chance.choice(asked))
+        "hover, the same line": lambda: ours.exchange("textDocument/hover", _at(uri, 20)),
+        "hover, any line for the first time": lambda: ours.exchange(
+            "textDocument/hover", _at(uri, next(lines))
         ),
-        "echo, same server": lambda: ours.exchange("textDocument/implementation", _at(uri, 20)),
+        "echo, the same server": lambda: ours.exchange("textDocument/implementation", _at(uri, 20)),
         "echo, bare pygls": lambda: stock.exchange("textDocument/implementation", _at(uri, 20)),
     }
     times = _seconds(requests, ROUNDS)
-    print("server: one request and its answer, median and 99th percentile")
-    for what, taken in times.items():
-        print(f"  {what:<28}{_median(taken) * 1e6:8.0f} µs {_late(taken) * 1e6:8.0f} µs")
-    own = _median(times["echo, same server"])
-    for what, aim in (("same line", 1.2), ("any line", 1.5), ("any line again", 1.5)):
-        ratio = _median(times[f"hover, {what}"]) / own
-        print(f"  {'hover, ' + what + ' / own echo':<34}{ratio:8.2f}  (aim: {aim})")
-    stock_echo = _median(times["echo, bare pygls"])
-    print(f"  {'own echo / bare pygls':<34}{own / stock_echo:8.2f}  (aim: 0.35)")
-    same = times["hover, same line"]
-    print(f"  {'p99 / p50, idle':<34}{_late(same) / _median(same):8.1f}  (aim: 3)")
-    with _indexing(log):
-        hover = {"hover": requests["hover, same line"]}
-        beside = _seconds(hover, ROUNDS)["hover"]
-    print(
-        f"  {'p99 / p50 idle, indexing beside':<34}{_late(beside) / _median(same):8.1f}  (aim: 6)"
+    opened = [ours.open(_small_file(number)) for number in files]
+    time.sleep(_SETTLED)
+    first = _seconds(
+        {
+            "hover, the first in a file": lambda: ours.exchange(
+                "textDocument/hover", _at(opened.pop(), 20)
+            )
+        },
+        _FILES,
     )
+    for what, taken in (times | first).items():
+        print_aimed(what, f"{_median(taken) * 1e6:.0f} µs")
+    own = _median(times["echo, the same server"])
+    for what, aim in (
+        ("the same line", "at most 1.2"),
+        ("any line for the first time", "at most 1.5"),
+    ):
+        ratio = _median(times[f"hover, {what}"]) / own
+        print_aimed(f"hover, {what} / own echo", f"{ratio:.2f}", aim)
+    ratio = _median(first["hover, the first in a file"]) / own
+    print_aimed("hover, the first in a file / own echo", f"{ratio:.2f}")
+    ratio = own / _median(times["echo, bare pygls"])
+    print_aimed("own echo / echo of bare pygls", f"{ratio:.2f}", "at most 0.35")
+
+
+def _late_answers(ours: Client, loop: Client, uri: str, log: Path) -> None:
+    """Compare the 99th percentile of hovers, idle and beside a process that reads a log."""
+    subjects = {"a hover": ours, "a loop that does nothing": loop}
+    late: dict[tuple[str, str], list[float]] = defaultdict(list)
+    medians: dict[str, list[float]] = defaultdict(list)
+    waits: dict[str, list[float]] = defaultdict(list)
+    for _ in range(_BURSTS):
+        for where, beside in (("idle", nullcontext), ("indexing beside", partial(_indexing, log))):
+            with beside():
+                for name, client in subjects.items():
+                    waited = _waited(client)
+                    taken = _burst(client, uri)
+                    late[name, where].append(_late(taken))
+                    if where == "idle":
+                        medians[name].append(_median(taken))
+                    if name == "a hover":
+                        waits[where].append((_waited(client) - waited) / _IN_BURST)
+    for where, aim in (("idle", "at most 3"), ("indexing beside", "at most 6")):
+        for name in subjects:
+            ratio = _median(late[name, where]) / _median(medians[name])
+            print_aimed(
+                f"p99 / p50 idle of {name}, {where}",
+                f"{ratio:.1f}",
+                aim if name == "a hover" else "",
+            )
+        print_aimed(f"waits for a processor, {where}", f"{_median(waits[where]) * 1e6:.0f} µs")
+
+
+def _burst(client: Client, uri: str) -> list[float]:
+    """Return how long each of some hovers at one line takes; the first ones do not count."""
+    taken = []
+    for _ in range(_IN_BURST + _IN_BURST // 10):
+        begun = time.perf_counter()
+        client.exchange("textDocument/hover", _at(uri, 20))
+        taken.append(time.perf_counter() - begun)
+    return taken[-_IN_BURST:]
+
+
+def _waited(client: Client) -> float:
+    """Return the seconds that client and server were ready to run and did not; on Linux."""
+    if not sys.platform.startswith("linux"):
+        return 0.0
+    names = (f"/proc/{process}/schedstat" for process in (client.process_id, os.getpid()))
+    return sum(int(Path(name).read_text().split()[1]) for name in names) / 1e9
 
 
 def _median(taken: list[float]) -> float:
@@ -176,10 +258,11 @@ def _long_answers(ours: Client, stock: Client, lenses: str, hints: str) -> None:
             LONG_ROUNDS,
         )
         times = {name: _median(each) for name, each in taken.items()}
-        print(f"  {what + ', first':<28}{built * 1e3:8.1f} ms")
-        print(f"  {what + ', again':<28}{times['ours'] * 1e3:8.2f} ms")
-        print(f"  {what + ', bare pygls':<28}{times['stock'] * 1e3:8.1f} ms")
-        print(f"  {'bare pygls / again':<28}{times['stock'] / times['ours']:8.1f}  (target: {aim})")
+        print_aimed(f"{what}, first", f"{built * 1e3:.1f} ms")
+        print_aimed(f"{what}, again", f"{times['ours'] * 1e3:.2f} ms")
+        print_aimed(f"{what}, bare pygls", f"{times['stock'] * 1e3:.1f} ms")
+        ratio = times["stock"] / times["ours"]
+        print_aimed(f"{what}, bare pygls / again", f"{ratio:.1f}", f"at least {aim}")
 
 
 def _project(folder: Path) -> None:
@@ -187,7 +270,8 @@ def _project(folder: Path) -> None:
     trail.config()
     trail.environment()
     prompt = trail.prompt("Write a thousand functions.")
-    for path, count in (("many.py", LENSES), ("hints.py", HINTS)):
+    small = [(_small_file(number), LENSES // _FILES) for number in range(_FILES)]
+    for path, count in (("many.py", LENSES), ("hints.py", HINTS), *small):
         text = "".join(
             f"def function_{number}(value):\n    return value * {number}\n"
             for number in range(count)
@@ -197,18 +281,21 @@ def _project(folder: Path) -> None:
             trail.line(path, 2 * number + 1, 2 * number + 2, prompt=prompt, text=text)
 
 
+def _small_file(number: int) -> str:
+    return f"small_{number}.py"
+
+
 def _at(uri: str, line: int) -> dict[str, object]:
     return {"textDocument": {"uri": uri}, "position": {"line": line, "character": 0}}
 
 
 def _client(folder: Path, code: str) -> Client:
-    return Client(folder, [sys.executable, "-c", code])
+    return Client(folder, [sys.executable, "-c", code], installed_environment())
 
 
-def _start(folder: Path, code: str) -> float:
-    begun = time.perf_counter()
+def _start_and_end(folder: Path, code: str) -> None:
     with _client(folder, code):
-        return time.perf_counter() - begun
+        pass
 
 
 def _seconds(requests: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
@@ -225,3 +312,7 @@ def _seconds(requests: Mapping[str, Callable[[], object]], rounds: int) -> dict[
             request()
             times[name].append(time.perf_counter() - begun)
     return times
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,15 +13,25 @@ from typing import Any, Self
 class Client:
     """Speaks LSP with a `vibes-lsp` process in a folder; keeps pushed diagnostics by URI."""
 
-    def __init__(self, folder: Path, command: Sequence[str | Path] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        command: Sequence[str | Path] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._folder = folder
+        self._environment = environment
         self._command = list(command) or [Path(sysconfig.get_path("scripts")) / "vibes-lsp"]
         self._number = 0
+        self._told: list[str] = []  # by notifications before the last answer
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
 
     def __enter__(self) -> Self:
         self._server = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self._environment,
         )
         uri = self._folder.as_uri()
         folders = [{"uri": uri, "name": self._folder.name}]
@@ -75,14 +85,15 @@ class Client:
             RuntimeError: The server exited.
         """
         self._number += 1
+        self._told.clear()
         self._send({"id": self._number, "method": method, "params": params})
         while not _is_answer(body := self._read(), self._number):
             self._keep(json.loads(body))
         return body
 
     def wait_for(self, method: str) -> None:
-        """Wait until the server sends a notification."""
-        while self._receive().get("method") != method:
+        """Wait until the server sends a notification, or sent it just before its last answer."""
+        while method not in self._told and self._receive().get("method") != method:
             pass
 
     def notify(self, method: str, params: object) -> None:
@@ -111,6 +122,7 @@ class Client:
         return self._server.stdout.read(length)
 
     def _keep(self, message: dict[str, Any]) -> None:
+        self._told.append(message.get("method", ""))
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
 

@@ -68,7 +68,10 @@ class Excerpts:
         self._turn = asyncio.Lock()  # one process at a time
 
     async def snapshot(self, uri: str) -> DocumentSnapshot | None:
-        """Return an open document by its excerpt; None without one, or if it takes too long."""
+        """Return an open document by its excerpt.
+
+        None without one, if it takes too long, and if the trail was read in the meantime.
+        """
         document, owner = self._documents.get(uri), self._projects.owner(uri)
         if document is None or owner is None or not owner[0].is_loading:
             return None
@@ -84,7 +87,9 @@ class Excerpts:
             task.add_done_callback(lambda _: self._tell(uri))
             return None
         found = None if task.cancelled() else task.result()
-        return None if found is None else self._placed(key, found, document)
+        if found is None or not project.is_loading:
+            return None
+        return self._placed(key, found, document)
 
     def discard(self, project: Project) -> None:
         """Delete the excerpts of a trail that was read."""

@@ -18,6 +18,8 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from tests.unit.lsp.test_memory import drained, started, tell
+from vibes_lsp.lsp.excerpts import _Excerpt
+from vibes_lsp.lsp.extensions import ProvenanceParams
 from vibes_lsp.lsp.features import hover as feature
 from vibes_lsp.model.members import Members
 
@@ -67,12 +69,22 @@ class Opened:
         await drained()
         return self._answer(number)
 
+    async def ask_provenance(self, _line: int) -> Any:
+        """Return the answer about all placements."""
+        number = next(self._numbers)
+        params = ProvenanceParams(types.TextDocumentIdentifier(self._file.as_uri()))
+        tell(self.server, "vibes/provenance", params, id=number)
+        await drained()
+        return self._answer(number)
+
     def _answer(self, number: int) -> Any:
         messages = (
             json.loads(message.partition(b"\r\n\r\n")[2])
             for message in reversed(self._sink.messages)
         )
-        answer = next(each for each in messages if each.get("id") == number)
+        answer = next(
+            each for each in messages if each.get("id") == number and "method" not in each
+        )
         return answer["result"]
 
     async def leave(self) -> None:
@@ -200,6 +212,29 @@ async def test_nothing_is_built_ahead_for_a_text_that_was_changed_or_closed(
     loop.call_later(20 * feature._PAUSE, is_past.set_result, None)
     await is_past
     assert built == [1]
+    await opened.leave()
+
+
+async def test_a_trail_that_was_read_while_an_excerpt_was_made_is_answered_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Opened(tmp_path)
+    opened.trail.line("a.py", 1, 3, text=opened.text)
+    opened.open(opened.text)
+    await drained()
+    project = opened.server.projects.all()[0]
+
+    async def read(*_: object) -> _Excerpt:
+        project.end_loading()
+        return _Excerpt(project.snapshot)
+
+    monkeypatch.setattr(opened.server.excerpts, "_read", read)
+    for ask in (opened.ask_handler, opened.ask_provenance):
+        assert project.begin_loading()
+        answer = await ask(0)
+        assert "claude-opus-4-5" in json.dumps(answer)
+        assert "reading" not in json.dumps(answer)
+        opened.server.excerpts.discard(project)
     await opened.leave()
 
 

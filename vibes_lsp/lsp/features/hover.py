@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -206,16 +207,23 @@ def _hover_at(
 
 
 async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    line = params.position.line + 1
-    try:
-        snapshot = ls.projects.snapshot(params.text_document.uri)
+    uri, line = params.text_document.uri, params.position.line + 1
+
+    def answer() -> types.Hover | None:
+        snapshot = ls.projects.snapshot(uri)
         if snapshot is None:
-            return _audit_hover(ls, params.text_document.uri, params.position)
+            return _audit_hover(ls, uri, params.position)
+        return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
+
+    with suppress(StillReading):
+        return answer()
+    excerpt = await ls.excerpts.snapshot(uri)
+    if excerpt is not None:
+        return _still_reading(_hover_at(ls, excerpt, line, shows_notes=False))
+    try:
+        return answer()
     except StillReading:
-        excerpt = await ls.excerpts.snapshot(params.text_document.uri)
-        found = None if excerpt is None else _hover_at(ls, excerpt, line, shows_notes=False)
-        return _still_reading(found)
-    return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
+        return _still_reading(None)
 
 
 def _still_reading(found: types.Hover | None) -> types.Hover:

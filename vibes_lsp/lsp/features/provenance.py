@@ -83,14 +83,17 @@ def register(server: Server) -> None:
         While a large trail is read, return an excerpt with `reading: true`.
         """
         uri = params.textDocument.uri
-        try:
+
+        def answer() -> dict[str, Any]:
             return run_use_case(lambda: _provenance(ls, params, _snapshot(ls, uri)))
+
+        try:
+            return answer()
         except CommandFailed as error:
-            is_reading = isinstance(error.__cause__, StillReading)
-            excerpt = await ls.excerpts.snapshot(uri) if is_reading else None
-            if excerpt is None:
+            if not isinstance(error.__cause__, StillReading):
                 raise
-        return _provenance(ls, params, excerpt)
+        excerpt = await ls.excerpts.snapshot(uri)
+        return answer() if excerpt is None else _provenance(ls, params, excerpt)
 
     @server.command(CommandName.FILES)
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
