@@ -18,7 +18,7 @@ OWN_CACHES = {
     "vibes_lsp/reports/found_annotations.py",
 }
 """They read msgpack that they wrote, to the user's cache folder with a checksum."""
-THE_FORKED_PROCESS = "vibes_lsp/checks/forked_work.py"
+THE_FORKED_PROCESS = "vibes_lsp/index/forked_work.py"
 """It reads what a process wrote that it forked itself, from a pipe that no other one has."""
 THE_YAML_READER = "vibes_lsp/knowledge/object_format.py"
 """It loads plain values only, of bounded size and depth, without aliases."""

@@ -19,8 +19,8 @@ import msgspec
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
-from vibes_lsp.checks.forked_work import map_in_order
 from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.lineage_groups import LineageGroups, build_group

@@ -20,7 +20,6 @@ from vibes_lsp.checks.files import (
     existing_files,
 )
 from vibes_lsp.checks.finding import Finding, Severity
-from vibes_lsp.checks.forked_work import map_in_order
 from vibes_lsp.checks.lineages import (
     LineageFacts,
     all_facts,
@@ -49,6 +48,7 @@ from vibes_lsp.checks.records import (
 from vibes_lsp.checks.sound_records import SoundRecords
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.index.lineage_groups import LineageGroups
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.project_files import foreign_paths

@@ -1,11 +1,11 @@
 """`python -m vibes_lsp.index.excerpt AUDIT_DIR PATH FOLDER`: copy what a trail says about a file.
 
-For the first answer about a file of a large trail without an index. A search for bytes reads the
-log four times as fast as a scan. The excerpt is a trail of its own, with the file's records that
-nothing supersedes and the entries that they name. It is provisional: reviews are left out, and so
-are records that spell the path in another way.
+For the first answer about a file of a large trail without an index. A search for bytes, in two
+processes, reads the log eight times as fast as a scan. The excerpt is a trail of its own, with the
+file's records that nothing supersedes and the entries that they name. It is provisional: reviews
+are left out, and so are records that spell the path in another way.
 
-A process does this: it maps files, and a program that cuts one short would end the server.
+A process does this: it maps the manifest, and a program that cuts that short would end the server.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ import json
 import mmap
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.model.canonical_json import (
     FastDecoder,
     canonical_json,
@@ -39,8 +40,10 @@ _MAX_LINE: Final = 1 << 20
 """Longest line or entry in bytes that is copied."""
 _MAX_RECORDS: Final = 20_000
 """Records of the file that are copied: the first ones."""
-_FEW: Final = 8
-"""So many entries are each searched for; for more, each key of the manifest is looked at."""
+_CHUNK: Final = 1 << 18
+"""Bytes that are read at once."""
+_NEWLINE: Final = ord("\n")
+_KEY_LENGTH: Final = 64
 _SUPERSEDES: Final = json.dumps(EdgeType.SUPERSEDES.value).encode()
 _KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:\s*')
 _REFERENCE: Final = re.compile(r"(?:environment|prompt|command|reasoning|decision)_hash")
@@ -73,16 +76,13 @@ def write_excerpt(directory: AuditDir, path: str, excerpt: AuditDir) -> None:
     Raises:
         OSError: A file cannot be read or written.
     """
-    with _mapped(directory.log) as log:
-        records = dict(islice(_annotations(log, path), _MAX_RECORDS))
-        edges = _supersedes(log, {_id_of(members) for members in records.values()})
-        replaced = {target for _, target in edges.values()}
-        current = {
-            offset: members
-            for offset, members in records.items()
-            if _id_of(members) not in replaced
-        }
-        lines = b"".join(_line(log, offset)[1] + b"\n" for offset in current)
+    records, replaced = _search(directory.log, path)
+    current = {
+        offset: members
+        for offset, (members, _) in records.items()
+        if _id_of(members) not in replaced
+    }
+    lines = b"".join(records[offset][1] + b"\n" for offset in sorted(current))
     named = {
         key
         for members in current.values()
@@ -107,65 +107,149 @@ def _mapped(file: Path) -> Iterator[_Data]:
         yield data
 
 
-def _annotations(log: _Data, path: str) -> Iterator[tuple[int, Members]]:
-    """Yield the annotations of a file, each with its offset, in log order for each spelling."""
-    seen: set[int] = set()
-    wanted = normal_path(path)
-    for needle in dict.fromkeys(json.dumps(path, ensure_ascii=each) for each in (False, True)):
-        for offset, line in _lines_with(log, needle.encode("utf-8", "surrogatepass")):
+def _search(log: Path, path: str) -> tuple[dict[int, tuple[Members, bytes]], set[str]]:
+    """Return the records of a file, each by its offset with its line, and all superseded ids."""
+    size = log.stat().st_size if log.is_file() else 0
+    needles = dict.fromkeys(
+        json.dumps(path, ensure_ascii=each).encode("utf-8", "surrogatepass")
+        for each in (False, True)
+    )
+    middle = size // 2 if size > _MAX_LINE else size  # a second process pays for much only
+    parts = [part for part in ((0, middle), (middle, size)) if part[0] < part[1]]
+    records: dict[int, tuple[Members, bytes]] = {}
+    superseded: set[str] = set()
+    for lines, targets in map_in_order(partial(_search_part, log, list(needles)), parts):
+        superseded |= targets
+        for offset, line in lines:
             try:
-                members = {} if offset in seen else parse_object(line)
+                members = parse_object(line)
             except MalformedJson:
                 continue
             is_annotation = members.get("type") in (RecordType.LINE, RecordType.FUNCTION)
-            if is_annotation and normal_path(text(members, "file_path") or "") == wanted:
-                seen.add(offset)
-                yield offset, members
+            is_about = normal_path(text(members, "file_path") or "") == normal_path(path)
+            if is_annotation and is_about and len(records) < _MAX_RECORDS:
+                records[offset] = members, line
+    return records, superseded
 
 
-def _supersedes(log: _Data, known: set[str]) -> dict[int, tuple[str, str]]:
-    """Return the ends of the edges that supersede one of some records, by offset."""
-    found: dict[int, tuple[str, str]] = {}
-    for offset, line in _lines_with(log, _SUPERSEDES):
-        edge = _EDGE.decode(line)
-        if edge is not None and edge.edge_type == EdgeType.SUPERSEDES:
-            source, target = edge.source_ref or edge.source_id, edge.target_ref or edge.target_id
-            if target in known and source and target:
-                found[offset] = source, target
-    return found
+def _search_part(
+    log: Path, needles: Sequence[bytes], part: tuple[int, int]
+) -> tuple[list[tuple[int, bytes]], set[str]]:
+    """Search the lines that begin in a part of a log.
+
+    Returns:
+        Those with one of the needles, each with its offset, and the targets of supersedes edges.
+    """
+    found: dict[int, bytes] = {}
+    targets: set[str] = set()
+    for start, data, within in _whole_lines(log, part):
+        for needle in needles:
+            for begin, line in _lines_with(data, needle, within):
+                if start + begin < part[1]:
+                    found[start + begin] = line
+        lines = [
+            line
+            for begin, line in _lines_with(data, _SUPERSEDES, within)
+            if start + begin < part[1]
+        ]
+        edges = _EDGE.decode_all(lines) if lines else []
+        targets.update(
+            target
+            for edge in (map(_EDGE.decode, lines) if edges is None else edges)
+            if edge is not None and (target := _superseded_by(edge)) is not None
+        )
+    return sorted(found.items()), targets
 
 
-def _lines_with(log: _Data, needle: bytes) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(
+    log: Path, part: tuple[int, int]
+) -> Iterator[tuple[int, bytearray, tuple[int, int]]]:
+    """Yield the lines of a part of a log, some at a time: an offset, bytes, and which of them.
+
+    The bytes are read into the same buffer each time: it stays in the cache of the processor, and
+    no page has to be mapped. Lines that are too long are left out.
+    """
+    data = bytearray(_MAX_LINE + _CHUNK)
+    view = memoryview(data)
+    start = max(0, part[0] - 1)  # with the end of the line before
+    is_within = part[0] > 0
+    filled = 0
+    with log.open("rb", buffering=0) as file:
+        file.seek(start)
+        while count := file.readinto(view[filled : filled + _CHUNK]):
+            filled += count
+            used = 0
+            if is_within:  # of a line that is not wanted
+                used = data.find(b"\n", 0, filled) + 1 or filled
+                is_within = data[used - 1] != _NEWLINE
+            end = data.rfind(b"\n", used, filled) + 1
+            if end > used:
+                yield start, data, (used, end)
+            elif filled - used > _MAX_LINE:
+                is_within, end = True, filled
+            end = max(end, used)
+            start += end
+            if start >= part[1]:
+                return
+            view[: filled - end] = bytes(view[end:filled])
+            filled -= end
+
+
+def _superseded_by(edge: _EdgeEnds) -> str | None:
+    """Return the target of a supersedes edge; None for other records."""
+    if edge.edge_type != EdgeType.SUPERSEDES or not (edge.source_ref or edge.source_id):
+        return None
+    return edge.target_ref or edge.target_id or None
+
+
+def _lines_with(
+    data: bytearray, needle: bytes, within: tuple[int, int]
+) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that contain some bytes, each once, with its offset."""
-    place = log.find(needle)
+    first, last = within
+    place = data.find(needle, first, last)
     while place >= 0:
-        begin = log.rfind(b"\n", max(0, place - _MAX_LINE), place)
-        end = place + 1
-        if begin >= 0 or place <= _MAX_LINE:
-            end, line = _line(log, begin + 1)
-            if line:
-                yield begin + 1, line
-        place = log.find(needle, max(end, place + 1))
-
-
-def _line(log: _Data, offset: int) -> tuple[int, bytes]:
-    """Return where the line at an offset ends, and its bytes; none if it is too long."""
-    end = log.find(b"\n", offset, offset + _MAX_LINE)
-    return (offset + _MAX_LINE, b"") if end < 0 else (end, log[offset:end])
+        begin = max(first, data.rfind(b"\n", first, place) + 1)
+        end = data.find(b"\n", place, last)
+        if end - begin <= _MAX_LINE:
+            yield begin, bytes(data[begin:end])
+        place = data.find(needle, end, last)
 
 
 def _entries(manifest: _Data, keys: set[str]) -> Iterator[tuple[str, JsonValue]]:
     """Yield the entries with these keys that the manifest has, and can be parsed."""
-    found: Iterator[re.Match[bytes]]
-    if len(keys) > _FEW:
-        found = _KEY.finditer(manifest)
-    else:
-        places = (manifest.find(b'"%b"' % key.encode()) for key in keys)
-        found = filter(None, (_KEY.match(manifest, each) for each in places if each >= 0))
+    left = {key.encode() for key in keys}
+    found: list[re.Match[bytes]] = []
+    for place in _likely_places(manifest, left):
+        match = _KEY.match(manifest, place)
+        if match is not None:
+            found.append(match)
+            left.discard(match[1])
+    if left:  # spelt in another way, or missing
+        found += (match for match in _KEY.finditer(manifest) if match[1] in left)
     for match in found:
-        is_text = manifest[match.start() - 1 : match.start()] == b"\\"  # within a string
-        if not is_text and (key := match[1].decode()) in keys:
-            yield from _entry(manifest, key, match.end())
+        if manifest[match.start() - 1 : match.start()] != b"\\":  # else within a string
+            yield from _entry(manifest, match[1].decode(), match.end())
+
+
+def _likely_places(manifest: _Data, keys: set[bytes]) -> Iterator[int]:
+    """Yield where keys are that are followed by the same bytes as the first key of all.
+
+    To split takes a quarter of the time of a search for the pattern.
+    """
+    first = _KEY.search(manifest) if keys else None
+    if first is None:
+        return
+    mark = manifest[first.end(1) : first.end() + 1]
+    longest = _KEY_LENGTH + len(mark)
+    for start in range(0, len(manifest), _CHUNK):
+        place = start
+        *pieces, _ = manifest[start : start + _CHUNK + longest].split(mark)
+        for piece in pieces:
+            place += len(piece)
+            if piece[-_KEY_LENGTH:] in keys and place < start + _CHUNK + _KEY_LENGTH:
+                yield place - _KEY_LENGTH - 1
+            place += len(mark)
 
 
 def _entry(manifest: _Data, key: str, offset: int) -> Iterator[tuple[str, JsonValue]]:

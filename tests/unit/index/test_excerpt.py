@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.trails import TrailWriter
+from vibes_lsp.index import excerpt
 from vibes_lsp.index.excerpt import write_excerpt
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -93,6 +97,57 @@ def test_a_log_or_manifest_that_is_missing_or_broken_gives_nothing(
         if content is not None:
             file.write_bytes(content)
     assert ids_in(excerpt_of(trail, "a.py", tmp_path), "a.py") == []
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.just(b'{"type":"line","file_path":"a.py"}'),
+            st.binary(max_size=90).map(lambda each: each.replace(b"\n", b" ")),
+            st.sampled_from((b'"a.py"' + b"x" * 300, b"", b'{"see":"a.py","file_path":"b.py"}')),
+        ),
+        max_size=30,
+    ),
+    st.booleans(),
+    st.integers(0, 4000),
+)
+def test_a_log_in_two_parts_has_the_lines_of_one(
+    lines: list[bytes],
+    is_terminated: bool,
+    middle: int,
+) -> None:
+    content = b"\n".join(lines) + b"\n" * is_terminated
+    middle = min(middle, len(content))
+    wanted, offset = [], 0
+    for line in content.split(b"\n")[:-1]:
+        if b'"a.py"' in line and len(line) <= 200:
+            wanted.append((offset, line))
+        offset += len(line) + 1
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(excerpt, "_CHUNK", 64)
+        patch.setattr(excerpt, "_MAX_LINE", 200)
+        log = Path(folder) / "log"
+        log.write_bytes(content)
+        parts = ((0, middle), (middle, len(content)))
+        found = [excerpt._search_part(log, [b'"a.py"'], part)[0] for part in parts]
+    assert [*found[0], *found[1]] == wanted
+
+
+@pytest.mark.parametrize("separator", [":", ": ", " : "])
+def test_entries_are_found_however_keys_are_spaced(
+    trail: TrailWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str
+) -> None:
+    monkeypatch.setattr(excerpt, "_CHUNK", 100)
+    prompts = [trail.prompt(f"Number {number}") for number in range(12)]
+    for number, prompt in enumerate(prompts):
+        trail.line("a.py", number + 1, number + 1, text=TEXT, prompt=prompt)
+    manifest = json.loads(trail.files.manifest.read_bytes())
+    text = json.dumps(manifest, separators=(",", separator))
+    trail.files.manifest.write_text(text.replace(f"{separator}{{", f"{separator}\n{{", 3))
+    found = excerpt_of(trail, "a.py", tmp_path)
+    assert [found.manifest.entry(each) for each in prompts] == [
+        manifest["entries"][each] for each in prompts
+    ]
 
 
 def test_many_entries_are_found_as_few_are(trail: TrailWriter, tmp_path: Path) -> None:

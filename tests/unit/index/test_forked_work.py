@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vibes_lsp.checks import forked_work
-from vibes_lsp.checks.forked_work import map_in_order
+from vibes_lsp.index import forked_work
+from vibes_lsp.index.forked_work import map_in_order
 
 ITEMS = list(range(9))
 needs_two_processors = pytest.mark.skipif(
