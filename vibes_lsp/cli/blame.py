@@ -13,7 +13,7 @@ import click
 
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.code import code_lines
+from vibes_lsp.cli.code import code_lines, plain_code_lines
 from vibes_lsp.cli.line_format import PLACEMENT_NAMES, LineFormat, placement_values
 from vibes_lsp.cli.options import (
     audit_dir_option,
@@ -27,6 +27,7 @@ from vibes_lsp.cli.output import (
     BAND_STYLES,
     KIND_MARKS,
     escape,
+    is_plain,
     paged,
     print_json,
     print_line,
@@ -36,8 +37,6 @@ from vibes_lsp.cli.output import (
 )
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.exchange.note_overlay import NotedLines, NoteOverlay
-from vibes_lsp.exchange.trailer_overlay import TrailerOverlay
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -48,7 +47,7 @@ from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
 from vibes_lsp.reports.placements import describe_location, is_reviewed, model_name
 
 if TYPE_CHECKING:
-    from rich.text import Text as StyledText
+    from vibes_lsp.exchange.note_overlay import NotedLines
 
 _LINE_NAMES: Final = ("line", "kind", "code", *PLACEMENT_NAMES)
 _MAX_MODEL: Final = 24
@@ -144,6 +143,9 @@ def _read_input() -> bytes:
 
 def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:
     """Return what git-ai's notes say about lines that no annotation owns."""
+    # Imported late, as below: only where git is asked.
+    from vibes_lsp.exchange.note_overlay import NoteOverlay  # noqa: PLC0415
+
     with closing(NoteOverlay(locator)) as overlay:
         found = overlay.of({blame.path: blame.text}).get(blame.path)
     owned = frozenset(line_owners(blame.placements))
@@ -152,6 +154,8 @@ def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:
 
 def _trailers(locator: ProjectLocator, blame: Blame, noted: Sequence[NotedLines]) -> list[Members]:
     """Return the agents in the trailers of commits, for lines that nothing better is known of."""
+    from vibes_lsp.exchange.trailer_overlay import TrailerOverlay  # noqa: PLC0415
+
     found = TrailerOverlay(locator).of([blame.path]).get(blame.path)
     known = set(line_owners(blame.placements))
     known |= {line for each in noted for line in range(each.start, each.end + 1)}
@@ -182,30 +186,45 @@ def _print_formatted(blame: Blame, line_format: LineFormat) -> None:
 
 def _print_lines(blame: Blame) -> None:
     """Print the lines; an annotation is named at the first line of each block of its lines."""
-    from rich.text import Text as Styled  # noqa: PLC0415
+    from rich.cells import cell_len  # noqa: PLC0415
 
     owners = line_owners(blame.placements)
     labels = _labels({id(each): each for each in owners.values()}, blame)
-    label_width = max((label.cell_len for label in labels.values()), default=0)
+    plain_labels = {key: "".join(text for text, _ in parts) for key, parts in labels.items()}
+    label_width = max(map(cell_len, plain_labels.values()), default=0)
     digits = len(str(len(blame.text.lines)))
-    width = terminal_width()
+    beginnings: list[list[tuple[str, str]]] = []
     previous: Placement | None = None
-    for number, code in enumerate(code_lines(blame.path, blame.text.lines), 1):
+    for number in range(1, len(blame.text.lines) + 1):
         owner = owners.get(number)
         kind = LineKind.HUMAN if owner is None else line_kind(owner, number)
-        mark, style = KIND_MARKS[kind]
-        line = Styled()
+        parts: list[tuple[str, str]] = []
         if labels:
-            label = Styled()
+            width = 0
             if owner is not None and owner is not previous:
-                label = labels[id(owner)].copy()
+                parts += labels[id(owner)]
+                width = cell_len(plain_labels[id(owner)])
             elif owner is not None and kind == LineKind.HUMAN:
-                label = Styled("human", "dim")
-            label.pad_right(label_width - label.cell_len)
-            line.append_text(label).append(f" {mark} ", style)
-        line.append(f"{number:>{digits}} ", "dim").append_text(code)
-        print_text(line, width=width)
+                parts.append(("human", "dim"))
+                width = len("human")
+            mark, style = KIND_MARKS[kind]
+            parts += ((" " * (label_width - width), ""), (f" {mark} ", style))
+        beginnings.append([*parts, (f"{number:>{digits}} ", "dim")])
         previous = owner
+    _print_code(blame, beginnings)
+
+
+def _print_code(blame: Blame, beginnings: Sequence[Sequence[tuple[str, str]]]) -> None:
+    """Print the lines of a file, each after its beginning: parts of text with a style."""
+    if is_plain():
+        for parts, code in zip(beginnings, plain_code_lines(blame.text.lines), strict=True):
+            print_line("".join((*(text for text, _ in parts), code)).rstrip())
+        return
+    from rich.text import Text as Styled  # noqa: PLC0415
+
+    width = terminal_width()
+    for parts, styled in zip(beginnings, code_lines(blame.path, blame.text.lines), strict=True):
+        print_text(Styled.assemble(*parts).append_text(styled), width=width)
 
 
 def _print_other_placements(blame: Blame) -> None:
@@ -224,10 +243,8 @@ def _print_other_placements(blame: Blame) -> None:
         )
 
 
-def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, StyledText]:
-    """Return id, model, age, risk and verdict of each owner, in columns."""
-    from rich.text import Text as Styled  # noqa: PLC0415
-
+def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, list[tuple[str, str]]]:
+    """Return id, model, age, risk and verdict of each owner, in columns: texts with a style."""
     present = now()
     rows: dict[int, tuple[str, str, str, str]] = {}
     bands: dict[int, str] = {}
@@ -243,15 +260,15 @@ def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, StyledTe
             f"{band} {_verdict_mark(facts)}".strip(),
         )
     widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
-    labels: dict[int, StyledText] = {}
-    for key, (identifier, model, age, risk) in rows.items():
-        labels[key] = Styled.assemble(
+    return {
+        key: [
             (f"{identifier:<{widths[0]}} ", "dim"),
-            f"{model:<{widths[1]}} ",
+            (f"{model:<{widths[1]}} ", ""),
             (f"{age:>{widths[2]}} ", "dim"),
             (f"{risk:<{widths[3]}}", BAND_STYLES.get(bands[key], "")),
-        )
-    return labels
+        ]
+        for key, (identifier, model, age, risk) in rows.items()
+    }
 
 
 def _verdict_mark(facts: Members) -> str:

@@ -25,7 +25,7 @@ def code_lines(path: str, lines: Sequence[str]) -> list[Text]:
     """
     from rich.text import Text  # noqa: PLC0415
 
-    plain = [escape_code(line, _MAX_LENGTH) for line in lines]
+    plain = plain_code_lines(lines)
     if console().color_system is None or len(plain) > _MAX_COLORED:
         return [Text(line) for line in plain]
     from rich.syntax import Syntax  # noqa: PLC0415
@@ -35,3 +35,8 @@ def code_lines(path: str, lines: Sequence[str]) -> list[Text]:
     colored = syntax.highlight("\n".join(plain)).split("\n", allow_blank=True)[: len(plain)]
     is_same = [line.plain for line in colored] == plain
     return list(colored) if is_same else [Text(line) for line in plain]
+
+
+def plain_code_lines(lines: Sequence[str]) -> list[str]:
+    """Return lines of a file for output without colours."""
+    return [escape_code(line, _MAX_LENGTH) for line in lines]

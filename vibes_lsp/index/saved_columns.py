@@ -24,6 +24,8 @@ from vibes_lsp.store.user_cache import open_large, remove_large, write_large
 _MAGIC: Final = b"vibes-ix"
 _PAGE_BITS: Final = 12
 _PAGE: Final = 1 << _PAGE_BITS
+_MAX_RESIDENT: Final = 4_096
+"""Pages after which those that were read are given back: they would count as this process's."""
 _START: Final = len(_MAGIC) + 8
 """Bytes before the header: the magic number, the header's length and its checksum."""
 _MAX_HEADER: Final = 1 << 20
@@ -64,9 +66,11 @@ class SavedFile:
     ) -> None:
         self._name = name
         self._columns = header.columns
+        self._mapped = mapped
         self._data = memoryview(mapped)[len(mapped) - header.size :]
         self._checksums = checksums
         self._is_verified = bytearray(len(checksums))
+        self._resident = 0
         self.facts = header.facts
         self.is_damaged = False
 
@@ -96,7 +100,12 @@ class SavedFile:
                     f"the saved index {self._name} is damaged{was_removed}", hint="run this again"
                 )
             self._is_verified[page] = 1
+            self._resident += 1
             page = self._is_verified.find(0, page + 1, end)
+
+        if self._resident > _MAX_RESIDENT and sys.platform == "linux":
+            self._resident = 0
+            self._mapped.madvise(mmap.MADV_DONTNEED)  # the system still has them
 
     def is_verified(self, page: int) -> int:
         """Whether a page was verified."""
