@@ -160,3 +160,16 @@ def test_all_that_is_known_of_a_line_is_returned_owner_first(
     editor.until(lambda: editor.lua(ids, 5) == [newer, older], "both annotations")
     assert editor.lua(ids, 4) == [older]
     assert editor.lua(ids, 1) == []
+
+
+def test_a_log_of_many_megabytes_is_not_sent(open_neovim: Open, project: Project) -> None:
+    """Neovim would copy it, and compare the copies at each change: seconds in which it is frozen."""
+    project.annotated()
+    log = project.root / ".ai-audit/annotations.jsonl"
+    record = log.read_bytes().splitlines(keepends=True)[-1]
+    log.write_bytes(record * (50 * 2**20 // len(record) + 1))
+    editor = open_neovim(NEW, project.root, "a.py", size=(100, 20))
+    editor.until(editor.is_attached, "the server")
+    editor.command("edit .ai-audit/annotations.jsonl")
+    editor.terminal.shows("vibes: nothing is shown in annotations.jsonl: it has more than 50 MB")
+    assert not editor.is_attached()

@@ -5,6 +5,7 @@ local M = { name = 'vibes_lsp' }
 
 local is_nvim_011 = vim.fn.has('nvim-0.11') == 1
 local sync_timeout = 1000 -- milliseconds
+local max_bytes = 50 * 2 ^ 20 -- as in VS Code, which tells no extension of a larger file
 
 -- Returns the nearest folder above a file or folder that has a folder of this name.
 local function above(path, name)
@@ -31,6 +32,18 @@ function M.root(bufnr)
     return nil
   end
   return above(name, '.ai-audit') or above(name, '.vouch')
+end
+
+-- Returns the project folder of a buffer that the server is sent. Neovim copies a text for each server and compares
+-- the copies at a change: at a gigabyte that takes 4 GB and 13 seconds.
+local function served_root(bufnr)
+  local root = M.root(bufnr)
+  if root and vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr)) > max_bytes then
+    local name = vim.fs.basename(vim.api.nvim_buf_get_name(bufnr))
+    vim.notify(('vibes: nothing is shown in %s: it has more than 50 MB'):format(name))
+    return nil
+  end
+  return root
 end
 
 --- Whether the project has an audit trail.
@@ -116,7 +129,7 @@ function M.config()
   return {
     cmd = options.cmd,
     root_dir = function(bufnr, on_dir)
-      local root = M.root(bufnr)
+      local root = served_root(bufnr)
       if root then
         on_dir(root)
       end
@@ -132,7 +145,7 @@ end
 --- Starts the server for a buffer on Neovim 0.10, which has no `vim.lsp.enable`.
 ---@param bufnr integer
 function M.start(bufnr)
-  local root = M.root(bufnr)
+  local root = served_root(bufnr)
   if root then
     local config = vim.tbl_extend('force', M.config(), { name = M.name, root_dir = root })
     vim.lsp.start(config, { bufnr = bufnr })
