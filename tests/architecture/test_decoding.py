@@ -9,6 +9,7 @@ from tests.requirements import REPOSITORY
 THE_DECODER = "vibes_lsp/model/canonical_json.py"
 OWN_CACHES = {
     "vibes_lsp/history/git_cache.py",
+    "vibes_lsp/index/kept_results.py",
     "vibes_lsp/index/log_columns.py",
     "vibes_lsp/index/saved_columns.py",
     "vibes_lsp/index/saved_log.py",

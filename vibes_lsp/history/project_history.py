@@ -52,7 +52,7 @@ class ProjectHistory:
         self._cache_head = cache_head
         self._use_cache = use_cache
         self._lock = threading.RLock()
-        self._opened: dict[str, tuple[Path | None, _MappedRepository | None]] = {}
+        self._opened: dict[str, tuple[Path | None, MappedRepository | None]] = {}
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -82,6 +82,18 @@ class ProjectHistory:
         with self._lock:
             mapped = self._open("")
             return mapped.history.head() if mapped is not None else None
+
+    def state(self) -> list[str] | None:
+        """Return HEAD and the boundary of a shallow clone; None without a commit.
+
+        Also None for a partial clone, whose missing objects may come at any time.
+        """
+        with self._lock:
+            mapped = self._open("")
+            head = None if mapped is None else mapped.history.head()
+            if mapped is None or head is None or mapped.history.repository.is_partial():
+                return None
+            return [head, *sorted(mapped.history.shallow_boundary())]
 
     def subject(self, commit: str) -> str | None:
         """Return the subject of a commit of the project's own repository; None if unknown."""
@@ -222,10 +234,10 @@ class ProjectHistory:
 
     def _by_repository(
         self, paths: Iterable[str]
-    ) -> Collection[tuple[_MappedRepository, list[str]]]:
+    ) -> Collection[tuple[MappedRepository, list[str]]]:
         """Group files by the repository that has their history."""
-        by_folder: dict[str, _MappedRepository | None] = {}
-        found: dict[int, tuple[_MappedRepository, list[str]]] = {}
+        by_folder: dict[str, MappedRepository | None] = {}
+        found: dict[int, tuple[MappedRepository, list[str]]] = {}
         for path in filter(can_be_in_project, paths):
             folder = normal_path(path).rpartition("/")[0]
             if folder not in by_folder:
@@ -235,7 +247,7 @@ class ProjectHistory:
                 found.setdefault(id(mapped), (mapped, []))[1].append(path)
         return found.values()
 
-    def _repository_of(self, path: str) -> _MappedRepository | None:
+    def _repository_of(self, path: str) -> MappedRepository | None:
         """Return the innermost repository that a file lies in."""
         if not can_be_in_project(path):
             return None
@@ -255,7 +267,7 @@ class ProjectHistory:
         except (OSError, ValueError):
             return False
 
-    def _open(self, folder: str) -> _MappedRepository | None:
+    def _open(self, folder: str) -> MappedRepository | None:
         if self._closed:
             return None
         try:
@@ -276,7 +288,7 @@ class ProjectHistory:
             return None
         return mapped
 
-    def _open_repository(self, start: Path, folder: str) -> _MappedRepository | None:
+    def _open_repository(self, start: Path, folder: str) -> MappedRepository | None:
         repository = None if folder else self._repository
         self._repository = self._repository if folder else None  # another one may follow
         if repository is None:
@@ -288,11 +300,11 @@ class ProjectHistory:
             return None
         cache = GitCache(repository.root) if self._use_cache else None
         history = RepositoryHistory(repository, cache_head=self._cache_head, cache=cache)
-        return _MappedRepository(history, "" if inside == "." else f"{inside}/", folder)
+        return MappedRepository(history, "" if inside == "." else f"{inside}/", folder)
 
 
 @dataclass(frozen=True, slots=True)
-class _MappedRepository:
+class MappedRepository:
     """A repository, and how its paths map to the project's.
 
     Attributes:
@@ -308,12 +320,15 @@ class _MappedRepository:
     folder: str
 
     def to_repository(self, path: str) -> str:
+        """Return the repository's path of a path of the project."""
         return self.prefix + normal_path(path)[len(self.folder) :]
 
     def to_project(self, name: str) -> str:
+        """Return the project's path of a path of the repository."""
         if name.startswith(self.prefix):
             return self.folder + name[len(self.prefix) :]
         return posixpath.relpath(f"/{name}", f"/{self.prefix}")
 
     def version_in_project(self, version: Version | None) -> Version | None:
+        """Return a version with the project's path of its file."""
         return replace(version, path=self.to_project(version.path)) if version is not None else None

@@ -33,6 +33,11 @@ class Repository:
         except HistoryUnavailable:
             return None
 
+    def is_partial(self) -> bool:
+        """Whether objects may be missing, because the clone fetches them when they are needed."""
+        git = common_git_folder(self.root)
+        return git is None or any(git.glob("objects/pack/*.promisor"))
+
     def resolve(self, revision: str) -> str:
         """Return the full hash of the commit that a revision names.
 

@@ -20,9 +20,9 @@ from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import earliest_edit_time
-from vibes_lsp.index.moves import MovedIn, MovedOut
+from vibes_lsp.index.moves import MovedIn, MovedOut, MovedOutRange
 from vibes_lsp.index.older_text import OlderVersions
-from vibes_lsp.index.original_text import KnownOriginals, OriginalTexts
+from vibes_lsp.index.original_text import KeptText, KnownOriginals, OriginalTexts
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
@@ -53,6 +53,10 @@ class FileHistory:
 NO_HISTORY = FileHistory()
 
 
+def _of_the_trail(_: str) -> bytes | None:
+    """Stands for the texts of the trail."""
+
+
 class FileHistories:
     """Looks up the history of annotated files, and follows renamed files to their new names.
 
@@ -65,7 +69,8 @@ class FileHistories:
         moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
         older_versions: A cache, shared by lookups, of versions older than an edit.
         known_originals: A cache, shared by lookups, of original texts.
-        use_kept_texts: Whether to use texts that this machine has kept.
+        kept_text: Returns a text that this machine has kept; None not to ask. By default those of
+            the trail are used.
         resolve: Adds the commits of some annotations to `resolved_commits`.
     """
 
@@ -79,7 +84,7 @@ class FileHistories:
         *,
         older_versions: OlderVersions | None = None,
         known_originals: KnownOriginals | None = None,
-        use_kept_texts: bool = True,
+        kept_text: KeptText | None = _of_the_trail,
         resolve: Callable[[Sequence[Lineage]], None] = lambda _: None,
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
@@ -93,7 +98,9 @@ class FileHistories:
                 resolved_commits,
                 lambda lineage: earliest_edit_time(trail.log, lineage),
                 older_versions,
-                kept_text=partial(read_kept_text, trail.directory) if use_kept_texts else None,
+                kept_text=partial(read_kept_text, trail.directory)
+                if kept_text is _of_the_trail
+                else kept_text,
                 known=known_originals,
             )
         )
@@ -166,6 +173,15 @@ class FileHistories:
     def may_have_moved_in(self, path: str, file: RawLines) -> bool:
         """Whether text of annotations of other files may be in a file that has none itself."""
         return self._moved_in.may_be_in(path, file)
+
+    def put_moved_out(self, ranges: Mapping[str, Sequence[MovedOutRange]]) -> None:
+        """Put the gone text of files, as `MovedOut` returns it; it is not looked for again."""
+        self._moved_in.put_moved_out(ranges)
+
+    @property
+    def last_sources(self) -> tuple[str, ...]:
+        """The files of which some gone text is in the last file, moved there or not."""
+        return self._moved_in.last_sources
 
     def save_cache(self) -> None:
         """Save for later commands which files contain no text that moved."""

@@ -220,6 +220,21 @@ class LogIndex:
         """Whether the last record lacks its newline (RFC 7.10)."""
         return self._follower.unterminated
 
+    @property
+    def size(self) -> int:
+        """The bytes that were read."""
+        return self._follower.size
+
+    def checksum(self, end: int) -> bytes | None:
+        """Return a checksum of the first bytes of the log, all compared; None if it has fewer.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        if not self._follower.is_wholly_verified:
+            self.refresh(thorough=True)
+        return self._follower.checksum(end)
+
     def incomplete_tail(self) -> bytes:
         """Return the beginning of a record whose end was never written, usually nothing."""
         return self._follower.unfinished_line()

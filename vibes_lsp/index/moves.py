@@ -81,6 +81,15 @@ class MovedOut:
         Args:
             name: Relative to the project, as `normal_path` has it.
         """
+        return self.with_digest(name)[1]
+
+    def put(self, name: str, digest: bytes | None, ranges: Sequence[MovedOutRange]) -> None:
+        """Put what `with_digest` returned for the same annotations of a file."""
+        self._drop_outdated()
+        self._cache[name] = digest, ranges
+
+    def with_digest(self, name: str) -> tuple[bytes | None, Sequence[MovedOutRange]]:
+        """Return the same as `of`, with the SHA-256 of the file; None if it cannot be read."""
         self._drop_outdated()
         content = self._read(name)
         digest = None if content is None else hashlib.sha256(content).digest()
@@ -88,11 +97,11 @@ class MovedOut:
         if cached is None or cached[0] != digest:
             cached = digest, self._find(name, content)
             if not self._trail.is_independent_of_head(name):
-                return cached[1]
+                return cached
         self._cache[name] = cached
         while len(self._cache) > _MAX_CACHED:
             del self._cache[next(iter(self._cache))]
-        return cached[1]
+        return cached
 
     def text(self, name: str) -> Text | None:
         """Return the text of a file as it is saved now; None if it does not exist."""
@@ -154,6 +163,9 @@ class MovedIn:
         moved_out: What is gone from the other files.
         names: Returns the recorded names of the project's files.
         resolve: Resolves the commits of some annotations, for their original texts.
+
+    Attributes:
+        last_sources: The files of which some gone text is in the last file, moved there or not.
     """
 
     def __init__(
@@ -175,6 +187,7 @@ class MovedIn:
         self._folder_filters: dict[str, RangeFilters] = {}
         self._still_without: set[bytes] = set()
         self._last_version: tuple[str, Text | None] | None = None
+        self.last_sources: tuple[str, ...] = ()
 
     def of(self, path: str, former_paths: Sequence[str], text: Text) -> Iterator[str]:
         """Yield the ids of annotations of other files whose text moved into a file.
@@ -186,6 +199,7 @@ class MovedIn:
             former_paths: Former names of the file.
             text: The file as it is now, saved or not.
         """
+        self.last_sources = ()
         if self._history is None:
             return
         moved_out = [
@@ -205,13 +219,18 @@ class MovedIn:
                 for each, where in zip(possible, located, strict=True)
                 if where is not None and _is_distinctive(where, text)
             ]
-        self._history.prefetch(name for name, here in found.items() if here)
+        self.last_sources = tuple(name for name, here in found.items() if here)
+        self._history.prefetch(self.last_sources)
         for name, here in found.items():
             new = [each for each in here if not self._was_here(path, each)]
             gone = self._gone_by_original(name, [each for each in new if each.is_guessed])
             moved = [each for each in new if not each.is_guessed or each.id in gone]
             disproved = self._disproved(name, moved)
             yield from (each.id for each in moved if each.id not in disproved)
+
+    def put_moved_out(self, ranges: Mapping[str, Sequence[MovedOutRange]]) -> None:
+        """Put what `moved_out` returns for files."""
+        self._ranges.update(ranges)
 
     def may_be_in(self, path: str, file: RawLines) -> bool:
         """Whether `of` may find anything in a file that nothing is recorded for.

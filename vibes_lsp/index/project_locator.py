@@ -13,14 +13,24 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.blame import BlamedLine
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
-from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.git import failure_count
+from vibes_lsp.history.git_cache import GitCache, cache_source
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
+from vibes_lsp.index.history_questions import (
+    Answers,
+    AskedCommits,
+    AskedHistory,
+    HistoryQuestions,
+    asked_texts,
+    have_same_answers,
+    prefetch_answers,
+)
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
-from vibes_lsp.index.moves import MovedOut
+from vibes_lsp.index.moves import MovedOut, MovedOutRange
 from vibes_lsp.index.older_text import OlderVersions
 from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.placements import Placement
@@ -28,8 +38,9 @@ from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.kept_texts import read_kept_text
 
-_BATCH: Final = 4_096
+_BATCH: Final = 2_048
 """Annotations whose commits are resolved at once: git is asked seldom, and memory is bounded."""
 
 
@@ -49,6 +60,8 @@ class ProjectLocator:
         trail: The trail.
         resolved_commits: Commits of annotations that record none, or a rewritten one, by the id of
             their first record; only for the files that were looked up.
+        questions: What git was asked since `HistoryQuestions.begin`, if the cache is used.
+        moved_out: What is gone from files.
     """
 
     def __init__(
@@ -61,15 +74,20 @@ class ProjectLocator:
         renamed: Mapping[str, str] | None = None,
     ) -> None:
         self.trail = trail
-        self._use_kept_texts = use_kept_texts
+        self.questions = HistoryQuestions()
+        self.moved_out = MovedOut(trail)
+        self._failures = failure_count()
+        self._read_kept_text = partial(read_kept_text, trail.directory) if use_kept_texts else None
         self.resolved_commits: dict[str, ResolvedCommit] = {}
+        self._resolved_names: set[str] = set()
+        self._unresolved: list[Lineage] = []
+        self._renamed = bool(renamed)
         self._use_cache = use_cache
         self._repository: Repository | None = None
         self._history: ProjectHistory | None = None
         self._commits: CommitResolver | None = None
         if use_git:
             self._open()
-        self._moved_out = MovedOut(trail)
         self._older_versions: OlderVersions = {}
         self._known_originals: KnownOriginals = {}
         self._histories = self._file_histories(renamed)
@@ -89,6 +107,8 @@ class ProjectLocator:
         self.trail.refresh()
         self._open()
         self.resolved_commits.clear()
+        self._resolved_names.clear()
+        self._renamed = bool(renamed)
         self._histories = self._file_histories(renamed)
 
     def _file_histories(self, renamed: Mapping[str, str] | None = None) -> FileHistories:
@@ -97,10 +117,12 @@ class ProjectLocator:
             self._history,
             self.resolved_commits,
             renamed,
-            self._moved_out,
+            self.moved_out,
             older_versions=self._older_versions,
             known_originals=self._known_originals,
-            use_kept_texts=self._use_kept_texts,
+            kept_text=None
+            if self._read_kept_text is None
+            else asked_texts(self._read_kept_text, self.questions),
             resolve=partial(
                 _resolve_commits,
                 self.resolved_commits,
@@ -121,13 +143,24 @@ class ProjectLocator:
         self.close()
         self._repository, self._history, self._commits = repository, None, None
         if repository is not None:
-            history = self._history = ProjectHistory(
+            # What is asked is noted only where it serves: to keep results on disk.
+            open_history = (
+                partial(AskedHistory, questions=self.questions)
+                if self._use_cache
+                else ProjectHistory
+            )
+            history = self._history = open_history(
                 project,
                 cache_head=True,
                 use_cache=self._use_cache,
                 repository=repository,
             )
-            self._commits = CommitResolver(
+            open_commits = (
+                partial(AskedCommits, questions=self.questions)
+                if self._use_cache
+                else CommitResolver
+            )
+            self._commits = open_commits(
                 repository,
                 project,
                 self.trail.directory.log,
@@ -169,10 +202,46 @@ class ProjectLocator:
         """Return the nearest ancestor of HEAD; None if there is none or git fails (R7)."""
         return None if self._repository is None else self._repository.nearest_ancestor(commits)
 
-    def prefetch(self) -> None:
-        """Prepare for questions about all files: read git's history, resolve all commits."""
-        self.prefetch_history()
-        self.resolve_all_commits()
+    @property
+    def keeps_results(self) -> bool:
+        """Whether results may be kept on disk: the cache is used, and nothing is unusual."""
+        return (
+            self._use_cache
+            and not self._renamed
+            and self._read_kept_text is not None
+            and self._failures == failure_count()
+            and (self._history is None or self._history.state() is not None)
+        )
+
+    def repository_state(self) -> tuple[str, list[str]]:
+        """Return what identifies the repository, and `ProjectHistory.state`; empty without git."""
+        if self._repository is None or self._history is None:
+            return "", []
+        return cache_source(self._repository.root, ())[1], self._history.state() or []
+
+    def have_same_answers(self, asked: Mapping[str, Answers]) -> set[str]:
+        """Return the files for which git and the kept texts answer as before.
+
+        Args:
+            asked: Questions with their answers, by the path of the file.
+        """
+        history, commits, read = self._history, self._commits, self._read_kept_text
+        if history is None or commits is None or read is None:
+            return set()
+        prefetch_answers(asked.values(), history, commits)
+        return {
+            path
+            for path, answers in asked.items()
+            if have_same_answers(answers, history, commits, read)
+        }
+
+    def prefetch(self, paths: Sequence[str] | None = None) -> None:
+        """Prepare for questions about files, by default about all.
+
+        It reads git's history and resolves the commits of their annotations.
+        """
+        self.prefetch_history(paths)
+        self.resolve_all_commits(paths)
 
     def first_commits(self, path: str) -> dict[str, ResolvedCommit] | None:
         """Return the commits of a file's annotations that git tells first, as `resolve_commits`.
@@ -258,18 +327,25 @@ class ProjectLocator:
             self.resolved_commits, self._repository, self.trail.directory, self._commits, lineages
         )
 
-    def resolve_all_commits(self) -> None:
-        """Resolve the commits of annotations of the existing files, some files at a time."""
-        if self._repository is None:
-            return
-        lineages: list[Lineage] = []
-        for path in self.annotated_files():
+    def resolve_all_commits(self, paths: Sequence[str] | None = None) -> None:
+        """Resolve the commits of annotations of files, by default of all that exist."""
+        for path in self.annotated_files() if paths is None else paths:
             for name in (path, *self._histories.former_paths(path)):
-                lineages += self.trail.lineages_in(name)
-            if len(lineages) >= _BATCH:
-                self.resolve_commits(lineages)
-                lineages.clear()
-        self.resolve_commits(lineages)
+                self.resolve_later(name)
+        self._resolve_batch()
+
+    def resolve_later(self, name: str) -> None:
+        """Resolve the commits of annotations recorded for a file, together with those of others."""
+        if self._repository is None or name in self._resolved_names:
+            return
+        self._resolved_names.add(name)
+        self._unresolved += self.trail.lineages_in(name)
+        if len(self._unresolved) >= _BATCH:
+            self._resolve_batch()
+
+    def _resolve_batch(self) -> None:
+        self.resolve_commits(self._unresolved)
+        self._unresolved.clear()
 
     def subject(self, commit: str) -> str | None:
         """Return the subject of a commit; None if git does not know it."""
@@ -305,6 +381,15 @@ class ProjectLocator:
     def file_versions(self, path: str) -> Sequence[Version]:
         """Return the versions of a file that git has, newest first; see `versions_of`."""
         return () if self._history is None else self._history.versions(path).versions
+
+    def put_moved_out(self, ranges: Mapping[str, Sequence[MovedOutRange]]) -> None:
+        """Put the gone text of files; see `FileHistories.put_moved_out`."""
+        self._histories.put_moved_out(ranges)
+
+    @property
+    def last_sources(self) -> tuple[str, ...]:
+        """See `FileHistories.last_sources`."""
+        return self._histories.last_sources
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from vibes_lsp.index import saved_manifest
@@ -136,6 +136,10 @@ class Trail:
             for each in self.log.with_id(one)
         )
         return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *joined))
+
+    def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
+        """Return the lineages of annotations and of all that edges connect with them."""
+        return self._lineage_cache.lineages_of(records)
 
     def lineage_of(self, identifier: str) -> Lineage | None:
         """Return the lineage of an annotation; None if no line or function record has this id."""

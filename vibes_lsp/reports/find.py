@@ -10,6 +10,7 @@ from typing import Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.kept_results import KeptResults, LocatedFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
@@ -69,16 +70,24 @@ def find_annotations(
         on_file: Called for each file. What it gets may include annotations that are left out in the
             end, because they are found in another file later.
     """
-    locator.prefetch()
+    paths = locator.annotated_files()
+    kept = KeptResults(locator, "annotations", scorer.settings)
+    known = kept.current(paths)
+    locator.prefetch([path for path in paths if path not in known])
+    count = 0
     moved: set[str] = set()
     may_be_elsewhere = locator.has_gone_files()
 
-    def search(paths: Sequence[str]) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
-        nonlocal may_be_elsewhere
+    def search(
+        paths: Sequence[str], keep: KeptResults | None = None
+    ) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
+        nonlocal may_be_elsewhere, count
         for path in paths:
             matching = []
-            in_file = [found_annotation(*each) for each in placements_in(locator, path, scorer)]
-            for each in decode_found(encode_found(in_file)):
+            encoded = known.pop(path, None) or _located(locator, path, scorer, keep)
+            in_file = decode_found(encoded)
+            count += len(in_file)
+            for each in in_file:
                 summary = each.summary
                 may_be_elsewhere = may_be_elsewhere or summary.state in _MAY_HAVE_MOVED
                 if summary.moved_from is not None:
@@ -91,25 +100,69 @@ def find_annotations(
 
     found = [
         (None if summary.moved_from is not None else summary.annotation_id, each)
-        for summary, each in search(locator.annotated_files())
+        for summary, each in search(paths, kept)
     ]
+    kept.save(count)
     if may_be_elsewhere:
         found += [(None, each) for _, each in search(locator.other_files())]
     return [each for identifier, each in found if identifier not in moved]
+
+
+def _located(
+    locator: ProjectLocator, path: str, scorer: Scorer, kept: KeptResults | None
+) -> bytes | Sequence[FoundAnnotation]:
+    """Return the current annotations of a file, encoded, and keep them."""
+    content = _content(locator, path)
+    if content is None:
+        return []
+    locator.questions.begin()
+    text = Text.from_bytes(content)
+    placements = locator.locate(path, text)
+    found = _current(locator, placements, text, scorer)
+    encoded = encode_found([found_annotation(*each) for each in found])
+    if kept is not None and isinstance(encoded, bytes):
+        members = (each for placement in placements for each in placement.lineage.members)
+        kept.put(
+            path,
+            content,
+            LocatedFile(
+                encoded,
+                (key for _, facts in found for key in _entry_keys(facts)),
+                (each.text("file_path") or "" for each in members),
+            ),
+        )
+    return encoded
+
+
+def _entry_keys(facts: Members) -> Iterator[str]:
+    for name in ("environmentHash", "promptHash"):
+        if isinstance(key := facts.get(name), str):
+            yield key
 
 
 def placements_in(
     locator: ProjectLocator, path: str, scorer: Scorer
 ) -> list[tuple[Placement, Members]]:
     """Return the current annotations of a file, each also as JSON; none if it is unreadable."""
+    content = _content(locator, path)
+    if content is None:
+        return []
+    text = Text.from_bytes(content)
+    return _current(locator, locator.locate(path, text), text, scorer)
+
+
+def _content(locator: ProjectLocator, path: str) -> bytes | None:
+    """Return the bytes of a file; None if it is unreadable, or has no annotation."""
     try:
         content = read_content(locator.trail.directory.project, path)
     except UnreadableFile:
-        return []
-    if not locator.may_be_annotated(path, RawLines(content)):
-        return []
-    text = Text.from_bytes(content)
-    placements = locator.locate(path, text)
+        return None
+    return content if locator.may_be_annotated(path, RawLines(content)) else None
+
+
+def _current(
+    locator: ProjectLocator, placements: Sequence[Placement], text: Text, scorer: Scorer
+) -> list[tuple[Placement, Members]]:
     report = PlacementReport(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )

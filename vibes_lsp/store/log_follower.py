@@ -7,6 +7,7 @@ still match; otherwise it is reset and delivered from the start.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import time
@@ -126,6 +127,31 @@ class LogFollower:
         self._delivered = delivered
         self._seen, self._settled = seen, settled
         self._is_verified, self._is_outdated = None, False
+
+    @property
+    def is_wholly_verified(self) -> bool:
+        """Whether all of the delivered part was compared, not its end alone."""
+        return self._is_verified is None and not self._is_outdated
+
+    def checksum(self, end: int) -> bytes | None:
+        """Return a checksum of the first bytes of the delivered part; None if it has fewer.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        part = self._delivered
+        if end > part.end or part.unterminated:
+            return None
+        whole, rest = divmod(end, _BLOCK)
+        digest = hashlib.sha256(part.blocks[:whole])
+        if rest:
+            try:
+                with open_file(self._path) as file:
+                    [tail] = _read_places(file, [(whole * _BLOCK, rest)])
+            except OSError as error:
+                raise read_error(self._path, error) from error
+            digest.update(tail)
+        return digest.digest()
 
     @property
     def is_settled(self) -> bool:

@@ -13,19 +13,20 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from vibes_lsp import __version__
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 
 MAX_CACHED: Final = 8 << 20
 """Largest cached file, in bytes."""
 _MAX_FILES: Final = 64
 """Number of cached files; the oldest are removed first."""
-_MAX_LARGE_FILES: Final = 8
-"""Number of large cached files, such as the index of a log."""
+_MAX_LARGE_FILES: Final = 16
+"""Number of large cached files, such as the index of a log; a project has up to four."""
 _LARGE: Final = "large"
 SECRET_BYTES: Final = 64
 _NAME: Final = "vibes-lsp"
@@ -72,6 +73,21 @@ def write_cached(name: str, data: bytes) -> None:
         _remove_oldest(folder, _MAX_FILES)
     except (OSError, ValueError):
         return
+
+
+def code_version(packages: Sequence[str]) -> str:
+    """Return what changes with the code of some packages of this program.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    modules = [
+        (path.name, status.st_size, status.st_mtime_ns)
+        for package in packages
+        for path in sorted((Path(__file__).parents[1] / package).rglob("*.py"))
+        for status in (path.stat(),)
+    ]
+    return repr((__version__, sys.version, modules))
 
 
 def cache_subfolder(name: str) -> Path | None:
