@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -42,13 +43,13 @@ class LookedUpFile:
 
 
 class _SavedText(msgspec.Struct, array_like=True):
-    """A text as it differs from another one: common characters at both ends, and those between.
+    """A text as it differs from another one: common lines at both ends, and those between.
 
     Attributes:
         base: 0 for the text that was looked up, else the number of a saved text.
-        first: Common characters at the beginning.
-        last: Common characters at the end.
-        between: Bytes of the characters between them.
+        first: Common lines at the beginning.
+        last: Common lines at the end.
+        between: How many lines are between them.
     """
 
     base: int
@@ -80,13 +81,15 @@ class SavedLookup(msgspec.Struct, array_like=True):
         looked_up: A hash of the text that was looked up.
         others: The files that text may have moved from.
         texts: The texts of versions.
-        between: What these do not have in common with others, compressed: most of it occurs often.
+        lines: The lines that these do not have in common with others, each once, compressed.
+        numbers: Which of these lines are between, for all texts, compressed.
     """
 
     looked_up: bytes
     others: dict[str, Stamp | None]
     texts: list[_SavedText]
-    between: bytes
+    lines: bytes
+    numbers: bytes
     originals: dict[str, _SavedOriginal]
     former_paths: tuple[str, ...]
     moved_in: tuple[str, ...]
@@ -104,12 +107,13 @@ def text_digest(text: Text) -> bytes:
 
 
 class _TextTable:
-    """The texts of one result, each saved once."""
+    """The texts of one result, each saved once, and each of their lines once."""
 
     def __init__(self, looked_up: Text) -> None:
         self.texts: list[_SavedText] = []
-        self._between: list[bytes] = []
-        self._known = [looked_up]
+        self._between = array("I")
+        self._line_numbers: dict[str, int] = {}
+        self._split = [looked_up.content.split("\n")]
         self._numbers = {id(looked_up): 0}
 
     def number(self, text: Text) -> int:
@@ -117,32 +121,39 @@ class _TextTable:
         found = self._numbers.get(id(text))
         if found is None:
             base = 0 if text.similar is None else self._numbers.get(id(text.similar), 0)
-            self._add(base, self._known[base].content, text.content)
-            self._known.append(text)
+            self._add(base, text.content.split("\n"))
             found = self._numbers[id(text)] = len(self.texts)
         return found
 
-    def between(self) -> bytes:
-        """Return what the texts do not have in common with others, compressed."""
-        return zlib.compress(b"".join(self._between), 1)
+    def lines(self) -> bytes:
+        """Return the lines that texts do not have in common with others, compressed."""
+        return zlib.compress("\n".join(self._line_numbers).encode("utf-8", "surrogatepass"), 1)
 
-    def _add(self, base: int, similar: str, content: str) -> None:
-        most = min(len(similar), len(content))
-        first = common_start(similar, content, most)
-        last = common_end(similar, content, most - first)
-        between = content[first : len(content) - last].encode("utf-8", "surrogatepass")
+    def numbers(self) -> bytes:
+        """Return which of these lines the texts have, compressed."""
+        return zlib.compress(self._between.tobytes(), 1)
+
+    def _add(self, base: int, lines: list[str]) -> None:
+        similar, known = self._split[base], self._line_numbers
+        most = min(len(similar), len(lines))
+        first = common_start(similar, lines, most)
+        last = common_end(similar, lines, most - first)
+        between = lines[first : len(lines) - last]
+        self._between.extend(known.setdefault(line, len(known)) for line in between)
         self.texts.append(_SavedText(base, first, last, len(between)))
-        self._between.append(between)
+        self._split.append(lines)
 
 
 def _restore_texts(saved: SavedLookup, looked_up: Text) -> list[Text]:
-    texts, between, start = [looked_up], zlib.decompress(saved.between), 0
+    numbers, start = array("I", zlib.decompress(saved.numbers)), 0
+    known = zlib.decompress(saved.lines).decode("utf-8", "surrogatepass").split("\n")
+    texts, split = [looked_up], [looked_up.content.split("\n")]
     for each in saved.texts:
-        base = texts[each.base]
-        similar, end = base.content, start + each.between
-        middle = between[start:end].decode("utf-8", "surrogatepass")
-        content = similar[: each.first] + middle + similar[len(similar) - each.last :]
-        texts.append(Text(content, base))
+        similar, end = split[each.base], start + each.between
+        between = map(known.__getitem__, numbers[start:end])
+        lines = [*similar[: each.first], *between, *similar[len(similar) - each.last :]]
+        texts.append(Text("\n".join(lines), texts[each.base]))
+        split.append(lines)
         start = end
     return texts
 
@@ -176,7 +187,8 @@ def save_lookup(text: Text, found: LookedUpFile, others: Mapping[str, Stamp | No
         text_digest(text),
         dict(others),
         table.texts,
-        table.between(),
+        table.lines(),
+        table.numbers(),
         originals,
         history.former_paths,
         history.moved_in,
