@@ -230,6 +230,7 @@ class HistoryLookup:
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
         self._request, kept = request, self._kept
         holds = kept.open(request.renamed, use_notes=request.use_notes)
+        kept.keep_in_memory(request.opened)
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         known = {
             path: found

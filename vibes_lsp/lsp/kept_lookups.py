@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -82,7 +82,7 @@ class KeptLookups:
         self._root: Path | None = None
         self._name = self._source = ""
         self._kept = _CacheFile("")
-        self._found: dict[str, tuple[SavedLookup, LookedUpFile]] = {}
+        self._found: dict[str, tuple[bytes, Mapping[str, Stamp | None], LookedUpFile]] = {}
         self._nearest: dict[tuple[str, ...], str | None] = {}
         self._others: dict[str, Stamp | None] = {}
         self._state: LookupState | None = None
@@ -118,22 +118,26 @@ class KeptLookups:
     def get(self, path: str, text: Text) -> LookedUpFile | None:
         """Return the result for a file with this text; None if there is none that holds."""
         found = self._found.get(path)
+        if found is not None:
+            digest, others, result = found
+            is_same = digest == text_digest(text) and self._are_unchanged(others)
+            return result if is_same else None
         saved = self._kept.files.get(path)
-        if self._state is None or (found is None and saved is None):
+        if self._state is None or saved is None:
             return None
         try:
-            kept = (
-                found[0]
-                if found is not None
-                else msgspec.msgpack.decode(saved or b"", type=SavedLookup)
-            )
+            kept = msgspec.msgpack.decode(saved, type=SavedLookup)
             if kept.looked_up != text_digest(text) or not self._are_unchanged(kept.others):
                 return None
-            result = found[1] if found is not None else restore_lookup(kept, text)
+            result = restore_lookup(kept, text)
         except (msgspec.DecodeError, ValueError, IndexError, RecursionError, zlib.error):
             return None
-        self._found[path] = kept, result
+        self._found[path] = kept.looked_up, kept.others, result
         return result
+
+    def keep_in_memory(self, paths: Collection[str]) -> None:
+        """Keep the results of these files in memory, and others on disk only."""
+        self._found = {path: each for path, each in self._found.items() if path in paths}
 
     def closed_files(self) -> Mapping[str, ResolvedCommit] | None:
         """Return the commits of all existing files' annotations; None if unknown."""
@@ -185,7 +189,7 @@ class KeptLookups:
             return
         self._kept.files.pop(path, None)
         self._kept.files[path] = encoded
-        self._found[path] = kept, found
+        self._found[path] = kept.looked_up, kept.others, found
         while len(self._kept.files) > _MAX_FILES:
             self._forget(next(iter(self._kept.files)))
         self._is_changed = True
