@@ -120,6 +120,7 @@ class GitObjects:
         """End the process; later requests return None."""
         with self._lock:
             self._closed = True
+            self._cache.clear()
             self._stop()
 
     def contents(self, name: str) -> bytes | None:
