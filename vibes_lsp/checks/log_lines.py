@@ -7,9 +7,9 @@ import secrets
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from vibes_lsp.errors import UnreadableFile
@@ -37,6 +37,10 @@ class LineSet:
         while batch := list(islice(pending, _BATCH)):
             keys.frombytes(b"".join(map(_digest, batch)))
         self._keys = array("Q", sorted(keys))
+
+    def __len__(self) -> int:
+        """Return how many lines there are."""
+        return len(self._keys)
 
     def __contains__(self, line: bytes) -> bool:
         key = int.from_bytes(_digest(line), sys.byteorder)
@@ -85,6 +89,25 @@ class LinesOnDisk:
             if not is_same_so_far and line.strip() and line not in self:
                 yield number, line
 
+    def not_in(self, lines: Callable[[], Iterable[bytes]]) -> frozenset[int]:
+        """Return the 1-based numbers of the lines that another log lacks; blank ones are left out.
+
+        Args:
+            lines: Reads the other log, twice if this one goes on differently.
+        """
+        same = sum(1 for _ in takewhile(_is_equal, zip(self, lines(), strict=False)))
+        differing = LineSet(islice(self, same, None))
+        known = LineSet(line for line in lines() if line in differing) if differing else differing
+        return frozenset(
+            number
+            for number, line in enumerate(islice(self, same, None), same + 1)
+            if line.strip() and line not in known
+        )
+
+
+def _is_equal(pair: tuple[bytes, bytes]) -> bool:
+    return pair[0] == pair[1]
+
 
 def lines_at(directory: AuditDir, repository: Repository, commit: str) -> Iterator[bytes]:
     """Yield the lines of the log as a commit has it; none if it has no log.
@@ -94,6 +117,12 @@ def lines_at(directory: AuditDir, repository: Repository, commit: str) -> Iterat
     """
     name = f"{directory.path.name}/{LOG_NAME}"
     return map(_without_end, repository.read_lines_below(commit, directory.project, name))
+
+
+def has_log(repository: Repository, directory: AuditDir, commit: str) -> bool:
+    """Whether a commit has a log; a link on disk is not followed."""
+    name = f"{directory.path.name}/{LOG_NAME}"
+    return repository.has_file_below(commit, directory.project, name)
 
 
 def _without_end(line: bytes) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.base_comparison import check_base, read_audit_file
+from vibes_lsp.checks.base_comparison import check_base, policy_at, read_audit_file
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.files import (
     check_config,
@@ -28,6 +28,7 @@ from vibes_lsp.checks.lineages import (
     check_remap,
     joined_facts,
 )
+from vibes_lsp.checks.log_lines import has_log, lines_at
 from vibes_lsp.checks.manifest_entries import (
     EntryTally,
     check_blobs,
@@ -56,8 +57,8 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, RecordType
-from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
-from vibes_lsp.store.config import LoadedConfig, parse_config
+from vibes_lsp.store.audit_dir import MANIFEST_NAME
+from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.manifest import Manifest, parse_manifest
 
 _KNOWN = frozenset(RecordType)
@@ -321,24 +322,15 @@ def check_added(
         base: The base commit, a whole hash.
         lines: The added lines of the log.
     """
-    base_files = {
-        name: read_audit_file(repository, context.directory, base, name)
-        for name in (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
-    }
-    before = parse_manifest(base_files[MANIFEST_NAME])
+    directory = context.directory
+    before = parse_manifest(read_audit_file(repository, directory, base, MANIFEST_NAME))
     added_keys = frozenset(
         key for key in context.trail.manifest if _is_new(key, context.trail.manifest, before)
     )
-    known = _base_problems(
-        context,
-        before,
-        LoadedConfig()
-        if base_files[CONFIG_NAME] is None
-        else parse_config(base_files[CONFIG_NAME]),
-    )
-    if base_files[LOG_NAME] is None:
+    known = _base_problems(context, before, policy_at(repository, directory, base))
+    if not has_log(repository, directory, base):
         known |= {(catalogue.LOG_MISSING.id, None, "annotations.jsonl is missing")}
-    had_annotations = bool((base_files[LOG_NAME] or b"").strip())
+    had_annotations = any(line.strip() for line in lines_at(directory, repository, base))
     for finding in _added_findings(context, lines, added_keys):
         if (
             finding.severity != Severity.ERROR

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -31,6 +32,8 @@ from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 
+_BATCH: Final = 8_192
+"""Annotations of files that are gone that are searched for at once: memory is bounded."""
 NOT_FOUND: Final = LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -80,9 +83,11 @@ class AnnotationCollector:
             for text, placement in self._in_alternative_readings(searched, lost_ids):
                 found_ids.add(placement.current.id)
                 yield text, placement
-            missing = [placement for _, placement in lost if placement.current.id not in found_ids]
-            missing += self._of_removed_files(annotated, found_ids)
-            for text, placement in self._in_changed_files(searched, missing):
+            known = frozenset(found_ids)
+            missing = (placement for _, placement in lost if placement.current.id not in known)
+            for text, placement in self._in_changed_files(
+                searched, chain(missing, self._of_removed_files(annotated, known))
+            ):
                 found_ids.add(placement.current.id)
                 yield text, placement
         yield from (
@@ -141,27 +146,31 @@ class AnnotationCollector:
                         yield text, placement
 
     def _in_changed_files(
-        self, files: Collection[str], missing: Sequence[Placement]
+        self, files: Collection[str], missing: Iterable[Placement]
     ) -> Iterator[tuple[Text, Placement]]:
         """Yield missing annotations whose lines a changed file has and its base version lacks.
 
         Commit dates play no part: a branch can choose them.
         """
-        anchored = [
+        if self.texts is None:
+            return
+        anchored = (
             (each, recorded)
             for each in missing
             if (recorded := each.lineage.recorded_range) is not None
-        ]
-        if self.texts is None or not anchored:
-            return
-        for path in files:
-            base = self.texts.in_base(path)
-            base_matches = locate_sure([recorded for _, recorded in anchored], base)
-            for text in self.texts.all_readings(path):
-                found = locate_sure([recorded for _, recorded in anchored], text)
-                for (placement, _), before, now in zip(anchored, base_matches, found, strict=True):
-                    if before is None and now is not None and _is_distinctive(now, text):
-                        yield text, Placement(path, placement.shown, now)
+        )
+        while batch := list(islice(anchored, _BATCH)):
+            ranges = [recorded for _, recorded in batch]
+            for path in files:
+                in_base: Sequence[LocatedRange | None] | None = None
+                for text in self.texts.all_readings(path):
+                    for number, now in enumerate(locate_sure(ranges, text)):
+                        if now is None or not _is_distinctive(now, text):
+                            continue
+                        if in_base is None:
+                            in_base = locate_sure(ranges, self.texts.in_base(path))
+                        if in_base[number] is None:
+                            yield text, Placement(path, batch[number][0].shown, now)
 
     def _of_removed_files(
         self, annotated: Collection[str], found_ids: Collection[str]

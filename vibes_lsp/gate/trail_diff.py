@@ -6,10 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.checks.log_lines import LinesOnDisk, lines_at
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
 from vibes_lsp.history.log_additions import added_record_ids
 from vibes_lsp.history.repository import Repository
@@ -17,8 +18,6 @@ from vibes_lsp.index.log_columns import EDGE_TYPES
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import EdgeType
-from vibes_lsp.store.audit_dir import LOG_NAME
-from vibes_lsp.store.files import read_file
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 
@@ -45,18 +44,7 @@ class TrailDiff:
     @cached_property
     def new_lines(self) -> frozenset[int]:
         """The 1-based lines of the log that the log of the base does not have."""
-        known = self._lines_in(self.commit)
-        return frozenset(
-            number
-            for number, line in enumerate(self._lines_now(), 1)
-            if line.strip() and number not in known
-        )
-
-    def _lines_now(self) -> list[bytes]:
-        try:
-            return (read_file(self.trail.directory.log) or b"").split(b"\n")
-        except UnreadableFile:
-            return []
+        return self._lines_not_in(self.commit)
 
     def is_new(self, record: LogRecord) -> bool:
         """Whether the base lacks a record."""
@@ -106,36 +94,29 @@ class TrailDiff:
     def contributors_of_record(self, record: LogRecord) -> list[Contributors]:
         """Return who added a record; all contributors of the branch if that is unknown."""
         known = self.contributors_of_commits(self.commits_by_record.get(record.id, frozenset()))
-        if known or record.line not in self._committed:
+        if known or not self.is_committed(record):
             return known or [self.user]
         return list(self.contributors.values())
 
     def is_committed(self, record: LogRecord) -> bool:
         """Whether HEAD has exactly this record."""
-        return record.line in self._committed
+        return record.line not in self._not_committed
 
     @property
     def uncommitted(self) -> list[int]:
         """The added lines that HEAD does not have."""
-        return sorted(self.new_lines - self._committed)
+        return sorted(self.new_lines & self._not_committed)
 
     @cached_property
-    def _committed(self) -> frozenset[int]:
-        """The 1-based lines of the log that HEAD has too."""
-        return self._lines_in("HEAD")
+    def _not_committed(self) -> frozenset[int]:
+        """The 1-based lines of the log that HEAD does not have."""
+        return self._lines_not_in("HEAD")
 
-    def _lines_in(self, revision: str) -> frozenset[int]:
-        """Return the 1-based lines of the log that a revision has too."""
+    def _lines_not_in(self, revision: str) -> frozenset[int]:
+        """Return the 1-based lines of the log that a revision does not have."""
         directory = self.trail.directory
-        data = (
-            self.repository.read_file_below(
-                revision, directory.project, f"{directory.path.name}/{LOG_NAME}"
-            )
-            or b""
-        )
-        lines = frozenset(map(_stripped, data.split(b"\n")))
-        return frozenset(
-            number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines
+        return LinesOnDisk(directory).not_in(
+            partial(lines_at, directory, self.repository, revision)
         )
 
     def contributors_of_commits(self, commits: Iterable[str]) -> list[Contributors]:
@@ -158,7 +139,3 @@ class TrailDiff:
             )
         except HistoryUnavailable:
             return []
-
-
-def _stripped(line: bytes) -> bytes:
-    return line.rstrip(b"\r")

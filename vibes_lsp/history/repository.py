@@ -130,6 +130,10 @@ class Repository:
         """
         return self._blob(commit, self.prefix_of(folder) + name)
 
+    def has_file_below(self, commit: str, folder: Path, name: str) -> bool:
+        """Whether a commit has a file; the arguments are those of `read_file_below`."""
+        return self._is_blob(commit, self.prefix_of(folder) + name)
+
     def read_lines_below(self, commit: str, folder: Path, name: str) -> Iterator[bytes]:
         """Yield the lines of a file that may exceed memory; none if the commit has no such file.
 

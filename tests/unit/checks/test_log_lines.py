@@ -44,5 +44,23 @@ def test_missing_lines_are_found_as_in_a_set(
     compare()
 
 
+def test_lines_that_another_log_lacks_are_numbered_as_by_a_set(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    audit = tmp_path_factory.mktemp("project") / ".ai-audit"
+    audit.mkdir()
+    log = audit / "annotations.jsonl"
+
+    @given(LINES, LINES, st.booleans(), st.sampled_from([b"\n", b"\r\n"]))
+    def compare(same: list[bytes], other: list[bytes], grown: bool, end: bytes) -> None:
+        disk = [*same, *other] if grown else other
+        log.write_bytes(end.join(disk))
+        assert LinesOnDisk(AuditDir(audit)).not_in(lambda: iter(same)) == {
+            number for number, line in enumerate(disk, 1) if line.strip() and line not in set(same)
+        }
+
+    compare()
+
+
 def test_without_a_log_all_lines_are_missing(tmp_path: Path) -> None:
     assert list(LinesOnDisk(AuditDir(tmp_path)).missing([b"a", b""])) == [(1, b"a")]
