@@ -160,3 +160,7 @@ def _file(path: str, text: str) -> str:
 
 def _git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=root, stdout=subprocess.DEVNULL, check=True)
+
+
+if __name__ == "__main__":
+    main()

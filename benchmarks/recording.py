@@ -216,3 +216,7 @@ def _figures(times: list[float]) -> str:
 
 def _row(milliseconds: Iterable[float]) -> str:
     return " ".join(f"{each:7.2f}" for each in milliseconds)
+
+
+if __name__ == "__main__":
+    main()

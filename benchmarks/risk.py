@@ -70,3 +70,7 @@ def _placed(lineage: Lineage) -> Placement:
 def _rate(what: str, count: int, begun: float) -> None:
     seconds = time.process_time() - begun
     print(f"  {what:<24}{seconds * 1000:8.0f} ms  {count / seconds:10,.0f} per second")
+
+
+if __name__ == "__main__":
+    main()

@@ -105,3 +105,7 @@ def _json_dropped(log: Path) -> None:
     with log.open("rb") as file:
         for line in file:
             json.loads(line)
+
+
+if __name__ == "__main__":
+    main()

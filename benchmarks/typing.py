@@ -110,3 +110,7 @@ _KINDS: Final[dict[str, Callable[[random.Random], Change]]] = {
     "line break, many lines": _line_break,
     "line, many lines": _whole_line,
 }
+
+
+if __name__ == "__main__":
+    main()

@@ -176,3 +176,7 @@ def _record(number: int, key: str) -> Members:
         "anchor_hash": "a" * 64,
         "commit_hash": None,
     }
+
+
+if __name__ == "__main__":
+    main()
