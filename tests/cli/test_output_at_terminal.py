@@ -11,6 +11,7 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.cli.terminal import terminal
 from tests.server.project import STORY, Project
+from vibes_lsp.cli import output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,3 +115,18 @@ def test_long_output_goes_to_a_pager(story: Project, tmp_path: Path) -> None:
     paged = shown.shown.partition("BEGIN\n")[2].partition("OVER\n")[0]
     assert "import hashlib" in paged
     assert paged.count("more = 1") == 100
+
+
+def test_the_rows_of_a_very_long_table_are_aligned_but_not_fitted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "is_plain", lambda: False)
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    row = ["x" * 50, "y" * 70, "end"]
+    output.print_table(["one", "other", "last"], [row] * 9)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    output.print_table(["one", "other", "last"], [row] * 1_001)
+    heading, _, *rows = capsys.readouterr().out.splitlines()
+    assert rows == ["   ".join(row)] * 1_001
+    assert heading == f"{'one':<50}   {'other':<60}   last"

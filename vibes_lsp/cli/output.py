@@ -44,6 +44,10 @@ _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cy
 
 _UNBOUNDED: Final = 1 << 20
 """Columns of a coloured table that does not go to a terminal."""
+_MAX_FITTED: Final = 1_000
+"""Rows of a table up to which it is fitted to the terminal."""
+_MAX_PADDED: Final = 60
+"""Columns up to which cells of longer tables are aligned."""
 _BETWEEN: Final = "   "
 """Between the columns of a table that does not go to a terminal."""
 
@@ -234,6 +238,8 @@ def print_table(
 ) -> None:
     """Print rows under headings, fitted to the terminal; in a pipe or file, each on one line.
 
+    So are very many rows on a terminal: fitting takes 0.4 ms for each.
+
     Args:
         columns: The headings.
         rows: Cells, which are escaped here.
@@ -242,8 +248,10 @@ def print_table(
         styles: Styles of columns, by heading.
     """
     cells = [list(map(escape, row)) for row in rows]
-    if is_plain():
-        _print_plain_table(columns, cells, frozenset(right))
+    if is_plain() or len(cells) > _MAX_FITTED:
+        _print_plain_table(
+            columns, cells, frozenset(right), _UNBOUNDED if is_plain() else _MAX_PADDED
+        )
         return
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -272,12 +280,16 @@ def print_table(
 
 
 def _print_plain_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], right: AbstractSet[str]
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: AbstractSet[str],
+    at_most: int,
 ) -> None:
     """Print a table as rich does without a terminal, in a twentieth of the time."""
     from rich.cells import cell_len  # noqa: PLC0415
 
-    widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
+    longest = (max(map(cell_len, column)) for column in zip(columns, *rows, strict=True))
+    widths = [min(each, at_most) for each in longest]
     rule = "─" * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
     for row in (columns, None, *rows):
         padded = (

@@ -6,7 +6,6 @@ that the log still begins with that part; lines appended since are indexed in me
 
 from __future__ import annotations
 
-import hashlib
 import os
 from array import array
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.saved_columns import open_columns, save_columns
 from vibes_lsp.store.files import FileSignature
 from vibes_lsp.store.log_follower import DeliveredPart, LogFollower
+from vibes_lsp.store.user_cache import large_name
 
 MIN_LOG: Final = 4 << 20
 """Bytes of a log from which on its index is saved; a smaller one is read in 10 ms."""
@@ -132,5 +132,4 @@ def _key(log: Path) -> tuple[str, str]:
         OSError: The path cannot be resolved.
     """
     path = os.fsencode(log.resolve())
-    name = hashlib.sha256(path).hexdigest()[:32]
-    return f"log-{name}", repr((_FORMAT, __version__, secret_fingerprint(), path))
+    return large_name("log", log), repr((_FORMAT, __version__, secret_fingerprint(), path))

@@ -7,7 +7,6 @@ inode, size and times; the key is compared at every reading. Manifests of unusua
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import weakref
@@ -26,6 +25,7 @@ from vibes_lsp.index.id_keys import append_id_keys, id_key, key_ranges, secret_f
 from vibes_lsp.index.saved_columns import SavedFile, open_columns, save_columns
 from vibes_lsp.store.files import FileSignature, FileState, is_settled, open_file
 from vibes_lsp.store.manifest import EntriesOnDisk, Manifest, ManifestForm
+from vibes_lsp.store.user_cache import large_name
 
 MIN_MANIFEST: Final = 4 << 20
 """Bytes of a manifest from which on its offsets are saved; a smaller one is parsed in 5 ms."""
@@ -239,5 +239,5 @@ def _status(file: int) -> tuple[int, int, int, int, int]:
 def _name(path: Path) -> tuple[str, str]:
     """Return the name of the file for a manifest, and what it must have been made of."""
     resolved = os.fsencode(path.resolve())
-    name = hashlib.sha256(resolved).hexdigest()[:32]
-    return f"manifest-{name}", repr((_FORMAT, __version__, secret_fingerprint(), resolved))
+    made_of = repr((_FORMAT, __version__, secret_fingerprint(), resolved))
+    return large_name("manifest", path), made_of

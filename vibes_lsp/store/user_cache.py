@@ -136,6 +136,17 @@ def _read_secret(path: Path) -> bytes | None:
     return kept if len(kept) == SECRET_BYTES else None
 
 
+def large_name(kind: str, path: Path) -> str:
+    """Return the name of the large file about a path; machines may share a home, not its paths.
+
+    Raises:
+        OSError: The path cannot be resolved.
+    """
+    host = os.environ.get("COMPUTERNAME", "") if sys.platform == "win32" else os.uname().nodename
+    place = os.fsencode(host) + b"\0" + os.fsencode(path.resolve())
+    return f"{kind}-{hashlib.sha256(place).hexdigest()[:32]}"
+
+
 def open_large(name: str) -> BinaryIO | None:
     """Open a large file of the cache for reading; None if there is none.
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from vibes_lsp.store import user_cache
-from vibes_lsp.store.user_cache import read_cached, write_cached
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from vibes_lsp.store.user_cache import (
+    large_name,
+    open_large,
+    read_cached,
+    write_cached,
+    write_large,
+)
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX has owners and modes")
 
@@ -148,3 +151,39 @@ def test_the_cache_size_is_limited(folder: Path) -> None:
     assert len(list(folder.iterdir())) == user_cache._MAX_FILES
     assert read_cached("0") is None
     assert read_cached("last") == b"x"
+
+
+def _read_large(name: str) -> bytes | None:
+    file = open_large(name)
+    if file is None:
+        return None
+    with file:
+        return file.read()
+
+
+def test_a_large_file_that_cannot_be_replaced_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert write_large("a", [b"one"])
+    with monkeypatch.context() as patch:  # as on Windows, while another program has it mapped
+        patch.setattr(Path, "replace", _refuse)
+        assert not write_large("a", [b"two"])
+    assert _read_large("a") == b"one"
+    assert [file.name for file in (folder / "large").iterdir()] == ["a"]
+    assert write_large("a", [b"three"])
+    assert _read_large("a") == b"three"
+
+
+def _refuse(*_: object) -> None:
+    raise PermissionError("in use")
+
+
+@POSIX
+def test_machines_with_one_home_have_different_large_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {large_name("log", tmp_path / "a"), large_name("log", tmp_path / "b")}
+    here = os.uname()
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("x", "elsewhere", *here[2:])))
+    names |= {large_name("log", tmp_path / "a"), large_name("manifest", tmp_path / "a")}
+    assert len(names) == 4
