@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors agents wheels node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix vsixes plugin dist screenshots clean
+.PHONY: help setup tools editors agents wheels node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-stock test-vscode bench demo docs package vsix vsixes plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -79,6 +79,7 @@ format: setup ## rewrite the code in the project's format
 # In CI every editor and agent is installed first, and a missing one fails; elsewhere those that are installed are tested.
 test: setup tools $(if $(CI),editors agents wheels) lint ## lint, then every test, with the editors and agents that are installed
 	@$(PY) -m pytest -n auto --dist loadfile --ignore tests/editors/vscode $(PYTEST_OPTIONS)
+	@$(MAKE) --no-print-directory test-stock
 	@$(MAKE) --no-print-directory test-vscode
 
 test-all: editors agents ## install every editor and agent (about 2.4 GB, once), then make test
@@ -90,6 +91,9 @@ test-nightly: ## make test-all with more agents and five times the generated exa
 
 test-fast: setup tools ## the quick tests only, without lint
 	@$(PY) -m pytest -n auto --dist loadfile -m 'not slow'
+
+test-stock: # what the protocol layer matters for, again without ours: a minute
+	@VIBES_LSP_PROTOCOL=stock $(PY) -m pytest -n auto --dist loadfile -m stock tests/server $(PYTEST_OPTIONS)
 
 test-vscode: # two at a time: each starts a server, a browser and VS Code
 	@if [ -n "$(CI)" ] || ls .tools/vscode/installed-* >/dev/null 2>&1; then $(PY) -m pytest -n 2 --dist loadfile tests/editors/vscode; \

@@ -16,6 +16,7 @@ from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import PROFILES, capabilities_of
 from tests.server.project import Project
 from tests.trails import CompleteTrail, complete
+from vibes_lsp.lsp.protocol import is_stock
 
 SERVER: Final = [sys.executable, "-c", "from vibes_lsp.lsp.main import main; main()"]
 
@@ -30,7 +31,10 @@ def trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
     scope="module",
     params=[
         PROFILES[0],
-        *(pytest.param(profile, marks=pytest.mark.slow) for profile in PROFILES[1:]),
+        *(
+            pytest.param(profile, marks=pytest.mark.slow)
+            for profile in ([] if is_stock() else PROFILES[1:])
+        ),
     ],
     config=ClientServerConfig(server_command=SERVER, client_factory=EditorClient),
 )  # type: ignore[untyped-decorator]  # pytest-lsp ships no types for it

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor, Message, without_age
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.trails import CompleteTrail
+
+pytestmark = pytest.mark.stock
 
 Item = types.CallHierarchyItem
 

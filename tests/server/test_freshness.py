@@ -9,12 +9,15 @@ import sys
 from functools import partial
 from typing import Any
 
+import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.profiles import capabilities_of
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import Repository
+
+pytestmark = pytest.mark.stock
 
 APPEND = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
 

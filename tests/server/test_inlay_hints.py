@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.trails import CompleteTrail
+
+pytestmark = pytest.mark.stock
 
 
 async def hints(

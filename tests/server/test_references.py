@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from lsprotocol import types
 
 from tests.server.project import MOSTLY_CRITICAL, STORY, Project
 
 if TYPE_CHECKING:
     from tests.server.editor import Editor
+
+pytestmark = pytest.mark.stock
 
 
 async def references(editor: Editor, uri: str, line: int) -> list[tuple[str, int, int]]:

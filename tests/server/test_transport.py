@@ -17,11 +17,12 @@ from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 from tests.server.project import Project
 from vibes_lsp import __version__
+from vibes_lsp.lsp.protocol import is_stock
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-pytestmark = pytest.mark.slow  # each starts a server of its own
+pytestmark = [pytest.mark.slow, pytest.mark.stock]  # each starts a server of its own
 
 START: Final = "from vibes_lsp.lsp.main import main; main()"
 _PATIENCE: Final = 60
@@ -70,10 +71,12 @@ async def client(listening: tuple[Process, int]) -> AsyncIterator[EditorClient]:
 
 
 async def port_of(server: Process) -> int:
-    """Return the port that a server says it listens on, in the first line of its log."""
+    """Return the port that a server says it listens on, in the last line of its log so far."""
     assert server.stderr is not None
     async with asyncio.timeout(_PATIENCE):
         line = (await server.stderr.readline()).decode()
+        if is_stock():  # the line before says so
+            line = (await server.stderr.readline()).decode()
     found = re.fullmatch(
         r"INFO vibes_lsp\.lsp\.transport: listening on 127\.0\.0\.1:(\d+)\s*", line
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from docs.wire_shapes import CLAIM, FILE, PLACEMENT, PROPOSAL, Shape
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from tests.server.editor import Editor
     from tests.server.project import Project
     from tests.trails import CompleteTrail
+
+pytestmark = pytest.mark.stock
 
 
 def assert_fits(found: Iterable[Mapping[str, Any]], shape: Shape) -> set[str]:

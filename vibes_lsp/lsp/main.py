@@ -17,6 +17,8 @@ from vibes_lsp import __version__
 if TYPE_CHECKING:
     from vibes_lsp.lsp.server import Server
 
+_logger = logging.getLogger(__name__)
+
 _MAX_LINE: Final = 1000
 _SWITCH_INTERVAL: Final = 2e-4
 """Seconds that a thread runs while another one waits.
@@ -61,10 +63,14 @@ def main(arguments: list[str] | None = None) -> None:
 def new_server() -> Server:
     """Set up this process for a server, and return one."""
     # Imported late: --version and --help need no server.
+    from vibes_lsp.lsp.fast_protocol import FastProtocol  # noqa: PLC0415
     from vibes_lsp.lsp.lifecycle import create_server  # noqa: PLC0415
 
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    return create_server(freeze_heap)
+    server = create_server(freeze_heap)
+    if not isinstance(server.protocol, FastProtocol):
+        _logger.info("pygls alone reads, converts and dispatches messages")
+    return server
 
 
 def freeze_heap() -> None:
