@@ -183,7 +183,8 @@ class Story:
         """A record is removed from the middle of the log."""
         log = self.repository.path / ".ai-audit/annotations.jsonl"
         lines = log.read_bytes().splitlines(keepends=True)
-        del lines[self.rng.randrange(len(lines))]
+        if lines:
+            del lines[self.rng.randrange(len(lines))]
         log.write_bytes(b"".join(lines))
 
     def replace_record(self) -> None:
@@ -214,7 +215,7 @@ class Story:
 EVENTS: Final = sorted(
     name
     for name, value in vars(Story).items()
-    if callable(value) and (value.__doc__ or "").endswith(".") and name != "__init__"
+    if callable(value) and (value.__doc__ or "").endswith(".") and name != "annotation"
 )
 
 
