@@ -37,6 +37,10 @@ EarliestEditTime: TypeAlias = Callable[[Lineage], datetime | None]
 """Returns the time before which a commit is older than an edit (R14)."""
 KeptText: TypeAlias = Callable[[str], bytes | None]
 """Returns the text with a hash, if this machine has kept it."""
+_MAX_TEXTS: Final = 256
+"""Texts of versions from which on they are read again for the next file."""
+_MAX_SEARCHES: Final = 64
+"""Searches that are cached; the records of a file may be a hundred times as large as its text."""
 _MAX_KNOWN: Final = 16 << 20
 """Characters of all texts of the searches that are cached."""
 
@@ -116,6 +120,8 @@ class OriginalTexts:
         known, size = self._known.pop(key, (None, 0))
         if known is None or not self._holds(known, annotations, text):
             _, missing = self._history.missing()
+            if len(self._texts) > _MAX_TEXTS:  # files seldom share versions
+                self._texts.clear()
             search = _OriginalTextSearch(
                 self._history, self._texts, self._older_versions, self._kept_text
             )
@@ -125,7 +131,7 @@ class OriginalTexts:
             size = known.size
         self._known[key] = known, size
         total = sum(each for _, each in self._known.values())
-        while total > _MAX_KNOWN:
+        while total > _MAX_KNOWN or len(self._known) > _MAX_SEARCHES:
             total -= self._known.pop(next(iter(self._known)))[1]
         return dict(known.originals)
 

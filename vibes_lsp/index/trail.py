@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from itertools import chain
 
 from vibes_lsp.index import saved_manifest
+from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.index.lineage_cache import LineageCache
-from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.log_columns import EDGE_TYPES, LogColumns, LogLineKind
 from vibes_lsp.index.log_index import LogIndex, Progress
 from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
@@ -57,6 +59,7 @@ class Trail:
             ManifestCache() if shared_with is None else shared_with.manifest_cache
         )
         self.nearest_commit = nearest_commit
+        self._reviewed: tuple[LogColumns, int, set[int]] | None = None
         self._lineage_cache = LineageCache(self.log, nearest_commit)
 
     def refresh(
@@ -191,6 +194,8 @@ class Trail:
     def reviews_of(self, lineage: Lineage) -> list[Review]:
         """Return the reviews of all members of a lineage, in the order of events (R6)."""
         kind = EdgeType.REVIEWED_BY
+        if self._has_no_review(lineage):
+            return []
         found = [
             edge
             for each in lineage.ids
@@ -205,6 +210,30 @@ class Trail:
             for review in read_reviews(edges.values(), self.log.by_id)
             if review.annotation in lineage.ids
         ]
+
+    def gather_reviews(self) -> None:
+        """Find the ends of all reviews: for reports on many annotations, of which few have one."""
+        columns = self.log.columns
+        code = EDGE_TYPES.index(EdgeType.REVIEWED_BY)
+        numbers = (
+            number
+            for number, each in enumerate(chain.from_iterable(columns.edge_types.parts()))
+            if each == code
+        )
+        ends = {
+            end
+            for number in (numbers if columns.has_edges_of(code) else ())
+            for end in (columns.edge_sources[number], columns.edge_targets[number])
+        }
+        self._reviewed = columns, len(columns), ends
+
+    def _has_no_review(self, lineage: Lineage) -> bool:
+        """Whether no edge of a lineage is a review, if that is known."""
+        if self._reviewed is None:
+            return False
+        columns, length, ends = self._reviewed
+        is_level = columns is self.log.columns and length == len(columns)
+        return is_level and ends.isdisjoint(map(id_key, lineage.ids))
 
     def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations name."""

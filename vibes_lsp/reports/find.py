@@ -73,7 +73,9 @@ def find_annotations(
     paths = locator.annotated_files()
     kept = KeptResults(locator, "annotations", scorer.settings)
     known = kept.current(paths)
-    locator.prefetch([path for path in paths if path not in known])
+    if new := [path for path in paths if path not in known]:
+        locator.prefetch(new)
+        locator.trail.gather_reviews()
     count = 0
     moved: set[str] = set()
     may_be_elsewhere = locator.has_gone_files()
