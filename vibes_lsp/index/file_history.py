@@ -187,14 +187,20 @@ class FileHistories:
         """Save for later commands which files contain no text that moved."""
         self._moved_in.save_cache()
 
-    def prefetch(self, paths: Iterable[str] | None = None) -> None:
+    def prefetch(self, paths: Iterable[str] | None = None, also: Iterable[str] = ()) -> None:
         """Read git's history of files at once, by default of all annotated files.
 
         That of the log and of files that are gone comes with it: it is needed for any file.
+
+        Args:
+            paths: The files.
+            also: Files that are read at the same time if any has to be read.
         """
         if self._history is not None:
             names = self.names if paths is None else (*paths, *self._gone)
-            self._history.prefetch((*names, *self._log_path))
+            wanted = (*names, *self._log_path)
+            is_read = all(map(self._history.has_walked, wanted)) if also else True
+            self._history.prefetch(wanted if is_read else (*wanted, *also))
 
     def prefetch_own(self, path: str) -> None:
         """Read git's history of one file and of the log, and of no other."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final, Self
@@ -270,9 +270,11 @@ class ProjectLocator:
             is not None
         }
 
-    def prefetch_history(self, paths: Iterable[str] | None = None) -> None:
-        """Read git's history of files at once, by default of all; resolve no commits."""
-        self._histories.prefetch(paths)
+    def prefetch_history(
+        self, paths: Iterable[str] | None = None, also: Collection[str] = ()
+    ) -> None:
+        """Read git's history of files at once; resolve no commits. See `FileHistories.prefetch`."""
+        self._histories.prefetch(paths, also)
 
     def annotated_files(self) -> list[str]:
         """Return the existing files that annotations are about, by their current names."""

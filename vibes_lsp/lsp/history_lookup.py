@@ -283,7 +283,7 @@ class HistoryLookup:
         """Look up the files that are not known, and keep what does not depend on failures."""
         texts = {path: text for path, text in request.texts.items() if path not in known}
         _, missing = locator.incomplete_answers()
-        locator.prefetch_history(texts)
+        locator.prefetch_history(texts, also=request.opened - self._files.keys())
         for path, text in texts.items():
             others = self._kept.stamp_others(locator.possible_sources(path))
             before = locator.incomplete_answers()
