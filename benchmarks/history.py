@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks.history_corpus import ANNOTATED, annotated_path, build_history
+from benchmarks.measure import record_aimed
 
 COMMITS: Final = int(os.environ.get("VIBES_BENCH_COMMITS", "40000"))
 _ROUNDS: Final = 5
@@ -63,10 +64,10 @@ def main() -> None:
             often = often if often.cpu else floor
             _print(f"git log, {name}", floor, floor)
             commits = _median(partial(_first, root, cache, [number], Part.COMMITS))
-            _print("  first, versions and commits", commits, floor, "1.5 times git log")
+            _print("  first, versions and commits", commits, floor, "1.5 times git log", name)
             _print("  first, all", _median(partial(_first, root, cache, [number])), floor)
             again = _median(partial(_look_up, root, cache, [number]))
-            _print("  again, new process", again, floor, "10 ms")
+            _print("  again, new process", again, floor, "10 ms", name)
             again = _median(partial(_look_up, root, cache, [number], Part.AGAIN))
             _print("  again, same process", again, floor)
         _print("twelve files, first", _first(root, cache, _ALL), often)
@@ -79,10 +80,12 @@ def main() -> None:
         _print("  after that commit is amended", _look_up(root, cache, _ALL), often)
 
 
-def _print(name: str, cost: Cost, floor: Cost, target: str = "") -> None:
+def _print(name: str, cost: Cost, floor: Cost, target: str = "", file: str = "") -> None:
     ratio = f", {cost.cpu / floor.cpu:5.2f} times git log" if cost != floor else ""
     aim = f"  (target: at most {target})" if target else ""
     print(f"  {name:<36} {cost.seconds:6.3f} s, {cost.cpu:6.4f} s of CPU{ratio}{aim}")
+    measured = f"{cost.seconds:.3f} s, {cost.cpu:.4f} s of CPU{ratio}"
+    record_aimed(f"history of {file}: {name.strip()}", measured, target and f"at most {target}")
 
 
 def _median(run: Callable[[], Cost]) -> Cost:

@@ -31,7 +31,7 @@ def print_aimed(name: str, measured: str, aim: str = "") -> None:
 def record_aimed(name: str, measured: str, aim: str) -> None:
     """Record a result that has an aim, printed elsewhere, for the table of all."""
     if aim:
-        _aimed.append((name, measured, aim))
+        _aimed.append((name, " ".join(measured.split()), aim))
 
 
 def print_all_aimed() -> None:

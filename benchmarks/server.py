@@ -181,7 +181,7 @@ def _late_answers(ours: Client, loop: Client, uri: str, log: Path) -> None:
             print_aimed(
                 f"p99 / p50 idle of {name}, {where}",
                 f"{ratio:.1f}",
-                aim if name == "a hover" else "",
+                aim if name == "a hover" else "the floor",
             )
         print_aimed(f"waits for a processor, {where}", f"{_median(waits[where]) * 1e6:.0f} µs")
 
