@@ -1,9 +1,10 @@
-"""Provenance by Helix's own pickers: the ranges of a prompt, and prompts by their words."""
+"""Provenance by Helix's own pickers and keys: ranges of a prompt, prompts by their words, the audit files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from tests.demo.workspace import build
 from tests.editors.helix.conftest import Open
 from tests.server.project import STORY, Project
 
@@ -41,3 +42,42 @@ def test_ranges_of_a_prompt_and_prompts_by_their_words(open_helix: Open, tmp_pat
     terminal.until(lambda: "prompt: Compare" not in terminal.screen(), "the list to close")
     terminal.text("6gg0gd")
     terminal.shows('"file_path":"a.py","line_start":4')
+
+
+def test_the_audit_files_lead_to_entries_and_the_policy_is_explained(
+    open_helix: Open, tmp_path: Path
+) -> None:
+    terminal = open_helix(build(tmp_path / "shop").root, ".ai-audit/config.json")
+    terminal.shows('"assurance_level"')
+    terminal.text("4gg4l")
+
+    def explained() -> bool:
+        if 'default "medium"' in terminal.screen():
+            return True
+        terminal.text(" k")  # the server may still be starting
+        return False
+
+    terminal.until(explained, "what the member is")
+    terminal.keys("Escape")
+    terminal.text('ggo"')
+    terminal.shows("exclude_patterns", "durability")
+    terminal.keys("Escape", "Escape")
+    terminal.text("u4ggf:lllcx")
+    terminal.keys("Escape")
+    terminal.text(" d")
+    terminal.shows("assurance_level: expected low, medium or high")
+    terminal.keys("Escape")
+    terminal.text("u:o .ai-audit/annotations.jsonl")
+    terminal.keys("Enter")
+    terminal.shows("NOR   .ai-audit/annotations.jsonl")
+    terminal.text("2gg/command_hash")
+    terminal.keys("Enter")
+    terminal.text("16l")
+
+    def opened() -> bool:
+        if '"entries":{' in terminal.screen():
+            return True
+        terminal.text("gd")
+        return False
+
+    terminal.until(opened, "the manifest")
