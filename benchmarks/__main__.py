@@ -21,6 +21,7 @@ from benchmarks import (
     hook,
     knowledge,
     listing,
+    many_files,
     recording,
     risk,
     scale,
@@ -72,6 +73,7 @@ hook.main()
 history.main()
 knowledge.main()
 listing.main()
+many_files.main()
 secrets.main()
 attestation.main()
 editor.main()

@@ -2,8 +2,8 @@
 
 2,000 files have 50 annotations each; a quarter of the files was edited in later commits, and a
 hundredth of the annotations is reviewed. `VIBES_BENCH_FILES` gives another number of files. Each
-row is a process: its CPU seconds, those of git included, and its largest resident set. The first
-run has an empty cache folder, and so does the first after each row that says so.
+row is a process: its CPU seconds, those of git included, and its largest resident set. Before each
+row `first` the cache folder is emptied.
 """
 
 from __future__ import annotations
