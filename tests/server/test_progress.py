@@ -1,4 +1,4 @@
-"""A large trail is read by another process, with progress; requests fail until it is read.
+"""A large trail is read by another process, with progress; most requests wait until it is read.
 
 Its index is saved: the next server answers at once.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TEXT = "    total = sum(item.price for item in basket)\n" * 2000
 READING = "reading the audit trail …"
+REQUEST_CANCELLED: Final = -32800
 ABLE: dict[str, Any] = {"window": {"workDoneProgress": True}}
 HEARS_PYGLS: Final = """
 import logging
@@ -77,6 +78,12 @@ def pushed(wire: Wire) -> list[list[str]]:
     ]
 
 
+def answer_to(wire: Wire, number: int) -> dict[str, Any]:
+    """Return the answer to a request that may have come before."""
+    before = (each for each in wire.notifications if each.get("id") == number)
+    return next((each for each in before if "method" not in each), None) or wire.answer(number)
+
+
 def until_it_ends(wire: Wire) -> list[dict[str, Any]]:
     """Return what a progress tells, to its end."""
     told: list[dict[str, Any]] = []
@@ -90,15 +97,6 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     uri = (root / size.hottest_file).as_uri()
     wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
     asked = received(wire, "window/workDoneProgress/create")
-    early = wire.request(
-        "workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": uri}]}
-    )
-    assert early["error"]["data"] == {"code": "still-reading"}
-    assert "still being read" in early["error"]["message"]
-    shown = wire.request(
-        "workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]}
-    )
-    assert shown["error"]["data"] == {"code": "still-reading"}
     wire.notify(
         "textDocument/didOpen",
         {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
@@ -116,18 +114,6 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert pushed(wire)[-1] == [READING]
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 3, "character": 0}}
     menu = {**document, "range": place, "context": {"diagnostics": []}}
-    refused = [
-        wire.request("textDocument/codeAction", menu),
-        wire.request(
-            "textDocument/references", {**hover_at(uri, 1), "context": {"includeDeclaration": True}}
-        ),
-        wire.request(
-            "workspace/executeCommand",
-            {"command": "vibes.showHistory", "arguments": [{"uri": uri, "annotationId": "abcd"}]},
-        ),
-        wire.request("workspace/executeCommand", {"command": "vibes.queue", "arguments": [{}]}),
-    ]
-    assert [each["error"]["data"] for each in refused] == [{"code": "still-reading"}] * len(refused)
     cursor = {**menu, "context": {"diagnostics": [], "triggerKind": 2}}
     assert wire.request("textDocument/codeAction", cursor)["result"] == [], (
         "a cursor that rests gets no error"
@@ -148,13 +134,50 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert len(provisional) > 100
     assert provisional <= {each["annotationId"] for each in found}
     assert READING not in pushed(wire)[-1]
-    annotated = next(each["lineStart"] for each in found if each["lineStart"] is not None)
-    assert (
-        READING
-        not in wire.request("textDocument/hover", hover_at(uri, annotated))["result"]["contents"][
-            "value"
-        ]
+
+
+def test_requests_about_more_than_a_file_wait_until_it_is_read(
+    wire: Wire, corpus: tuple[Path, CorpusSize]
+) -> None:
+    root, size = corpus
+    uri, command = (root / size.hottest_file).as_uri(), "workspace/executeCommand"
+    wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    asked = received(wire, "window/workDoneProgress/create")
+    lookup = {"command": "vibes.lookup", "arguments": [{"uri": uri}]}
+    early = wire.ask(command, lookup)
+    wire.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
     )
+    known = wire.request(command, lookup)["result"]
+    assert (known["provisional"], known["reading"]) == (True, True)
+    at = next(each["lineStart"] for each in known["placements"] if each["lineStart"] is not None)
+    place = {"start": {"line": at - 1, "character": 0}, "end": {"line": at, "character": 0}}
+    menu = {"textDocument": {"uri": uri}, "range": place, "context": {"diagnostics": []}}
+    queue = {"command": "vibes.queue", "arguments": [{}]}
+    waiting = {
+        "lookup": early,
+        "show": wire.ask(command, {"command": "vibes.show", "arguments": [{"id": "abcd"}]}),
+        "menu": wire.ask("textDocument/codeAction", menu),
+        "references": wire.ask(
+            "textDocument/references",
+            {**hover_at(uri, at), "context": {"includeDeclaration": True}},
+        ),
+        "queue": wire.ask(command, queue),
+    }
+    cancelled = wire.ask(command, queue)
+    wire.notify("$/cancelRequest", {"id": cancelled})
+    assert wire.answer(cancelled)["error"]["code"] == REQUEST_CANCELLED
+    answered = {each.get("id") for each in wire.notifications if "method" not in each}
+    assert answered.isdisjoint(waiting.values())
+    wire.send(id=asked["id"], result=None)
+    found = {name: answer_to(wire, number) for name, number in waiting.items()}
+    assert found["lookup"]["result"]["placements"]
+    assert "reading" not in found["lookup"]["result"]
+    assert found["show"]["error"]["data"] == {"code": "unknown-id"}
+    assert found["menu"]["result"]
+    assert found["references"]["result"]
+    assert found["queue"]["result"]["total"] > 0
 
 
 def test_files_that_are_opened_together_are_all_shown(
@@ -193,17 +216,21 @@ def test_each_trail_has_a_token_of_its_own_which_is_given_back(
     shutil.copytree(root / ".ai-audit", other / ".ai-audit")
     folders = [{"uri": folder.as_uri(), "name": "large"} for folder in (root, root / "src", other)]
     wire.initialize(root, ABLE, workspaceFolders=folders)
-    tokens = []
+    tokens, waited = [], []
     for folder in (root, other):
         asked = received(wire, "window/workDoneProgress/create")
-        early = wire.request(
+        early = wire.ask(
             "workspace/executeCommand",
             {"command": "vibes.show", "arguments": [{"id": "abcd", "uri": folder.as_uri()}]},
         )
-        assert early["error"]["data"] == {"code": "still-reading"}, "it is this one that is read"
+        wire.request("textDocument/hover", hover_at("untitled:x", 1))
+        assert early not in {each.get("id") for each in wire.notifications}, "this one is read"
         tokens.append(asked["params"]["token"])
         wire.send(id=asked["id"], result=None)
         until_it_ends(wire)
+        waited.append(early)
+    for early in waited:
+        assert answer_to(wire, early)["error"]["data"] == {"code": "unknown-id"}
     assert len(set(tokens)) == len(tokens)
     wire.notify("window/workDoneProgress/cancel", {"token": tokens[0]})
     wire.request("textDocument/hover", hover_at("untitled:x", 1))

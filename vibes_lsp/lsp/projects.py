@@ -6,6 +6,7 @@ Only the event loop may touch what is in this module; `docs/threads.md` has the 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum, auto
@@ -55,12 +56,13 @@ class StillReading(VibesError):
 
     code = "still-reading"
 
-    def __init__(self) -> None:
+    def __init__(self, project: Project) -> None:
         super().__init__("the audit trail is still being read", hint="ask again in a moment")
+        self.project = project
 
 
 class LoadPhase(Enum):
-    """Whether much of a log is read in the background; requests fail until it was."""
+    """Whether much of a log is read in the background; most requests wait for it."""
 
     READY = auto()
     LOADING = auto()
@@ -90,7 +92,7 @@ class Project:
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
         self._files: TrailFiles | None = None
-        self._phase = LoadPhase.READY
+        self._phase, self._was_read = LoadPhase.READY, asyncio.Event()
         self._snapshot = TrailSnapshot(
             trail, self.pending, load_config(directory), previews_risk=previews_risk
         )
@@ -132,13 +134,19 @@ class Project:
         """Answer nothing while much of the log is read; return False if that is so already."""
         if self.is_loading:
             return False
-        self._phase = LoadPhase.LOADING
+        self._phase, self._was_read = LoadPhase.LOADING, asyncio.Event()
         return True
 
     def end_loading(self) -> None:
         """Answer from now on."""
         self._phase = LoadPhase.READY
+        self._was_read.set()
         self._advance()
+
+    async def until_read(self) -> None:
+        """Wait while much of the log is read."""
+        while self.is_loading:
+            await self._was_read.wait()
 
     def read(self) -> Project:
         """Return the project once there is something to answer from.
@@ -147,7 +155,7 @@ class Project:
             StillReading: A thread is still reading it.
         """
         if self.is_loading:
-            raise StillReading
+            raise StillReading(self)
         return self
 
     # Changes of the trail

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -24,7 +25,7 @@ from vibes_lsp.lsp.excerpts import Excerpts
 from vibes_lsp.lsp.extensions import PROVENANCE_CHANGED, own_capability
 from vibes_lsp.lsp.fast_protocol import FastProtocol
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
-from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.projects import Project, Projects, StillReading
 from vibes_lsp.lsp.protocol import Protocol, is_stock
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.model.escaping import single_line
@@ -34,6 +35,8 @@ from vibes_lsp.store.audit_dir import find_audit_dir
 _logger = logging.getLogger(__name__)
 _MAX_NAME: Final = 200
 _T = TypeVar("_T")
+Handler: TypeAlias = Callable[["Server", Any], Coroutine[Any, Any, Any]]
+"""A handler of requests that is a coroutine."""
 
 
 class CommandFailed(JsonRpcException):
@@ -64,6 +67,27 @@ def run_use_case(use_case: Callable[[], _T]) -> _T:
         return use_case()
     except VibesError as error:
         raise CommandFailed(error) from error
+
+
+def waits_for_trail(handler: Handler) -> Handler:
+    """Have a request wait while its trail is read for the first time, which the client is shown.
+
+    The client can cancel it. The handler is called again after that: it must not have changed
+    anything before it raised `StillReading`.
+    """
+
+    @wraps(handler)
+    async def answer(ls: Server, params: Any) -> Any:
+        try:
+            return await handler(ls, params)
+        except (CommandFailed, StillReading) as error:
+            cause = error if isinstance(error, StillReading) else error.__cause__
+            if not isinstance(cause, StillReading):
+                raise
+        await cause.project.until_read()
+        return await handler(ls, params)
+
+    return answer
 
 
 @dataclass(slots=True)

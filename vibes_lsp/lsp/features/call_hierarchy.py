@@ -16,7 +16,7 @@ from lsprotocol import types
 from vibes_lsp.lsp.audit_files import audit_position, found_by_id
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
 from vibes_lsp.lsp.snapshots import owns_line
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
@@ -61,6 +61,7 @@ def _register(server: Server) -> None:
     """Answer the three requests; before `initialize` was answered, that also declares them."""
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    @waits_for_trail
     async def prepare(
         ls: Server, params: types.CallHierarchyPrepareParams
     ) -> list[types.CallHierarchyItem] | None:
@@ -72,6 +73,7 @@ def _register(server: Server) -> None:
         return [item for item in items if item is not None] or None
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
+    @waits_for_trail
     async def incoming(
         ls: Server, params: types.CallHierarchyIncomingCallsParams
     ) -> list[types.CallHierarchyIncomingCall]:
@@ -79,6 +81,7 @@ def _register(server: Server) -> None:
         return [types.CallHierarchyIncomingCall(each, [each.selection_range]) for each in items]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
+    @waits_for_trail
     async def outgoing(
         ls: Server, params: types.CallHierarchyOutgoingCallsParams
     ) -> list[types.CallHierarchyOutgoingCall]:

@@ -19,7 +19,7 @@ from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_c
 from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
 from vibes_lsp.lsp.projects import StillReading
-from vibes_lsp.lsp.server import CommandFailed, Server
+from vibes_lsp.lsp.server import CommandFailed, Server, waits_for_trail
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
@@ -63,6 +63,7 @@ def register(server: Server) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=list(_KINDS), resolve_provider=True),
     )
+    @waits_for_trail
     async def actions(
         ls: Server, params: types.CodeActionParams
     ) -> list[types.Command | types.CodeAction]:

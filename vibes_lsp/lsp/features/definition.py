@@ -21,7 +21,7 @@ from vibes_lsp.lsp.conversion import to_characters, uri_in
 from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
@@ -35,6 +35,7 @@ def register(server: Server) -> None:
     """Answer `textDocument/definition`, `textDocument/documentLink` and `documentLink/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    @waits_for_trail
     async def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location]:
         uri, position = params.text_document.uri, params.position
         named = await knowledge_definition(ls, uri, position)

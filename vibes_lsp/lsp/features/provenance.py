@@ -20,7 +20,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
-from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case, waits_for_trail
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -58,15 +58,18 @@ def register(server: Server) -> None:
     """Answer the request and offer the commands."""
 
     @server.command(CommandName.LOOKUP)
-    def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
+    @waits_for_trail
+    async def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
         """Return `{uri, version, placements}`, the annotations of a file.
 
         `provisional: true` until git history was looked up for this state. With `lines` also
-        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed`, `edited` or `human`.
+        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed`, `edited` or `human`. While a
+        large trail is read, an excerpt about an open file, with `reading: true`.
         """
+        snapshot = await _snapshot_or_excerpt(ls, arguments.uri)
 
         def answer() -> dict[str, Any]:
-            snapshot, within = _snapshot(ls, arguments.uri), arguments.range
+            within = arguments.range
             chosen = [
                 each
                 for each in snapshot.placements
@@ -82,20 +85,11 @@ def register(server: Server) -> None:
 
         While a large trail is read, return an excerpt with `reading: true`.
         """
-        uri = params.textDocument.uri
-
-        def answer() -> dict[str, Any]:
-            return run_use_case(lambda: _provenance(ls, params, _snapshot(ls, uri)))
-
-        try:
-            return answer()
-        except CommandFailed as error:
-            if not isinstance(error.__cause__, StillReading):
-                raise
-        excerpt = await ls.excerpts.snapshot(uri)
-        return answer() if excerpt is None else _provenance(ls, params, excerpt)
+        snapshot = await _snapshot_or_excerpt(ls, params.textDocument.uri)
+        return run_use_case(lambda: _provenance(ls, params, snapshot))
 
     @server.command(CommandName.FILES)
+    @waits_for_trail
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
         """Return `{files}`, the numbers of files that have AI lines or wait for a review, as saved.
 
@@ -125,6 +119,21 @@ def _provenance(ls: Server, params: ProvenanceParams, snapshot: DocumentSnapshot
         return full
     placements = full["placements"]
     return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
+
+
+async def _snapshot_or_excerpt(ls: Server, uri: str) -> DocumentSnapshot:
+    """Return a file with its placements; while its trail is read, the excerpt about an open one.
+
+    Raises:
+        CommandFailed: As `_snapshot`, if there is no excerpt either.
+    """
+    try:
+        return run_use_case(lambda: _snapshot(ls, uri))
+    except CommandFailed as error:
+        if not isinstance(error.__cause__, StillReading):
+            raise
+    excerpt = await ls.excerpts.snapshot(uri)
+    return excerpt or run_use_case(lambda: _snapshot(ls, uri))
 
 
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:

@@ -18,7 +18,7 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
@@ -93,6 +93,7 @@ def register(server: Server) -> None:
     """Offer the command."""
 
     @server.command(CommandName.QUEUE)
+    @waits_for_trail
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
         """Return `{placements, total, reviewed}`: the review queue of the project, as saved.
 

@@ -15,7 +15,7 @@ from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.conversion import Encoding, path_of
 from vibes_lsp.lsp.documents import Document, to_utf16
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server
+from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, waits_for_trail
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 
@@ -53,7 +53,8 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
     warned: dict[Path, str] = {}
     freeze_heap = cache(server.freeze_heap)  # once the models are imported
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, recorded, warned, freeze_heap))
+        handler = _handler(use_case, recorded, warned, freeze_heap)
+        server.command(name)(waits_for_trail(handler))
 
 
 def _handler(

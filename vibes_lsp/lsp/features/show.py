@@ -28,7 +28,7 @@ from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import Markup
-from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case, waits_for_trail
 from vibes_lsp.lsp.shown_documents import (
     ShownDocuments,
     open_document,
@@ -162,6 +162,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return types.TextDocumentContentResult(text)
 
     @server.command(CommandName.SHOW)
+    @waits_for_trail
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
         trail = run_use_case(lambda: ls.find_project(arguments.uri).read()).snapshot.trail
@@ -172,6 +173,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
 
     @server.command(CommandName.CHANGES)
+    @waits_for_trail
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
         """Return `{uri, text, total, files}`: the changes as Markdown, opened with `show`.
 
@@ -208,6 +210,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         }
 
     @server.command(CommandName.SHOW_PROMPT)
+    @waits_for_trail
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
         text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments), arguments.markup))
@@ -215,6 +218,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
+    @waits_for_trail
     async def show_history(ls: Server, arguments: HistoryArguments) -> dict[str, Any]:
         """Return `{uri, text}`: prompt and history, one document for all annotations.
 
@@ -225,6 +229,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.OPEN_RECORD)
+    @waits_for_trail
     async def open_record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, line, shown}`: the current record in the log.
 
@@ -238,6 +243,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return {"uri": uri, "line": line + 1, "shown": shown}
 
     @server.command(CommandName.OPEN_LINES)
+    @waits_for_trail
     async def open_lines(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, range, shown}`: the lines of an annotation now; `range` is null when lost.
 
