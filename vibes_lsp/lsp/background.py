@@ -16,7 +16,6 @@ from typing import Any, Final
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.hook_spool import has_waiting_events
-from vibes_lsp.lsp.heap import trim_heap
 from vibes_lsp.lsp.history_lookup import LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
@@ -171,7 +170,6 @@ async def look_up_history(ls: Server, project: Project) -> None:
                 project.accept_closed_files(request, closed)
     finally:
         project.end_lookups()
-    await loop.run_in_executor(ls.thread_pool, trim_heap)
 
 
 async def _look_up(ls: Server, project: Project, request: LookupRequest) -> HistorySnapshot:

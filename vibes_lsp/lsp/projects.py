@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from enum import Enum, auto
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -61,13 +60,6 @@ class StillReading(VibesError):
         self.project = project
 
 
-class LoadPhase(Enum):
-    """Whether much of a log is read in the background; most requests wait for it."""
-
-    READY = auto()
-    LOADING = auto()
-
-
 class Project:
     """One trail and the state of its open documents.
 
@@ -92,7 +84,7 @@ class Project:
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
         self._files: TrailFiles | None = None
-        self._phase, self._was_read = LoadPhase.READY, asyncio.Event()
+        self._was_read: asyncio.Event | None = None  # while much of the log is read
         self._snapshot = TrailSnapshot(
             trail, self.pending, load_config(directory), previews_risk=previews_risk
         )
@@ -108,7 +100,7 @@ class Project:
     @property
     def is_loading(self) -> bool:
         """Whether so much of the log has to be read that it is done in the background."""
-        return self._phase is LoadPhase.LOADING
+        return self._was_read is not None
 
     @cached_property
     def recorder(self) -> Recorder:
@@ -134,18 +126,19 @@ class Project:
         """Answer nothing while much of the log is read; return False if that is so already."""
         if self.is_loading:
             return False
-        self._phase, self._was_read = LoadPhase.LOADING, asyncio.Event()
+        self._was_read = asyncio.Event()
         return True
 
     def end_loading(self) -> None:
         """Answer from now on."""
-        self._phase = LoadPhase.READY
-        self._was_read.set()
-        self._advance()
+        was_read, self._was_read = self._was_read, None
+        if was_read is not None:
+            was_read.set()
+        self._snapshot = self._snapshot.next_generation(shared=True)
 
     async def until_read(self) -> None:
         """Wait while much of the log is read."""
-        while self.is_loading:
+        while self._was_read is not None:
             await self._was_read.wait()
 
     def read(self) -> Project:
@@ -196,9 +189,6 @@ class Project:
             self._snapshot = replace(
                 self._snapshot.next_generation(shared=True), previews_risk=wanted
             )
-
-    def _advance(self) -> None:
-        self._snapshot = self._snapshot.next_generation(shared=True)
 
     # Open documents
 
