@@ -22,7 +22,7 @@ from vibes_lsp.store.user_cache import SECRET_BYTES, kept_secret
 
 _WORDS: Final = 8
 """Groups of 32 bits in a digest."""
-_words: Final[Callable[[bytes], tuple[int, ...]]] = struct.Struct(f">{_WORDS}I").unpack
+_unpack: Final[Callable[[bytes], tuple[int, ...]]] = struct.Struct(f">{_WORDS}I").unpack
 _HASH_BITS: Final = 32
 """Bits in the lower half of a key."""
 _START_BYTES: Final = 4
@@ -41,11 +41,11 @@ _is_start_of_digest: Final = re.compile(rf"[0-9a-f]{{0,{_DIGEST_DIGITS}}}\Z").ma
 def id_key(identifier: str) -> int:
     """Return the key of an id. Different ids have one key by chance only."""
     if _is_digest(identifier):
-        words = _words(bytes.fromhex(identifier))
+        words = _unpack(bytes.fromhex(identifier))
         start = words[0]
     else:
         text = identifier.encode("utf-8", "surrogatepass")
-        words = _words(sha256(text).digest())
+        words = _unpack(sha256(text).digest())
         start = int.from_bytes(text[:_START_BYTES].ljust(_START_BYTES, b"\0"), "big")
     total: int = sum(map(mul, _multipliers(), words))
     return start << _HASH_BITS | (total & (1 << _SUM_BITS) - 1) >> _SUM_BITS - _HASH_BITS
