@@ -84,8 +84,8 @@ class Column:
         before = 0
         for part in self.parts():
             data = memoryview(part).tobytes()
-            at = data.find(wanted) if data else -1
-            while at >= 0:
+            at = data.find(wanted)
+            while 0 <= at < len(data):  # nothing is found at the end, too
                 if at % size == aligned and low <= part[at // size] <= high:
                     yield before + at // size
                 at = data.find(wanted, at + 1)

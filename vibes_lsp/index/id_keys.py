@@ -34,6 +34,7 @@ Words have 32 bits, so two ids share a hash with a probability of 2 ** -29. With
 product and the sum of seven fit into 96 bits: the hashes of many ids are a few long numbers.
 """
 _DIGEST_DIGITS: Final = 64
+_NO_DIGEST: Final = "0" * _DIGEST_DIGITS
 _is_digest: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_DIGITS}}}\Z").match
 _is_start_of_digest: Final = re.compile(rf"[0-9a-f]{{0,{_DIGEST_DIGITS}}}\Z").match
 
@@ -53,12 +54,25 @@ def id_key(identifier: str) -> int:
 
 def append_id_keys(column: array[int], identifiers: list[str]) -> None:
     """Append the keys of many ids; hashing all at once makes the scan fast."""
+    if set(map(len, identifiers)) == {_DIGEST_DIGITS}:
+        _append_digest_keys(column, identifiers)
+        return
+    digests = [each if len(each) == _DIGEST_DIGITS else _NO_DIGEST for each in identifiers]
+    first = len(column)
+    _append_digest_keys(column, digests)
+    for number, identifier in enumerate(identifiers, first):
+        if len(identifier) != _DIGEST_DIGITS:
+            column[number] = id_key(identifier)
+
+
+def _append_digest_keys(column: array[int], identifiers: list[str]) -> None:
+    """Append the keys of ids that have the length of a digest, as nearly all ids do."""
     joined = "".join(identifiers)
     try:
         digests = binascii.unhexlify(joined)
     except ValueError:
         digests = b""
-    if digests.hex() != joined or set(map(len, identifiers)) != {_DIGEST_DIGITS}:
+    if digests.hex() != joined:
         column.extend(map(id_key, identifiers))  # some are no digests
         return
     words = array("I", digests)

@@ -400,7 +400,7 @@ class LogColumns:
         numbers = range(batch.first, batch.first + len(rows))
         edges = kinds.translate(_IS_EDGE)
         if 1 in edges:
-            self.edge_lines.added.extend(compress(numbers, edges))
+            self.edge_lines.added.fromlist(list(compress(numbers, edges)))
             self._add_edges(list(compress(rows, edges)))
         placed = kinds.translate(_IS_ANNOTATION)
         if 1 in placed:
@@ -415,21 +415,19 @@ class LogColumns:
     def _add_annotations(self, numbers: list[int], rows: list[Any]) -> None:
         self.prompts.extend(numbers, list(map(_GET_PROMPT, rows)))
         self.decisions.extend(numbers, list(map(_GET_DECISION, rows)))
-        self.annotation_lines.added.extend(numbers)
-        self.annotation_paths.added.extend(self.paths.numbers(map(_GET_PATH, rows)))
-        self.annotation_sessions.added.extend(
-            self.annotating_sessions.numbers(map(_GET_SESSION, rows))
-        )
+        self.annotation_lines.added.fromlist(numbers)
         for column, names, get in (
+            (self.annotation_paths, self.paths, _GET_PATH),
+            (self.annotation_sessions, self.annotating_sessions, _GET_SESSION),
             (self.annotation_environments, self.environments, _GET_ENVIRONMENT),
             (self.annotation_actions, self.actions, _GET_ACTION),
             (self.annotation_levels, self.levels, _GET_LEVEL),
         ):
-            column.added.extend(names.numbers(map(get, rows)))
+            column.added.fromlist(list(names.numbers(map(get, rows))))
 
     def _add_edges(self, edges: list[Any]) -> None:
-        self.edge_types.added.extend(
-            map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN))
+        self.edge_types.added.frombytes(
+            bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
         )
         self.edge_reasons.added.extend(
             [_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges]
