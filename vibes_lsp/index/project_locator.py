@@ -331,10 +331,15 @@ class ProjectLocator:
 
     def resolve_all_commits(self, paths: Sequence[str] | None = None) -> None:
         """Resolve the commits of annotations of files, by default of all that exist."""
-        for path in self.annotated_files() if paths is None else paths:
-            for name in (path, *self._histories.former_paths(path)):
-                self.resolve_later(name)
+        for name in self.recorded_names(self.annotated_files() if paths is None else paths):
+            self.resolve_later(name)
         self._resolve_batch()
+
+    def recorded_names(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield files, each with the former names under which annotations are recorded."""
+        for path in paths:
+            yield path
+            yield from self._histories.former_paths(path)
 
     def resolve_later(self, name: str) -> None:
         """Resolve the commits of annotations recorded for a file, together with those of others."""

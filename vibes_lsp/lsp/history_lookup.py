@@ -200,7 +200,7 @@ class HistoryLookup:
         self._is_refreshed = False
         self._failed_at: str | None = None
         self._closed_files: Mapping[str, ResolvedCommit] = {}
-        self._closed_files_of: tuple[str | None, object] = None, None
+        self._closed_files_of: tuple[str | None, Sequence[str], object] = None, (), None
         self._files: dict[str, LookedUpFile] = {}
         self._notes: NoteOverlay | None = None
         self._subjects: dict[str, str | None] = {}
@@ -355,8 +355,8 @@ class HistoryLookup:
     def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
         """Return the commits of existing files' annotations, by the id of their first record.
 
-        They are read again only when HEAD or the log is another one: what was recorded since has no
-        commit yet.
+        They are read again only when HEAD, the log or the names of existing files are others: what
+        was recorded since has no commit yet.
         """
         if not self._request.use_git:
             return {}
@@ -368,9 +368,10 @@ class HistoryLookup:
             locator = self._refreshed(self._request)
         if not locator.has_git:
             return {}
-        state = locator.head(), locator.trail.log.columns
+        names = tuple(locator.recorded_names(locator.annotated_files()))
+        state = locator.head(), names, locator.trail.log.columns
         before = self._closed_files_of
-        if before[0] != state[0] or before[1] is not state[1]:
+        if before[:2] != state[:2] or before[2] is not state[2]:
             start = locator.incomplete_answers(), failure_count()
             locator.resolved_commits.clear()
             locator.resolve_all_commits()
