@@ -195,7 +195,9 @@ def _index(log: Path, table: _Table) -> None:
 def _saved_answer(root: Path, duckdb: float | None, table: _Table) -> None:
     """Compare the answer about a file from the saved index with DuckDB, and with a start."""
     path, directory = _middle_file(), find_audit_dir(root)
-    Trail(directory, uses_saved=True).save()
+    first = Trail(directory, uses_saved=True)
+    first.refresh()
+    first.save()
     taken = []
     for _ in range(20):
         begun = time.perf_counter()

@@ -328,7 +328,8 @@ class LogColumns:
         until, seen = self._edge_types_seen
         if until < len(self.edge_types):
             added = self.edge_types.added[until - self.edge_types.split :]
-            seen.update(*map(bytes, (added,) if until else self.edge_types.parts()))
+            for part in map(bytes, (added,) if until else self.edge_types.parts()):
+                seen.update(code for code in range(len(EDGE_TYPES)) if code in part)
             self._edge_types_seen = len(self.edge_types), seen
         return edge_type in seen
 
