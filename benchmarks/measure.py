@@ -21,6 +21,9 @@ from typing import Final
 
 _aimed: Final[list[tuple[str, str, str]]] = []
 
+SETTLED: Final = 2.5
+"""Seconds after which the time of a file shows every later write; until then each look reads it."""
+
 
 def print_aimed(name: str, measured: str, aim: str = "") -> None:
     """Print one result; with an aim, also record it for the table of all."""

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.corpus import CorpusSize, generate
-from benchmarks.measure import private_memory, record_aimed, run_measured
+from benchmarks.measure import SETTLED, private_memory, record_aimed, run_measured
 from tests.demo.client import Client
 from tests.trails import TrailWriter
 from vibes_lsp.index.log_index import LogIndex
@@ -303,6 +303,7 @@ def _server(root: Path, size: CorpusSize, text: str, table: _Table) -> None:
             if number == _EDITS // 2:
                 middle = private_memory(process)
         again = private_memory(process)
+        time.sleep(SETTLED)
         idle = []
         for _ in range(_HOVERS):
             begun = time.perf_counter()

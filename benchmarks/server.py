@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from benchmarks.measure import installed_environment, min_cpu_seconds, print_aimed
+from benchmarks.measure import SETTLED, installed_environment, min_cpu_seconds, print_aimed
 from tests.demo.client import Client
 from tests.trails.writer import TrailWriter
 
@@ -35,8 +35,6 @@ _BURSTS: Final = 9
 _IN_BURST: Final = 200
 _FILES: Final = 40
 """Files that are opened to ask for one hover in each."""
-_SETTLED: Final = 2.5
-"""Seconds after which the time of a file shows every later write; until then each look reads it."""
 LENSES: Final = 1_000
 HINTS: Final = 10_000
 _ECHO: Final = """
@@ -106,7 +104,7 @@ def main() -> None:
         ):
             uri = ours.open("many.py")
             ours.exchange("textDocument/hover", _at(uri, 0))
-            time.sleep(_SETTLED)  # the other hovers are built in this time
+            time.sleep(SETTLED)  # the other hovers are built in this time
             _short_answers(ours, stock, uri)
             _late_answers(ours, loop, uri, folder / ".ai-audit/annotations.jsonl")
             _long_answers(ours, stock, uri, ours.open("hints.py"))
@@ -134,7 +132,7 @@ def _short_answers(ours: Client, stock: Client, uri: str) -> None:
     }
     times = _seconds(requests, ROUNDS)
     opened = [ours.open(_small_file(number)) for number in files]
-    time.sleep(_SETTLED)
+    time.sleep(SETTLED)
     first = _seconds(
         {
             "hover, the first in a file": lambda: ours.exchange(
