@@ -37,11 +37,11 @@ EarliestEditTime: TypeAlias = Callable[[Lineage], datetime | None]
 """Returns the time before which a commit is older than an edit (R14)."""
 KeptText: TypeAlias = Callable[[str], bytes | None]
 """Returns the text with a hash, if this machine has kept it."""
-_MAX_TEXTS: Final = 256
+_MAX_TEXTS: Final = 32
 """Texts of versions from which on they are read again for the next file."""
 _MAX_SEARCHES: Final = 64
 """Searches that are cached; the records of a file may be a hundred times as large as its text."""
-_MAX_KNOWN: Final = 16 << 20
+_MAX_KNOWN: Final = 2 << 20
 """Characters of all texts of the searches that are cached."""
 
 
