@@ -23,7 +23,7 @@ _BATCH: Final = 4_096
 
 
 class LineSet:
-    """Some lines, in eight bytes for each.
+    """Some lines, in eight bytes for each once they are sorted.
 
     A line is known by a hash with a secret of this process, so that no log can be made to have two
     lines with one hash; of ten million lines, two have one by chance in one of 300,000 checks.

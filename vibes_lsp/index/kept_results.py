@@ -59,7 +59,8 @@ class _Kept(msgspec.Struct, array_like=True):
 
     Attributes:
         digest: The SHA-256 of the file.
-        names: The recorded names of the files whose annotations it has, then its former names.
+        names: The recorded names of the files whose annotations it has.
+        former: Its own former names.
         sources: See `FileHistories.last_sources`.
         entries: A digest of the entries that it names.
         anywhere: See `HistoryQuestions`.
