@@ -21,7 +21,6 @@ from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import earliest_edit_time
 from vibes_lsp.index.moves import MovedIn, MovedOut, MovedOutRange
-from vibes_lsp.index.older_text import OlderVersions
 from vibes_lsp.index.original_text import KeptText, KnownOriginals, OriginalTexts
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
@@ -67,8 +66,7 @@ class FileHistories:
             their first record.
         renamed: New names by old ones, of files that were renamed since the last commit.
         moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
-        older_versions: A cache, shared by lookups, of versions older than an edit.
-        known_originals: A cache, shared by lookups, of original texts.
+        known: The last searches for original texts, shared by lookups.
         kept_text: Returns a text that this machine has kept; None not to ask. By default those of
             the trail are used.
         resolve: Adds the commits of some annotations to `resolved_commits`.
@@ -82,8 +80,7 @@ class FileHistories:
         renamed: Mapping[str, str] | None = None,
         moved_out: MovedOut | None = None,
         *,
-        older_versions: OlderVersions | None = None,
-        known_originals: KnownOriginals | None = None,
+        known: KnownOriginals | None = None,
         kept_text: KeptText | None = _of_the_trail,
         resolve: Callable[[Sequence[Lineage]], None] = lambda _: None,
     ) -> None:
@@ -97,11 +94,10 @@ class FileHistories:
                 history,
                 resolved_commits,
                 lambda lineage: earliest_edit_time(trail.log, lineage),
-                older_versions,
                 kept_text=partial(read_kept_text, trail.directory)
                 if kept_text is _of_the_trail
                 else kept_text,
-                known=known_originals,
+                known=known,
             )
         )
         self._moved_in = MovedIn(
@@ -150,7 +146,7 @@ class FileHistories:
         former = self.former_paths(path)
         if self._original_texts is None:
             return FileHistory({}, former, moved_in)
-        originals = self._original_texts.of(lineages, text)
+        originals = self._original_texts.of_file(path, lineages, text)
         edit_times = self._original_texts.edit_times(lineages)
         checkable = [
             each for each in lineages if each.first.id in edit_times and not each.superseded_by

@@ -31,7 +31,6 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
 from vibes_lsp.index.moves import MovedOut, MovedOutRange
-from vibes_lsp.index.older_text import OlderVersions
 from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines
@@ -55,6 +54,7 @@ class ProjectLocator:
         use_kept_texts: Whether to use texts that this machine has kept: not where the result must
             be the same on each machine.
         renamed: As for `refresh`.
+        known: The last searches for original texts, where files are looked up again and again.
 
     Attributes:
         trail: The trail.
@@ -72,6 +72,7 @@ class ProjectLocator:
         use_cache: bool = False,
         use_kept_texts: bool = True,
         renamed: Mapping[str, str] | None = None,
+        known: KnownOriginals | None = None,
     ) -> None:
         self.trail = trail
         self.questions = HistoryQuestions()
@@ -88,8 +89,7 @@ class ProjectLocator:
         self._commits: CommitResolver | None = None
         if use_git:
             self._open()
-        self._older_versions: OlderVersions = {}
-        self._known_originals: KnownOriginals = {}
+        self._known = known
         self._histories = self._file_histories(renamed)
 
     def __enter__(self) -> Self:
@@ -118,8 +118,7 @@ class ProjectLocator:
             self.resolved_commits,
             renamed,
             self.moved_out,
-            older_versions=self._older_versions,
-            known_originals=self._known_originals,
+            known=self._known,
             kept_text=None
             if self._read_kept_text is None
             else asked_texts(self._read_kept_text, self.questions),

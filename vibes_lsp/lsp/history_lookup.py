@@ -16,6 +16,7 @@ from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.git import failure_count
 from vibes_lsp.index.lineage_commits import known_commit
+from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
@@ -195,6 +196,7 @@ class HistoryLookup:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._locator: ProjectLocator | None = None
+        self._known: KnownOriginals = {}
         self._kept = KeptLookups(beside.directory)
         self._request = LookupRequest()
         self._is_refreshed = False
@@ -231,6 +233,8 @@ class HistoryLookup:
         self._request, kept = request, self._kept
         holds = kept.open(request.renamed, use_notes=request.use_notes)
         kept.keep_in_memory(request.opened)
+        for path in self._known.keys() - request.opened:  # a text takes ten times its size
+            del self._known[path]
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         known = {
             path: found
@@ -306,7 +310,9 @@ class HistoryLookup:
             uses_saved=True,
         )
         trail.refresh()
-        self._locator = ProjectLocator(trail, use_cache=True, renamed=request.renamed)
+        self._locator = ProjectLocator(
+            trail, use_cache=True, renamed=request.renamed, known=self._known
+        )
         return self._locator
 
     def _look_up_file(
@@ -398,3 +404,4 @@ class HistoryLookup:
         if self._locator is not None:
             self._locator.close()
             self._locator = None
+        self._known.clear()
