@@ -99,6 +99,13 @@ class Column:
         """Return all items, in up to two parts."""
         return (self.added,) if self._saved is None else (self._saved.whole(), self.added)
 
+    def copy(self) -> array[int]:
+        """Return all items."""
+        items = array(self._code)
+        for part in self.parts():
+            items.frombytes(memoryview(part).cast("B"))
+        return items
+
 
 class Links:
     """Finds the items of a column by their value.
@@ -303,12 +310,8 @@ class NamedEntries:
         return [self.lines[index] for index in reversed(last)]
 
     def to_save(self, name: str) -> Parts:
-        """Return all columns."""
-        return {
-            f"{name} lines": self.lines.parts(),
-            f"{name} keys": self.keys.parts(),
-            **self.links.to_save(name, group_count(len(self.keys))),
-        }
+        """Return the links as columns."""
+        return self.links.to_save(name, group_count(len(self.keys)))
 
 
 class LinesByName(Mapping[str, Sequence[int]]):
@@ -319,10 +322,19 @@ class LinesByName(Mapping[str, Sequence[int]]):
         links: Finds the items of one name.
         lines: The line of each item.
         numbers: The number of the name of each item.
+        saved: Gives the lines of the saved items of a name, if `links` does not have these.
     """
 
-    def __init__(self, names: Names, links: Links, lines: Column, numbers: Column) -> None:
+    def __init__(
+        self,
+        names: Names,
+        links: Links,
+        lines: Column,
+        numbers: Column,
+        saved: Callable[[int], Sequence[int]] | None = None,
+    ) -> None:
         self._names, self._links, self._lines, self._numbers = names, links, lines, numbers
+        self._saved = saved
 
     @override
     def __getitem__(self, name: str) -> Sequence[int]:
@@ -337,7 +349,7 @@ class LinesByName(Mapping[str, Sequence[int]]):
     @override
     def __contains__(self, name: object) -> bool:
         number = self._names.find(name) if isinstance(name, str) else None
-        return number is not None and next(self._links.newest_first(number), None) is not None
+        return number is not None and next(self.newest_first(number), None) is not None
 
     @override
     def __iter__(self) -> Iterator[str]:
@@ -349,5 +361,12 @@ class LinesByName(Mapping[str, Sequence[int]]):
 
     def of_number(self, number: int) -> Sequence[int]:
         """Return the lines of a name by its number."""
+        return list(self.newest_first(number))[::-1]
+
+    def newest_first(self, number: int) -> Iterator[int]:
+        """Yield the lines of a name by its number, from the last to the first."""
         lines = self._lines
-        return [lines[index] for index in self._links.items(number)]
+        for index in self._links.newest_first(number):
+            yield lines[index]
+        if self._saved is not None:
+            yield from reversed(self._saved(number))

@@ -7,14 +7,15 @@ new edit that only replaces earlier ones, as most do, is appended without rebuil
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, takewhile
 from operator import attrgetter
 from typing import Final, TypeVar
 
-from vibes_lsp.index.id_keys import id_key
+from vibes_lsp.index.id_keys import append_id_keys, id_key
 from vibes_lsp.index.lineage import (
     Lineage,
     NearestCommit,
@@ -25,7 +26,7 @@ from vibes_lsp.index.lineage import (
 )
 from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogColumns
 from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.index.records import Edge, LogRecord
+from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 
@@ -37,6 +38,8 @@ _MAX_NEW_LINES: Final = 4_096
 _MIN_SHARED: Final = 64
 """Ends from which on a component is kept for other files: one edit may replace thousands."""
 _RANK: Final = attrgetter("rank")
+KnownEdges = Mapping[int, Sequence[Edge]]
+"""All supersedes edges of some annotations, by line."""
 _T = TypeVar("_T")
 
 
@@ -184,6 +187,7 @@ class LineageCache:
         self._files: dict[str, _File] = {}
         self._shared: dict[int, tuple[_Component, Sequence[Lineage]]] = {}
         self._shared_until = 0
+        self._new_ends: tuple[int, set[int]] = 0, set()
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
@@ -205,22 +209,19 @@ class LineageCache:
         if file.until == total and not file.head_dependent:
             self._files[name] = file  # the last one that was asked for
             return list(file.lineages)
-        lines = [
-            line
-            for number in self._columns.paths.variants(name)
-            for line in self._lines_after(number, file.until)
-        ]
-        if not file.until or not self._append(file, sorted(lines)):
-            seeds = [*sorted(lines), *self._affected(file)] if file.until else sorted(lines)
+        numbers = self._columns.paths.variants(name)
+        lines = sorted(line for number in numbers for line in self._lines_after(number, file.until))
+        if not file.until:
+            self._add(file, name, *self._read(numbers, lines))
+        elif not self._append(file, lines):
             head_dependent = (
                 lineage.first
                 for component in file.head_dependent.values()
                 for lineage in file.lineages_of(component)
             )
-            found = chain(self._log.records(seeds), head_dependent)
-            records = [file.member(each.id) or each for each in found]  # of equal ids the first
-            if records:
-                self._add(file, name, records)
+            found = chain(self._log.records([*lines, *self._affected(file)]), head_dependent)
+            # of equal ids the first
+            self._add(file, name, [file.member(each.id) or each for each in found])
         file.until = total
         self._files[name] = file
         while len(self._files) > _MAX_FILES:
@@ -234,8 +235,48 @@ class LineageCache:
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of records and of all that edges connect with them, oldest first."""
         return sorted(
-            (each for _, lineages in self._components(records) for each in lineages), key=_RANK
+            (each for _, lineages in self._components(records, {}) for each in lineages), key=_RANK
         )
+
+    def _read(
+        self, numbers: Iterable[int], lines: Iterable[int]
+    ) -> tuple[list[LogRecord], KnownEdges]:
+        """Return the records on all lines of a file, and by line supersedes edges of theirs.
+
+        Args:
+            numbers: Those of its path.
+            lines: The lines, in order.
+
+        Returns:
+            The records, and all edges of each annotation of which they are known.
+        """
+        columns, log = self._columns, self._log
+        if columns.files is None:
+            return list(log.records(lines)), {}
+        rows = columns.files.read(numbers)
+        edge_lines = set().union(*rows.edges.values())
+        found = list(log.records(sorted(edge_lines.union(lines)), rows.places))
+        edges = {record.line: read_edge(record) for record in found if record.line in edge_lines}
+        records = [record for record in found if record.line not in edge_lines]
+        new_ends = self._ends_of_new_edges()
+        known = {
+            record.line: [edges[line] for line in rows.edges.get(record.line, ()) if line in edges]
+            for record in records
+            if record.line in rows.places
+            and record.line not in rows.repeated
+            and not (new_ends and id_key(record.id) in new_ends)
+        }
+        return records, known
+
+    def _ends_of_new_edges(self) -> Collection[int]:
+        """Return the keys that supersedes edges name which are not in the saved index."""
+        columns = self._columns
+        since, ends = self._new_ends
+        for number in range(max(since, columns.edge_lines.split), len(columns.edge_lines)):
+            if columns.edge_types[number] == _SUPERSEDES:
+                ends.update((columns.edge_sources[number], columns.edge_targets[number]))
+        self._new_ends = len(columns.edge_lines), ends
+        return ends
 
     def _append(self, file: _File, lines: Sequence[int]) -> bool:
         """Append new annotations if they only replace known ones; return whether they do."""
@@ -245,9 +286,7 @@ class LineageCache:
         for record in self._log.records(lines):
             if record.id in new or file.components.get(id_key(record.id)):
                 return False
-            edges = self._log.edges(
-                source=record.id, target=record.id, edge_type=EdgeType.SUPERSEDES
-            )
+            edges = self._edges(record.id)
             out = [edge for edge in edges if edge.source == record.id]
             for edge in out:
                 target = new[edge.target][0] if edge.target in new else file.member(edge.target)
@@ -268,9 +307,15 @@ class LineageCache:
             file.append(record, out)
         return True
 
-    def _add(self, file: _File, path: str, records: Iterable[LogRecord]) -> None:
+    def _add(
+        self,
+        file: _File,
+        path: str,
+        records: Iterable[LogRecord],
+        known_edges: KnownEdges | None = None,
+    ) -> None:
         """Add the components of records, and remove those that they extend."""
-        new = list(self._components(records))
+        new = list(self._components(records, known_edges or {}))
         ids = {
             identifier for _, lineages in new for lineage in lineages for identifier in lineage.ids
         }
@@ -331,46 +376,43 @@ class LineageCache:
 
     def _lines_after(self, number: int, until: int) -> Iterator[int]:
         """Yield the lines after one that annotate a path, given by its number, newest first."""
-        columns = self._columns
-        for index in columns.by_path.newest_first(number):
-            line = columns.annotation_lines[index]
-            if line <= until:
-                return
-            yield line
+        return takewhile(until.__lt__, self._columns.annotations.newest_first(number))
 
     def _components(
-        self, records: Iterable[LogRecord]
+        self, records: Iterable[LogRecord], known_edges: KnownEdges
     ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
         """Yield the components of records with their lineages, across files."""
         annotations: dict[str, LogRecord] = {}
         shared: dict[int, tuple[_Component, Sequence[Lineage]]] = {}
         if self._shared_until != len(self._columns) or self._log.unterminated:
             self._shared, self._shared_until = {}, len(self._columns)
-        for each in {record.id: record for record in reversed(list(records))}.values():
-            key = id_key(each.id)
+        by_id = {record.id: record for record in reversed(list(records))}
+        keys = array("Q")
+        append_id_keys(keys, list(by_id))
+        for key, each in zip(keys, by_id.values(), strict=True):
+            edges = known_edges.get(each.line)
             if known := self._shared.get(each.line):
                 shared[id(known)] = known
-            elif self._log.is_edge_end(key, EdgeType.SUPERSEDES):
+            elif edges or (edges is None and self._log.is_edge_end(key, EdgeType.SUPERSEDES)):
                 annotations[each.id] = each
             else:  # most annotations are connected with none
                 yield _Component((each.id,), (key,)), [Lineage((each,), each)]
         for component, lineages in shared.values():
             yield component.copy(), lineages
-        for component, lineages in self._connected(dict(annotations)):
+        for component, lineages in self._connected(dict(annotations), known_edges):
             self._share(component, lineages, annotations.values())
             yield component, lineages
 
     def _connected(
-        self, annotations: dict[str, LogRecord]
+        self, annotations: dict[str, LogRecord], known_edges: KnownEdges
     ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
         """Yield the components of annotations by id, to which those are added that edges name."""
         edges: dict[str, Edge] = {}
         pending = list(annotations)
         while pending:
             identifier = pending.pop()
-            for edge in self._log.edges(
-                source=identifier, target=identifier, edge_type=EdgeType.SUPERSEDES
-            ):
+            known = known_edges.get(annotations[identifier].line)
+            for edge in self._edges(identifier) if known is None else known:
                 if edge.record.id in edges:
                     continue
                 edges[edge.record.id] = edge
@@ -394,6 +436,10 @@ class LineageCache:
         ):
             own_edges = [edge for identifier in group for edge in by_end.get(identifier, ())]
             yield self._component([annotations[identifier] for identifier in group], own_edges)
+
+    def _edges(self, identifier: str) -> list[Edge]:
+        """Return the supersedes edges that name an annotation."""
+        return self._log.edges(source=identifier, target=identifier, edge_type=EdgeType.SUPERSEDES)
 
     def _share(
         self, component: _Component, lineages: Sequence[Lineage], seeds: Iterable[LogRecord]

@@ -25,6 +25,7 @@ from vibes_lsp.index.columns import (
     saved_links,
     saved_names,
 )
+from vibes_lsp.index.file_rows import FileRows, file_rows_to_save
 from vibes_lsp.index.id_keys import append_id_keys
 from vibes_lsp.index.saved_columns import SavedFile
 from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
@@ -176,6 +177,7 @@ class LogColumns:
 
     Attributes:
         saved: The file.
+        files: What it has about each annotated file.
         ends: For each line, the number of bytes up to its end, newlines not counted.
         kinds: For each line, its `LogLineKind`.
         keys: For each line, the key of its record's id.
@@ -214,7 +216,8 @@ class LogColumns:
         facts = _Facts([]) if saved is None else msgspec.msgpack.decode(saved_facts, type=_Facts)
 
         def column(name: str, code: str) -> Column:
-            return Column(code, None if saved is None else saved.column(name))
+            found = Column(code, None if saved is None else saved.column(name))
+            return self._columns.setdefault(name, found)
 
         def links(name: str, values: Column, *, are_numbers: bool = False) -> Links:
             found = None if saved is None else saved_links(saved, name)
@@ -231,6 +234,7 @@ class LogColumns:
             )
 
         self.saved = saved
+        self._columns: dict[str, Column] = {}
         self.ends = column("ends", "Q")
         self.kinds = column("kinds", "B")
         self.keys = column("keys", "Q")
@@ -264,11 +268,15 @@ class LogColumns:
         self.ids = links("ids", self.keys)
         self.edges_by_source = links("sources", self.edge_sources)
         self.edges_by_target = links("targets", self.edge_targets)
-        self.by_path = links("by path", self.annotation_paths, are_numbers=True)
+        self.files = None if saved is None else FileRows(saved)
         self.by_session = links("by session", self.annotation_sessions, are_numbers=True)
         self._session_records = links("session records", self.session_names, are_numbers=True)
         self.annotations = LinesByName(
-            self.paths, self.by_path, self.annotation_lines, self.annotation_paths
+            self.paths,
+            Links(self.annotation_paths),
+            self.annotation_lines,
+            self.annotation_paths,
+            None if self.files is None else self.files.lines,
         )
         self.sessions = LinesByName(
             self.logged_sessions, self._session_records, self.session_lines, self.session_names
@@ -285,27 +293,7 @@ class LogColumns:
         if len(self.broken) > _MAX_SAVED_BROKEN:
             return None
         columns: dict[str, Sequence[array[int] | memoryview]] = {
-            "ends": self.ends.parts(),
-            "kinds": self.kinds.parts(),
-            "keys": self.keys.parts(),
-            "annotation lines": self.annotation_lines.parts(),
-            "annotation paths": self.annotation_paths.parts(),
-            "annotation sessions": self.annotation_sessions.parts(),
-            "annotation environments": self.annotation_environments.parts(),
-            "annotation actions": self.annotation_actions.parts(),
-            "annotation levels": self.annotation_levels.parts(),
-            "session lines": self.session_lines.parts(),
-            "session names": self.session_names.parts(),
-            "delegations": self.delegations.parts(),
-            "edge lines": self.edge_lines.parts(),
-            "edge types": self.edge_types.parts(),
-            "edge reasons": self.edge_reasons.parts(),
-            "edge sources": self.edge_sources.parts(),
-            "edge targets": self.edge_targets.parts(),
-            "superseding edges": self.superseding_edges.parts(),
-            "superseding newer": self.superseding_newer.parts(),
-            "superseding older": self.superseding_older.parts(),
-            "repeated": self.repeated.parts(),
+            **{name: column.parts() for name, column in self._columns.items()},
             **self.prompts.to_save("prompts"),
             **self.decisions.to_save("decisions"),
             **self.paths.to_save("paths"),
@@ -317,7 +305,7 @@ class LogColumns:
             **self.ids.to_save("ids", group_count(len(self))),
             **self.edges_by_source.to_save("sources", group_count(len(self.edge_lines))),
             **self.edges_by_target.to_save("targets", group_count(len(self.edge_lines))),
-            **self.by_path.to_save("by path", len(self.paths)),
+            **file_rows_to_save(self),
             **self.by_session.to_save("by session", len(self.annotating_sessions)),
             **self._session_records.to_save("session records", len(self.logged_sessions)),
         }

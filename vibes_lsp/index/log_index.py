@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -26,15 +26,17 @@ from vibes_lsp.index.log_columns import (
 )
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.index.superseding import resolve_superseding
-from vibes_lsp.model.canonical_json import FastDecoder, parse_object
+from vibes_lsp.model.canonical_json import FastDecoder, parse_objects
 from vibes_lsp.model.hashing import annotation_id
-from vibes_lsp.model.members import text
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
 from vibes_lsp.store.log_follower import LogFollower
 
 _NO_RECORD: Final = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
 _is_dated: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII).match
+Places = Mapping[int, tuple[int, int]]
+"""Byte offset and length of lines."""
 _BATCH: Final = 1024
 """Lines that are read at once."""
 _FIRST_BATCH: Final = 16
@@ -241,11 +243,12 @@ class LogIndex:
 
     def raw(self, line: int) -> bytes:
         """Return the bytes of a line without its newline."""
-        return self._read([line])[0].rstrip(b"\r\n")
+        return self.raw_lines([line])[0].rstrip(b"\r\n")
 
-    def raw_lines(self, lines: Iterable[int]) -> list[bytes]:
+    def raw_lines(self, lines: Iterable[int], places: Places | None = None) -> list[bytes]:
         """Return the bytes of some lines without their newlines."""
-        return self._read(lines)
+        byte_range, known = self.columns.byte_range, places or {}
+        return self._follower.read([known.get(line) or byte_range(line) for line in lines])
 
     def consecutive_lines(self, lines: range, at_most: int) -> list[bytes] | None:
         """Return the bytes of consecutive lines; None if they have more than `at_most` together."""
@@ -257,24 +260,26 @@ class LogIndex:
         texts = block.split(b"\n")
         return texts if len(texts) == len(lines) else None  # the log was truncated
 
-    def _read(self, lines: Iterable[int]) -> list[bytes]:
-        return self._follower.read(list(map(self.columns.byte_range, lines)))
-
     def record(self, line: int) -> LogRecord | None:
         """Return the record on a line; None for a line without one."""
         return next(self.records([line]), None)
 
-    def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+    def records(self, lines: Iterable[int], places: Places | None = None) -> Iterator[LogRecord]:
         """Return the records on some lines in the order given, without lines that have none.
 
         The last records are cached, unless many are asked for at once, as for a report.
+
+        Args:
+            lines: The lines.
+            places: Where those are of which it is known.
         """
         wanted = list(lines)
         if len(wanted) > _MAX_CACHED // 4:
-            return self._decode_records(wanted)
+            return self._decode_records(wanted, places)
         cache = self._cache
         missing = [line for line in wanted if line not in cache]
-        found = {record.line: record for record in self._decode_records(missing)} if missing else {}
+        decoded = self._decode_records(missing, places) if missing else ()
+        found = {record.line: record for record in decoded}
         known = [cache.get(line) or found.get(line) for line in wanted]
         if self.unterminated:
             found.pop(len(self.columns), None)  # its line may still grow
@@ -283,24 +288,29 @@ class LogIndex:
             del cache[line]
         return (record for record in known if record is not None)
 
-    def _decode_records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        for line, record in self.decode(lines):
+    def _decode_records(
+        self, lines: Iterable[int], places: Places | None = None
+    ) -> Iterator[LogRecord]:
+        for line, record in self.decode(lines, places):
             if isinstance(record, LogRecord):
                 yield record
             else:
                 self.undecodable[line] = record.reason
 
-    def decode(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
+    def decode(
+        self, lines: Iterable[int], places: Places | None = None
+    ) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
         """Decode some lines in the order given; a line without a record gives the error."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
-            yield from zip(batch, map(_decode, batch, self._read(batch)), strict=True)
+            parsed = parse_objects(self.raw_lines(batch, places))
+            yield from zip(batch, map(_record, batch, parsed), strict=True)
 
     def ids(self, lines: Iterable[int]) -> Iterator[str]:
         """Yield the ids of the records on some lines, without those that the decoder rejects."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(batch, self._read(batch), strict=True):
+            for line, data in zip(batch, self.raw_lines(batch), strict=True):
                 known = _IDENTIFIED.decode(data)
                 if known is not None and known.annotation_id:
                     yield known.annotation_id
@@ -356,7 +366,7 @@ class LogIndex:
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATION_KINDS
         )
         while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(batch, self._read(batch), strict=True):
+            for line, data in zip(batch, self.raw_lines(batch), strict=True):
                 known = _STAMPED.decode(data)
                 stamp = None if known is None else known.timestamp
                 is_older = stamp is not None and _is_dated(stamp) and stamp < day
@@ -478,8 +488,11 @@ def _session(identifier: str, records: Iterable[LogRecord]) -> LoggedSession:
 
 
 def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:
-    try:
-        members = parse_object(data)
-    except MalformedJson as error:
-        return error
+    [members] = parse_objects([data])
+    return _record(line, members)
+
+
+def _record(line: int, members: Members | MalformedJson) -> LogRecord | MalformedJson:
+    if isinstance(members, MalformedJson):
+        return members
     return LogRecord(line, text(members, "annotation_id") or annotation_id(members), members)

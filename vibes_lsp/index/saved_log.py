@@ -28,7 +28,7 @@ MIN_LOG: Final = 4 << 20
 _MIN_ADDED: Final = 4 << 20
 _ADDED_SHARE: Final = 32
 """An index is saved again when the log has grown by this part of it, or by `_MIN_ADDED`."""
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 
 
 class _Facts(msgspec.Struct, array_like=True):
@@ -68,7 +68,8 @@ def open_saved(log: Path, follower: LogFollower) -> tuple[LogColumns, bool] | No
             return None
         facts = msgspec.msgpack.decode(file.facts, type=_Facts)
         columns = LogColumns(file, facts.columns)
-        blocks = array("I", file.column("blocks"))
+        blocks = array("I")
+        blocks.frombytes(file.column("blocks").whole().cast("B"))
     except (OSError, ValueError, KeyError, msgspec.DecodeError, OutdatedIndex):
         return None
     seen = FileSignature(*facts.seen)

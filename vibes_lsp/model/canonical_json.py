@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -153,6 +153,48 @@ def parse_object(
     )
 
 
+def parse_objects(texts: Sequence[bytes]) -> list[Members | MalformedJson]:
+    """Parse JSON texts as `parse_object` does; those that it rejects give its error.
+
+    Several at once take half the time, because most are in msgspec's own notation.
+    """
+    found: list[Members | MalformedJson] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        some = texts[start : start + _AT_ONCE]
+        found += _parse_lines(some) or map(_object_or_error, some)
+    return found
+
+
+def _parse_lines(texts: Sequence[bytes]) -> list[Members] | None:
+    """Return the objects of texts in msgspec's own notation; None if any is no such text.
+
+    As in `_parse_common_form`, encoding them again gives the same bytes. No value contains a line
+    feed then, so each is that of one text.
+    """
+    if b'": ' in texts[0][:_SPACE_PROBE]:
+        return None
+    data = b"\n".join((*texts, b""))
+    try:
+        values: list[Any] = _FAST_DECODE_LINES(data)
+        if len(values) != len(texts) or _FAST_ENCODE_LINES(values) != data:
+            return None
+        if data.count(b"[") + data.count(b"{") > MAX_DEPTH and any(
+            text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH
+            for text, value in zip(texts, values, strict=True)
+        ):
+            return None
+    except _FAST_FAILURES:
+        return None
+    return values if set(map(type, values)) == {dict} else None
+
+
+def _object_or_error(text: bytes) -> Members | MalformedJson:
+    try:
+        return parse_object(text)
+    except MalformedJson as error:
+        return error
+
+
 def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[str]]:
     """Parse a JSON object that may contain NaN, infinities and numbers out of range.
 
@@ -216,6 +258,10 @@ def canonical_json(
 
 _FAST_DECODE: Final = msgspec.json.Decoder().decode
 _FAST_ENCODE: Final = msgspec.json.Encoder().encode
+_FAST_DECODE_LINES: Final = msgspec.json.Decoder().decode_lines
+_FAST_ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
+_AT_ONCE: Final = 32
+"""Texts that are decoded at once; an unusual one makes that many take the longer way."""
 _SPACE_PROBE: Final = 64
 """Bytes at the start of a text that show whether its writer puts spaces after colons."""
 

@@ -382,8 +382,11 @@ def read_lines(path: Path, places: Sequence[tuple[int, int]]) -> list[bytes]:
 def _read_places(file: BinaryIO, places: Sequence[tuple[int, int]]) -> list[bytes]:
     found: list[bytes] = []
     for start, end, lines in _runs(places):
-        file.seek(start)
-        block = file.read(end - start)
+        if sys.platform == "win32":
+            file.seek(start)
+            block = file.read(end - start)
+        else:
+            block = os.pread(file.fileno(), end - start, start)
         if len(lines) == 1:
             found.append(block)
         else:
