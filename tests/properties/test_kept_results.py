@@ -1,4 +1,7 @@
-"""What is kept of earlier searches equals a new search, whatever happened in between."""
+"""What is kept of earlier searches equals a new search, whatever happened in between.
+
+Those that keep results use two processes, the others one.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ from hypothesis import strategies as st
 
 from tests.trails import Repository, TrailWriter
 from tests.trails.content import file_hash
-from vibes_lsp.index import kept_results
+from vibes_lsp.index import forked_files, forked_work, kept_results
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.reports import find
 from vibes_lsp.reports.find import NO_FILTER, find_annotations
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
@@ -230,6 +234,7 @@ def search(root: Path, *, use_git: bool, keeps: bool) -> list[Members]:
     ):
         if not keeps:
             patch.setattr(ProjectLocator, "keeps_results", False)
+            patch.setattr(forked_work, "_can_fork", lambda: False)
         return [each.facts for each in find_annotations(locator, NO_FILTER, Scorer(trail, policy))]
 
 
@@ -242,6 +247,9 @@ def new_story(seed: int) -> Iterator[Story]:
     ):
         patch.setenv("XDG_CACHE_HOME", cache)
         patch.setattr(kept_results, "MIN_RESULTS", 0)
+        patch.setattr(find, "_MIN_FORKED", 2)
+        patch.setattr(forked_files, "_NAMES_AT_ONCE", 2)
+        patch.setattr(forked_work, "_can_fork", lambda: seed % 3 > 0 and hasattr(os, "fork"))
         if seed % 2:  # else the manifest is too new to be known by its times
             patch.setattr(kept_results, "RACY_NS", 0)
         yield Story(Path(root), seed)

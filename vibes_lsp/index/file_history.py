@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import Final
@@ -236,6 +236,10 @@ class FileHistories:
         if self._history is None:
             return ()
         return list(self._moved_in.possible_sources(path, self.former_paths(path)))
+
+    def sources_of_all(self, paths: Iterable[str]) -> Collection[str]:
+        """Return the files that are read to find annotations that moved into files."""
+        return self._moved_in.sources_of_all({path: self.former_paths(path) for path in paths})
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""

@@ -13,16 +13,16 @@ import hashlib
 import os
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
+from vibes_lsp.index.forked_files import find_moved_out
 from vibes_lsp.index.history_questions import Answers, Question
-from vibes_lsp.index.moves import MovedOutRange
+from vibes_lsp.index.moves import FoundMovedOut, MovedOutRange
 from vibes_lsp.index.project_files import RangeFilters, RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import read_edge
@@ -36,7 +36,10 @@ from vibes_lsp.store.user_cache import code_version, open_large, write_large
 MIN_RESULTS: Final = 1_000
 """Annotations from which on results are kept; fewer are located in half a second."""
 _MAX_NAMES: Final = 8_192
-"""Annotated files from which on nothing is kept with git: text may have moved from each."""
+"""Annotated files up to which gone text of all is kept, not only where annotated files may have it.
+
+It may also be in a file that has no annotation.
+"""
 _MAX_NEW_LINES: Final = 4_096
 """New lines of the log from which on everything is computed again."""
 _MAX_UNSAVED: Final = 256
@@ -47,14 +50,7 @@ _DIGEST: Final = 32
 _PACKAGES: Final = ("model", "anchors", "risk", "store", "history", "index", "reports")
 
 
-class _Gone(msgspec.Struct, array_like=True):
-    """A file's annotations whose text is gone from it, and the SHA-256 of the file."""
-
-    digest: bytes | None
-    ranges: list[MovedOutRange]
-
-
-class _Kept(msgspec.Struct, array_like=True):
+class KeptResult(msgspec.Struct, array_like=True):
     """The result for one file.
 
     Attributes:
@@ -76,6 +72,11 @@ class _Kept(msgspec.Struct, array_like=True):
     anywhere: list[tuple[list[str], bytes]]
     details: bytes
     result: bytes
+
+    @property
+    def encoded(self) -> bytes:
+        """The result."""
+        return zlib.decompress(self.result)
 
 
 class _Details(msgspec.Struct, array_like=True):
@@ -107,8 +108,8 @@ class _File(msgspec.Struct, array_like=True):
     head: list[str]
     manifest: list[tuple[int, ...]]
     names: bytes
-    gone: dict[str, _Gone]
-    files: dict[str, _Kept]
+    gone: dict[str, FoundMovedOut]
+    files: dict[str, KeptResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +139,10 @@ class KeptResults:
     def __init__(self, locator: ProjectLocator, kind: str, settings: str) -> None:
         self._locator, self._trail = locator, locator.trail
         self._entries: dict[str, bytes] = {}
-        self._new: dict[str, _Kept] = {}
-        self._gone: dict[str, _Gone] = {}
-        self._changed_gone: dict[str, _Gone] = {}
+        self._new: dict[str, KeptResult] = {}
+        self._gone: dict[str, FoundMovedOut] = {}
+        self._changed_gone: dict[str, FoundMovedOut] = {}
+        self._new_gone: Sequence[MovedOutRange] = ()
         self._filters = RangeFilters(())
         self._names = b""
         self._is_changed = False
@@ -159,6 +161,11 @@ class KeptResults:
         self._columns, self._log_end, self._log_lines = log.columns, log.size, len(log.columns)
         self._manifest = _manifest_signatures(self._trail)
 
+    @property
+    def is_used(self) -> bool:
+        """Whether results are kept; then what text is gone from files was read."""
+        return self._is_used
+
     def current(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return the kept results of those files that are what a computation would give."""
         if not self._is_used:
@@ -167,9 +174,8 @@ class KeptResults:
         touched = frozenset() if saved is None else touched_names(self._trail, saved.log_lines)
         if touched is None:
             self._saved = saved = None
-        if self._repository and not self._read_gone(saved, touched or frozenset()):
-            self._is_used = False
-            return {}
+        if self._repository:
+            self._read_gone(paths, saved, touched or frozenset())
         if saved is None or touched is None:
             return {}
         candidates = {
@@ -193,45 +199,56 @@ class KeptResults:
             or self._log_lines - saved.log_lines > _MAX_UNSAVED
             or (bool(self._manifest) and saved.manifest != self._manifest)
         )
-        return {path: zlib.decompress(kept.result) for path, kept in found.items()}
+        return {path: kept.encoded for path, kept in found.items()}
 
-    def _read_gone(self, saved: _File | None, touched: frozenset[str]) -> bool:
-        """Read what text is gone from which files; return whether there are not too many."""
-        names = self._locator.annotated_names()
+    def _read_gone(
+        self, paths: Sequence[str], saved: _File | None, touched: frozenset[str]
+    ) -> None:
+        """Read what text is gone from the files from which it may have moved to some."""
+        locator = self._locator
+        names: Collection[str] = locator.annotated_names()
         self._names = _digest(sorted(names))
         if len(names) > _MAX_NAMES:
-            return False
+            names = locator.sources_of_all(paths)
         known = {} if saved is None else saved.gone
-        moved_out = self._locator.moved_out
-        unknown = [name for name in names if name not in known or name in touched]
-        if unknown:
-            self._locator.prefetch_history(unknown)
+        new: list[str] = []
         for name in names:
-            if (gone := known.get(name)) is not None and name not in touched:
-                moved_out.put(name, gone.digest, gone.ranges)
-            digest, ranges = moved_out.with_digest(name)
-            self._gone[name] = _Gone(digest, list(ranges))
-            if self._gone[name] != gone:  # its lineages are built
-                self._locator.resolve_later(name)
-        self._locator.put_moved_out({name: gone.ranges for name, gone in self._gone.items()})
+            gone = None if name in touched else known.get(name)
+            if (
+                gone is None
+                or gone.depends_on_head
+                or locator.moved_out.digest(name) != gone.digest
+            ):
+                new.append(name)
+            else:
+                self._gone[name] = gone
+        if new:
+            locator.prefetch_history(new)
+            self._gone.update(find_moved_out(locator, new))
+        locator.put_moved_out({name: gone.ranges for name, gone in self._gone.items()})
         self._changed_gone = {
-            name: gone for name, gone in self._gone.items() if known.get(name) != gone
+            name: gone for name in new if known.get(name) != (gone := self._gone[name])
         }
-        self._filters = RangeFilters(
-            each.recorded_range
+        self._new_gone = [
+            each
             for name, gone in self._changed_gone.items()
-            if name not in known or known[name].ranges != gone.ranges
             for each in gone.ranges
-        )
-        return True
+            if name not in known or each not in known[name].ranges
+        ]
+        self._filters = RangeFilters(each.recorded_range for each in self._new_gone)
 
-    def _has_same_text(self, path: str, kept: _Kept) -> bool:
+    def _has_same_text(self, path: str, kept: KeptResult) -> bool:
         """Whether a file is as it was, and no other text that is gone may be in it."""
-        try:
-            content = read_content(self._trail.directory.project, path)
-        except UnreadableFile:
-            return False
-        if hashlib.sha256(content).digest() != kept.digest:
+        gone = self._gone.get(path)
+        digest = None if gone is None else gone.digest  # it was read just now
+        content = b""
+        if digest is None or self._new_gone:
+            try:
+                content = read_content(self._trail.directory.project, path)
+            except UnreadableFile:
+                return False
+            digest = hashlib.sha256(content).digest()
+        if digest != kept.digest:
             return False
         if kept.sources and (
             self._saved is None
@@ -239,10 +256,9 @@ class KeptResults:
             or not self._changed_gone.keys().isdisjoint(kept.sources)
         ):
             return False
-        changed = {name for name in self._changed_gone if name != path}
-        return not changed or not self._filters.may_be_in(RawLines(content))
+        return not (self._new_gone and self._filters.may_be_in(RawLines(content)))
 
-    def _has_same_entries(self, kept: _Kept, saved: _File) -> bool:
+    def _has_same_entries(self, kept: KeptResult, saved: _File) -> bool:
         if saved.manifest and saved.manifest == self._manifest:
             return True
         return self._entries_digest(_details(kept).keys) == kept.entries
@@ -256,7 +272,9 @@ class KeptResults:
             found.update(self._entries[key])
         return found.digest()
 
-    def _with_same_answers(self, kept: Mapping[str, _Kept], saved: _File) -> dict[str, _Kept]:
+    def _with_same_answers(
+        self, kept: Mapping[str, KeptResult], saved: _File
+    ) -> dict[str, KeptResult]:
         """Return the results for which git answers as it did."""
         if not self._repository:
             return dict(kept)
@@ -269,21 +287,19 @@ class KeptResults:
         same = self._locator.have_same_answers(asked)
         return {path: each for path, each in kept.items() if path in same}
 
-    def put(self, path: str, content: bytes, result: LocatedFile) -> None:
-        """Keep the result for the file that was located last."""
+    def to_keep(self, path: str, content: bytes, result: LocatedFile) -> KeptResult | None:
+        """Return what to keep of the file that was located last; None if that is not certain."""
         if not self._is_used:
-            return
+            return None
         questions = self._locator.questions
         names = {path, *self._locator.former_paths(path), *map(normal_path, result.names)}
         if not questions.is_repeatable or not all(map(self._is_independent_of_head, names)):
-            self._is_changed = True
-            return
+            return None
         keys = sorted(set(result.keys))
         details = _Details(keys, _listed(questions.at_head))
-        self._is_changed = True
-        with suppress(UnicodeEncodeError):  # a path or a key that is not UTF-8
+        try:
             path.encode()
-            self._new[path] = _Kept(
+            return KeptResult(
                 hashlib.sha256(content).digest(),
                 sorted(names),
                 list(self._locator.former_paths(path)),
@@ -293,6 +309,13 @@ class KeptResults:
                 zlib.compress(msgspec.msgpack.encode(details), 1),
                 zlib.compress(result.encoded, 1),
             )
+        except UnicodeEncodeError:  # a path or a key that is not UTF-8
+            return None
+
+    def put(self, path: str, kept: KeptResult) -> None:
+        """Keep the result for a file."""
+        self._is_changed = True
+        self._new[path] = kept
 
     def _is_independent_of_head(self, name: str) -> bool:
         self._trail.lineages_in(name)
@@ -427,7 +450,7 @@ def _digest(value: object) -> bytes:
     return hashlib.sha256(repr(value).encode("utf-8", "surrogatepass")).digest()
 
 
-def _details(kept: _Kept) -> _Details:
+def _details(kept: KeptResult) -> _Details:
     return msgspec.msgpack.decode(zlib.decompress(kept.details), type=_Details)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
@@ -59,6 +59,20 @@ class MovedOutRange(msgspec.Struct, frozen=True, gc=False):
     is_guessed: bool
 
 
+class FoundMovedOut(msgspec.Struct, array_like=True):
+    """A file's annotations whose text is gone from it.
+
+    Attributes:
+        digest: The SHA-256 of the file; None if it cannot be read.
+        ranges: The annotations.
+        depends_on_head: Whether they may be others at another HEAD.
+    """
+
+    digest: bytes | None
+    ranges: Sequence[MovedOutRange]
+    depends_on_head: bool
+
+
 class MovedOut:
     """Finds the annotations whose text is gone from their file.
 
@@ -73,7 +87,7 @@ class MovedOut:
         self._trail = trail
         self._columns: LogColumns | None = None
         self._until = 0
-        self._cache: dict[str, tuple[bytes | None, Sequence[MovedOutRange]]] = {}
+        self._cache: dict[str, FoundMovedOut] = {}
 
     def of(self, name: str) -> Sequence[MovedOutRange]:
         """Return those of a file as saved; all of its annotations if it does not exist.
@@ -81,27 +95,29 @@ class MovedOut:
         Args:
             name: Relative to the project, as `normal_path` has it.
         """
-        return self.with_digest(name)[1]
+        return self.find(name).ranges
 
-    def put(self, name: str, digest: bytes | None, ranges: Sequence[MovedOutRange]) -> None:
-        """Put what `with_digest` returned for the same annotations of a file."""
-        self._drop_outdated()
-        self._cache[name] = digest, ranges
-
-    def with_digest(self, name: str) -> tuple[bytes | None, Sequence[MovedOutRange]]:
-        """Return the same as `of`, with the SHA-256 of the file; None if it cannot be read."""
+    def find(self, name: str) -> FoundMovedOut:
+        """Return the same as `of`, with what it was found in."""
         self._drop_outdated()
         content = self._read(name)
         digest = None if content is None else hashlib.sha256(content).digest()
         cached = self._cache.pop(name, None)
-        if cached is None or cached[0] != digest:
-            cached = digest, self._find(name, content)
-            if not self._trail.is_independent_of_head(name):
+        if cached is None or cached.digest != digest:
+            ranges = self._find(name, content)
+            depends_on_head = not self._trail.is_independent_of_head(name)
+            cached = FoundMovedOut(digest, ranges, depends_on_head)
+            if depends_on_head:
                 return cached
         self._cache[name] = cached
         while len(self._cache) > _MAX_CACHED:
             del self._cache[next(iter(self._cache))]
         return cached
+
+    def digest(self, name: str) -> bytes | None:
+        """Return the SHA-256 of a file; None if it cannot be read."""
+        content = self._read(name)
+        return None if content is None else hashlib.sha256(content).digest()
 
     def text(self, name: str) -> Text | None:
         """Return the text of a file as it is saved now; None if it does not exist."""
@@ -287,17 +303,36 @@ class MovedIn:
 
     def possible_sources(self, path: str, former_paths: Sequence[str]) -> Iterator[str]:
         """Yield the files that annotations may have come from: first those of the same folder."""
-        folder = path.rpartition("/")[0]
+        others = self._near_first(path.rpartition("/")[0])
+        return islice(
+            (name for name in others if name != path and name not in former_paths),
+            _MAX_OTHER_FILES,
+        )
+
+    def sources_of_all(self, files: Mapping[str, Sequence[str]]) -> Collection[str]:
+        """Return all possible sources of files, and perhaps a few more.
+
+        Args:
+            files: Their former names.
+        """
+        left_out: dict[str, int] = defaultdict(int)  # the most names that a file of a folder skips
+        for path, former_paths in files.items():
+            folder = path.rpartition("/")[0]
+            left_out[folder] = max(left_out[folder], 1 + len(former_paths))
+        return dict.fromkeys(
+            name
+            for folder, count in left_out.items()
+            for name in islice(self._near_first(folder), _MAX_OTHER_FILES + count)
+        )
+
+    def _near_first(self, folder: str) -> Iterator[str]:
+        """Yield all files, those of a folder first."""
         near = self._by_folder.get(folder, ())
-        others = chain(
+        return chain(
             near,
             (name for name in self._sorted_names if name.rpartition("/")[0] != folder)
             if len(near) < len(self._sorted_names)
             else (),
-        )
-        return islice(
-            (name for name in others if name != path and name not in former_paths),
-            _MAX_OTHER_FILES,
         )
 
     @cached_property

@@ -287,6 +287,10 @@ class ProjectLocator:
         """Return the files that are read to find annotations that moved into a file."""
         return self._histories.possible_sources(path)
 
+    def sources_of_all(self, paths: Iterable[str]) -> Collection[str]:
+        """Return the files that are read to find annotations that moved into files."""
+        return self._histories.sources_of_all(paths)
+
     def incomplete_answers(self) -> tuple[int, int]:
         """Return how many questions were about other branches or missing commits, and contents.
 
@@ -348,6 +352,11 @@ class ProjectLocator:
         self._unresolved += self.trail.lineages_in(name)
         if len(self._unresolved) >= _BATCH:
             self._resolve_batch()
+
+    def put_resolved(self, paths: Iterable[str], commits: Mapping[str, ResolvedCommit]) -> None:
+        """Put the commits of annotations of files, as another process resolved them all."""
+        self.resolved_commits.update(commits)
+        self._resolved_names.update(self.recorded_names(paths))
 
     def _resolve_batch(self) -> None:
         self.resolve_commits(self._unresolved)

@@ -10,7 +10,8 @@ from typing import Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.kept_results import KeptResults, LocatedFile
+from vibes_lsp.index.forked_files import map_files
+from vibes_lsp.index.kept_results import KeptResult, KeptResults, LocatedFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
@@ -19,6 +20,7 @@ from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.found_annotations import (
     AnnotationSummary,
+    Encoded,
     FoundAnnotation,
     decode_found,
     encode_found,
@@ -52,6 +54,8 @@ OnFile = Callable[[Sequence[FoundAnnotation]], None]
 """Called with the annotations of each file that match, as they are found."""
 _MAY_HAVE_MOVED: Final = {State.LOST, State.EDITED}
 """States of annotations whose text may be in another file now; see `MovedOut`."""
+_MIN_FORKED: Final = 16
+"""Files from which on a second process locates half of the annotations."""
 NO_FILTER: Final = Filter()
 """Matches every annotation."""
 
@@ -80,60 +84,81 @@ def find_annotations(
     moved: set[str] = set()
     may_be_elsewhere = locator.has_gone_files()
 
-    def search(
-        paths: Sequence[str], keep: KeptResults | None = None
-    ) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
+    def matching(encoded: Encoded) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
         nonlocal may_be_elsewhere, count
-        for path in paths:
-            matching = []
-            encoded = known.pop(path, None) or _located(locator, path, scorer, keep)
-            in_file = decode_found(encoded)
-            count += len(in_file)
-            for each in in_file:
-                summary = each.summary
-                may_be_elsewhere = may_be_elsewhere or summary.state in _MAY_HAVE_MOVED
-                if summary.moved_from is not None:
-                    moved.add(summary.annotation_id)
-                if _matches(each, summary, wanted):
-                    matching.append((summary, each))
-            if on_file is not None and matching:
-                on_file([each for _, each in matching])
-            yield from matching
+        in_file = decode_found(encoded)
+        count += len(in_file)
+        found = []
+        for each in in_file:
+            summary = each.summary
+            may_be_elsewhere = may_be_elsewhere or summary.state in _MAY_HAVE_MOVED
+            if summary.moved_from is not None:
+                moved.add(summary.annotation_id)
+            if _matches(each, summary, wanted):
+                found.append((summary, each))
+        if on_file is not None and found:
+            on_file([each for _, each in found])
+        return iter(found)
 
+    located = _locate_all(locator, new, scorer, kept)
     found = [
         (None if summary.moved_from is not None else summary.annotation_id, each)
-        for summary, each in search(paths, kept)
+        for path in paths
+        for summary, each in matching(known.pop(path) if path in known else next(located))
     ]
     kept.save(count)
     if may_be_elsewhere:
-        found += [(None, each) for _, each in search(locator.other_files())]
+        found += [
+            (None, each)
+            for path in locator.other_files()
+            for _, each in matching(_located(locator, path, scorer)[0])
+        ]
     return [each for identifier, each in found if identifier not in moved]
 
 
+def _locate_all(
+    locator: ProjectLocator, paths: Sequence[str], scorer: Scorer, kept: KeptResults
+) -> Iterator[Encoded]:
+    """Yield the current annotations of each file, encoded, and keep them.
+
+    Two processes do it where both know what text is gone from which files.
+    """
+
+    def locate(path: str) -> tuple[Encoded, KeptResult | None]:
+        encoded, to_keep = _located(locator, path, scorer, kept)
+        return b"" if to_keep is not None else encoded, to_keep  # pipes are slow
+
+    is_forked = len(paths) >= _MIN_FORKED and (kept.is_used or not locator.has_git)
+    found = map_files(locator, locate, paths) if is_forked else map(locate, paths)
+    for path, (encoded, to_keep) in zip(paths, found, strict=True):
+        if to_keep is None:
+            yield encoded
+        else:
+            kept.put(path, to_keep)
+            yield to_keep.encoded
+
+
 def _located(
-    locator: ProjectLocator, path: str, scorer: Scorer, kept: KeptResults | None
-) -> bytes | Sequence[FoundAnnotation]:
-    """Return the current annotations of a file, encoded, and keep them."""
+    locator: ProjectLocator, path: str, scorer: Scorer, kept: KeptResults | None = None
+) -> tuple[Encoded, KeptResult | None]:
+    """Return the current annotations of a file, encoded, and what to keep."""
     content = _content(locator, path)
     if content is None:
-        return []
+        return [], None
     locator.questions.begin()
     text = Text.from_bytes(content)
     placements = locator.locate(path, text)
     found = _current(locator, placements, text, scorer)
     encoded = encode_found([found_annotation(*each) for each in found])
-    if kept is not None and isinstance(encoded, bytes):
-        members = (each for placement in placements for each in placement.lineage.members)
-        kept.put(
-            path,
-            content,
-            LocatedFile(
-                encoded,
-                (key for _, facts in found for key in _entry_keys(facts)),
-                (each.text("file_path") or "" for each in members),
-            ),
-        )
-    return encoded
+    if kept is None or not isinstance(encoded, bytes):
+        return encoded, None
+    members = (each for placement in placements for each in placement.lineage.members)
+    result = LocatedFile(
+        encoded,
+        (key for _, facts in found for key in _entry_keys(facts)),
+        (each.text("file_path") or "" for each in members),
+    )
+    return encoded, kept.to_keep(path, content, result)
 
 
 def _entry_keys(facts: Members) -> Iterator[str]:

@@ -7,7 +7,7 @@ is 1 kB, and most readers decode only a few members (`AnnotationSummary`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -88,6 +88,8 @@ class _Encoded(msgspec.Struct, array_like=True, gc=False):
     facts: msgspec.Raw
 
 
+Encoded: TypeAlias = bytes | Sequence[FoundAnnotation]
+"""The annotations of one file as `encode_found` returns them."""
 _SUMMARY: Final = msgspec.msgpack.Decoder(AnnotationSummary)
 _FILE: Final = msgspec.msgpack.Decoder(list[_Encoded])
 
@@ -109,7 +111,7 @@ def found_annotation(placement: Placement, facts: Members) -> FoundAnnotation:
     )
 
 
-def encode_found(found: Sequence[FoundAnnotation]) -> bytes | Sequence[FoundAnnotation]:
+def encode_found(found: Sequence[FoundAnnotation]) -> Encoded:
     """Return the annotations of one file encoded; as they are if a text or number cannot be."""
     try:
         return msgspec.msgpack.encode(
@@ -119,7 +121,7 @@ def encode_found(found: Sequence[FoundAnnotation]) -> bytes | Sequence[FoundAnno
         return found
 
 
-def decode_found(encoded: bytes | Sequence[FoundAnnotation]) -> Sequence[FoundAnnotation]:
+def decode_found(encoded: Encoded) -> Sequence[FoundAnnotation]:
     """Return what `encode_found` was given.
 
     Raises:
