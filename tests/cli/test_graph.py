@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.cli.run_vibes import vibes
+from tests.trails import Repository
 
 if TYPE_CHECKING:
     from tests.trails import CompleteTrail
@@ -45,6 +46,22 @@ def test_edits_have_the_lines_where_they_are_now(valid_trail: CompleteTrail) -> 
     assert (lost["state"], lost["lineStart"]) == ("lost", None)
     source.unlink()
     assert "state" not in vibes(*wanted, "--json", cwd=valid_trail.root).json["nodes"][0]
+
+
+def test_a_file_that_was_renamed_and_a_review(valid_trail: CompleteTrail) -> None:
+    repository = Repository(valid_trail.root)
+    repository.commit("Add all")
+    repository.git("mv", "src/auth.py", "src/accounts.py")
+    repository.commit("Rename a file")
+    graph = vibes("graph", valid_trail.created, "--json", cwd=valid_trail.root).json
+    assert graph["nodes"][0]["state"] in {"exact", "moved"}
+    assert graph["nodes"][0]["text"].startswith("create src/accounts.py:")
+    (review,) = [each for each in graph["edges"] if each["type"] == "reviewed_by"]
+    assert review["verdict"] == "approved"
+    assert any(
+        '-- "approved by" -->' in each
+        for each in vibes("graph", valid_trail.created, cwd=valid_trail.root).lines
+    )
 
 
 def test_depth_and_limit_bound_it(valid_trail: CompleteTrail) -> None:

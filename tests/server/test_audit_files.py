@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from tests.server.editor import Editor, without_age
 from tests.server.project import MOSTLY_CRITICAL, STORY, Project
+from tests.trails import Repository
 
 if TYPE_CHECKING:
     from tests.trails import CompleteTrail
@@ -193,6 +194,122 @@ async def test_a_hover_explains_ids_and_records(
     assert "decision" in said.splitlines()[0]
 
 
+async def test_a_hover_explains_environments_edges_and_reviews(
+    editor: Editor, project: Project
+) -> None:
+    project.annotated()
+    created = str(list(project.files.records())[-1]["annotation_id"])
+    project.review(created, verdict="rejected", note="Too *short*.")
+    log = project.files.log
+    uri = editor.open(log)
+
+    async def hover(text: str, occurrence: str) -> list[str]:
+        at = place(log, text, occurrence)
+        said = without_age(await editor.hover(uri, at.line + 1, at.character))
+        return said.replace("**", "").replace("`", "").replace("\n\n", "\n").splitlines()
+
+    assert await hover(str(project.last_environment), '"line"') == [
+        "environment · AGE",
+        "> Claude Code 1.5.2, claude-opus-4-5 20251101",
+    ]
+    review = await hover('"type"', '"reviewed_by"')
+    session = next(
+        str(each["target_ref"]) for each in project.files.records() if "target_ref" in each
+    )
+    note = "Too \\*short\\*." if editor.marks else "Too *short*."
+    assert review[:2] == [
+        f"annotation {created[:8]} reviewed by session {session[:8]}",
+        f"rejected by Ada: “{note}”",
+    ]
+    assert review[2].startswith("Now at a.py:4-7")
+
+
+async def test_a_record_that_was_superseded(editor: Editor, project: Project) -> None:
+    older = project.line("a.py", 4, 7, text=STORY)
+    newer = project.line("a.py", 4, 7, text=STORY, action="rebase_remap", commit="c0ffee" * 6)
+    reason = {"reason": "commit"}
+    project.edge("supersedes", newer, older, target_type="annotation", metadata=reason)
+    project.file("a.py")
+    log = project.files.log
+    uri = editor.open(log)
+    titles = ["superseded, now at a.py:4-7, exact", "now at a.py:4-7, exact"]
+    assert [title for _, title in await editor.lenses(uri)] == titles
+    said = await editor.hover(uri, line_of(log, f'"annotation_id":"{older}"'))
+    code = f"`{newer[:8]}`" if editor.marks else newer[:8]
+    assert said.startswith(f"Superseded by the record {code} of the same edit")
+    assert "Superseded" not in await editor.hover(uri, line_of(log, f'"annotation_id":"{newer}"'))
+    for each in (older, newer):
+        record = ("annotations.jsonl", line_of(log, f'"annotation_id":"{each}"'))
+        assert await definitions(editor, uri, place(log, each, '"edge"')) == [record]
+        own = types.Position(record[1] - 1, 0)
+        assert await definitions(editor, uri, own) == [("a.py", 4)]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_file_that_was_renamed_by_a_commit(
+    editor: Editor, project: Project, is_open: bool
+) -> None:
+    """Lines and functions are found from the log, whether the file is open or only the log."""
+    prompt = project.prompt("Write them.")
+    project.line("before.py", 4, 7, text=STORY, prompt=prompt)
+    project.function("before.py", "same", text=STORY, lines=(10, 13), prompt=prompt)
+    project.file("before.py")
+    other = project.annotated("other.py", prompt=prompt)
+    repository = Repository(project.root)
+    repository.commit("Add files")
+    repository.git("mv", "before.py", "after.py")
+    repository.commit("Rename a file")
+    log = project.files.log
+    uri = editor.open(log)
+    wanted = [("after.py", 4)]
+    start = len(editor.client.sent)
+    opened = await editor.open_known(project.root / "after.py" if is_open else other)
+    while await definitions(editor, uri, types.Position(_line(log, '"line"'), 0)) != wanted:
+        await editor.told(opened, after=start)
+        start = len(editor.client.sent)
+    assert await definitions(editor, uri, types.Position(_line(log, '"function"'), 0)) == [
+        ("after.py", 10)
+    ]
+    assert [title for _, title in await editor.lenses(uri)] == [
+        "now at after.py:4-7, exact",
+        "now at after.py:10-13, exact",
+        "now at other.py:4-7, exact",
+    ]
+    code = "`after.py`" if editor.marks else "after.py"
+    said = await editor.hover(uri, _line(log, '"function"') + 1)
+    assert f"Now at {code}:10-13" in said
+    assert "moved from " in said
+    assert "other lines" not in said
+    links = types.DocumentLinkParams(types.TextDocumentIdentifier(uri))
+    found = await editor.client.text_document_document_link_async(links) or []
+    assert {_base(each.target) for each in found if each.target} == {"after.py", "other.py"}
+    at = types.Position(_line(log, '"function"'), 0)
+    context = types.ReferenceContext(include_declaration=True)
+    params = types.ReferenceParams(context, types.TextDocumentIdentifier(uri), at)
+    references = await editor.client.text_document_references_async(params) or []
+    assert sorted((_name(each), each.range.start.line + 1) for each in references) == [
+        ("after.py", 4),
+        ("after.py", 10),
+        ("other.py", 4),
+    ]
+
+
+def _line(file: Path, kind: str) -> int:
+    """Return the 0-based line of the first record of a kind."""
+    return place(file, f'"type":{kind}').line
+
+
+def _base(target: str) -> str:
+    return target.rpartition("/")[2]
+
+
+async def test_an_audit_file_has_no_placements(editor: Editor, project: Project) -> None:
+    project.annotated()
+    uri = editor.open(project.files.log)
+    found = await editor.provenance(uri, lines=True)
+    assert found == {"uri": uri, "version": 1, "placements": [], "lines": []}
+
+
 async def test_a_hover_explains_digests_and_commits(
     editor: Editor, trail: CompleteTrail, log: Path
 ) -> None:
@@ -259,6 +376,11 @@ async def test_symbols_are_prompts_decisions_sessions_and_risks_by_text(
     assert ("session: Sign-up lead", "annotations.jsonl") in [
         found[:2] for found in await symbols("sign-up")
     ]
+    long = project.prompt("Please make it so that nobody can ever guess a password again.")
+    editor.open(project.files.manifest)
+    (found,) = await symbols("guess")
+    assert found[0] == "prompt: … that nobody can ever guess a password again."
+    assert found[2] == line_of(project.files.manifest, long)
     assert await symbols("si") == []
     assert await symbols("no such text") == []
 
@@ -299,84 +421,3 @@ async def test_selection_grows_from_the_line_to_the_edit(editor: Editor, project
     ]
     assert (await selections(5, 1))[0] == (5, 1, 5, len(lines[4]))
     assert await selections(1, 0) == []
-
-
-async def test_lenses_in_the_log_lead_to_the_lines(editor: Editor, project: Project) -> None:
-    made = [project.line("a.py", 4, 7, text=STORY), project.line("a.py", 10, 13, text=STORY)]
-    for file in ("b.py", "gone.py"):
-        project.line(file, 1, 3, text="gone = 1\naway = 2\nlost = 3\n")
-    bare = {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 4}
-    project.record({**bare, "action": "modify", "timestamp": "2026-02-04T10:00:00Z"})
-    newer = project.line("a.py", 4, 7, text=STORY, action="modify")
-    reason = {"reason": "covers"}
-    project.edge("supersedes", newer, made[0], target_type="annotation", metadata=reason)
-    project.file("b.py")
-    code = editor.open(project.file("a.py", f"# one\n{STORY}"))
-    uri = editor.open(project.root / ".ai-audit/annotations.jsonl")
-    titles = [title for _, title in await editor.lenses(uri)]
-    assert titles == [
-        "replaced, now at a.py:5-8, moved",
-        "now at a.py:11-14, moved",
-        "not found in b.py",
-        "gone.py cannot be read",
-        "now at a.py:4-4, unverified",
-        "now at a.py:5-8, moved",
-    ]
-    editor.insert(code, 0, "# two\n")
-    assert (await editor.lenses(uri))[1][1] == "now at a.py:12-15, moved"
-    answer = await editor.run("vibes.openLines", {"uri": code, "annotationId": made[1]})
-    assert answer["uri"] == code
-    assert answer["range"]["start"] == {"line": 11, "character": 0}
-    assert answer["range"]["end"] == {"line": 15, "character": 0}
-    assert answer["shown"] == (editor.profile != "nothing")
-    lens = (await editor.lens_places(uri))[1]
-    command = (await editor.client.code_lens_resolve_async(lens)).command
-    assert command is not None
-    if editor.profile == "nothing":
-        assert command.command == ""
-    else:
-        assert command.command == "vibes.openLines"
-        assert list(command.arguments or ()) == [{"uri": code, "annotationId": made[1]}]
-    await editor.set(codeLens={"enable": False})
-    assert await editor.lens_places(uri) == []
-
-
-async def test_lenses_of_a_text_that_is_not_saved(editor: Editor, project: Project) -> None:
-    project.line("a.py", 4, 7, text=STORY)
-    log = project.root / ".ai-audit/annotations.jsonl"
-    project.file("a.py")
-    saved = log.read_text()
-    uri = editor.open(log, f'no JSON\n{{"type":"line","annotation_id":"x"}}\n\n{saved}')
-    assert await editor.lenses(uri) == [
-        (2, "not in the trail as saved"),
-        (saved.count("\n") + 3, "now at a.py:4-7, exact"),
-    ]
-
-
-async def test_folding(editor: Editor, project: Project) -> None:
-    async def folds(file: Path, text: str | None = None) -> list[tuple[int, int]]:
-        params = types.FoldingRangeParams(types.TextDocumentIdentifier(editor.open(file, text)))
-        found = await editor.client.text_document_folding_range_async(params)
-        return [(each.start_line + 1, each.end_line + 1) for each in found or ()]
-
-    def record(kind: str, session: str | None = None) -> str:
-        return f'{{"type":"{kind}"' + (f',"session_id":"{session}"' if session else "") + "}\n"
-
-    log = project.root / ".ai-audit/annotations.jsonl"
-    lines = [
-        record("session", "one"),
-        record("line", "one"),
-        record("edge", "one"),
-        record("edge"),
-        record("function", "one"),
-        record("session", "two"),
-        "no JSON\n",
-        record("line", "two"),
-        record("edge", "two"),
-    ]
-    assert sorted(await folds(log, "".join(lines))) == [(1, 5), (2, 4), (6, 9), (8, 9)]
-    manifest = log.with_name("manifest.json")
-    text = '{\n "a}": {\n  "b": [\n   "{", 1\n  ]\n },\n "c": {}\n}'
-    assert sorted(await folds(manifest, text)) == [(1, 7), (2, 5), (3, 4)]
-    assert await folds(manifest.with_name("config.json"), "]}{\n{\n") == []
-    assert await folds(project.file("a.py")) == []

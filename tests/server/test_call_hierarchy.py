@@ -87,7 +87,7 @@ async def test_what_caused_an_edit_and_who_reviewed_it(
     for each, key in zip(incoming, keys, strict=True):
         assert f'"{key}"' in line_at(each)
     (reviewer,) = await effects(editor, item)
-    assert without_age(reviewer.detail or "") == "reviewed by · Ada · AGE"
+    assert without_age(reviewer.detail or "") == "approved by · Ada · AGE"
     assert '"session"' in line_at(reviewer)
 
 

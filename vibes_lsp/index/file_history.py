@@ -222,6 +222,15 @@ class FileHistories:
         )
 
     @property
+    def new_names(self) -> Mapping[str, str]:
+        """The names that files have now which were renamed, by the recorded ones."""
+        return {
+            name: now
+            for name, now in self._new_names.items()
+            if now not in self._gone and self._exists(now)
+        }
+
+    @property
     def has_gone_files(self) -> bool:
         """Whether annotations are about files that do not exist, even by another name."""
         return len(self._gone) > len(self._new_names)

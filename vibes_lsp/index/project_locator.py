@@ -279,6 +279,10 @@ class ProjectLocator:
         """Return the existing files that annotations are about, by their current names."""
         return list(self._histories.annotated_files)
 
+    def new_names(self) -> Mapping[str, str]:
+        """Return the names that files have now which were renamed, by the recorded ones."""
+        return self._histories.new_names
+
     def annotated_names(self) -> Sequence[str]:
         """Return the recorded names of files of this project, existing or not (R19)."""
         return self._histories.names

@@ -167,7 +167,8 @@ async def look_up_history(ls: Server, project: Project) -> None:
                 closed = await loop.run_in_executor(
                     ls.thread_pool, project.history.look_up_closed_files
                 )
-                project.accept_closed_files(request, closed)
+                if project.accept_closed_files(request, closed):
+                    await refresh_project(ls, project)
     finally:
         project.end_lookups()
 

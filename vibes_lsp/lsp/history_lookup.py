@@ -22,7 +22,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.kept_lookups import KeptLookups
 from vibes_lsp.lsp.saved_lookup import LookedUpFile
-from vibes_lsp.lsp.snapshots import FirstCommits, HistorySnapshot
+from vibes_lsp.lsp.snapshots import ClosedFiles, FirstCommits, HistorySnapshot
 
 _MAX_SUBJECTS: Final = 1 << 14
 """Commits whose subjects are kept."""
@@ -201,7 +201,7 @@ class HistoryLookup:
         self._request = LookupRequest()
         self._is_refreshed = False
         self._failed_at: str | None = None
-        self._closed_files: Mapping[str, ResolvedCommit] = {}
+        self._closed_files = ClosedFiles()
         self._closed_files_of: tuple[str | None, Sequence[str], object] = None, (), None
         self._files: dict[str, LookedUpFile] = {}
         self._notes: NoteOverlay | None = None
@@ -358,14 +358,14 @@ class HistoryLookup:
             self._trailers = TrailerOverlay(locator)
         return self._trailers.of([path]).get(path)
 
-    def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
-        """Return the commits of existing files' annotations, by the id of their first record.
+    def look_up_closed_files(self) -> ClosedFiles:
+        """Return the commits of existing files' annotations, and the names of renamed files.
 
         They are read again only when HEAD, the log or the names of existing files are others: what
         was recorded since has no commit yet.
         """
         if not self._request.use_git:
-            return {}
+            return ClosedFiles()
         kept = self._kept.closed_files()
         if kept is not None:
             return kept
@@ -373,7 +373,7 @@ class HistoryLookup:
         if locator is None or not self._is_refreshed:
             locator = self._refreshed(self._request)
         if not locator.has_git:
-            return {}
+            return ClosedFiles()
         names = tuple(locator.recorded_names(locator.annotated_files()))
         state = locator.head(), names, locator.trail.log.columns
         before = self._closed_files_of
@@ -382,7 +382,10 @@ class HistoryLookup:
             locator.resolved_commits.clear()
             locator.resolve_all_commits()
             locator.save_cache()
-            self._closed_files, self._closed_files_of = dict(locator.resolved_commits), state
+            self._closed_files = ClosedFiles(
+                dict(locator.resolved_commits), dict(locator.new_names())
+            )
+            self._closed_files_of = state
             is_whole = start == (locator.incomplete_answers(), failure_count())
             if is_whole and self._failed_at != state[0]:
                 self._kept.put_closed_files(self._closed_files)

@@ -20,7 +20,6 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.git_cache import cache_source
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.lsp.lookup_state import (
@@ -38,13 +37,14 @@ from vibes_lsp.lsp.saved_lookup import (
     save_lookup,
     text_digest,
 )
+from vibes_lsp.lsp.snapshots import ClosedFiles
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
 
 _PACKAGES: Final = ("model", "anchors", "history", "index", "exchange", "lsp")
 _MAX_FILES: Final = 256
 _MAX_CLOSED: Final = 10_000
-"""Annotations of all files whose commits are kept, in 2 MB."""
+"""Annotations of all files whose commits are kept, and names, in 2 MB."""
 
 
 class _CacheFile(msgspec.Struct, array_like=True):
@@ -56,7 +56,7 @@ class _CacheFile(msgspec.Struct, array_like=True):
         existing: The annotated names that are files.
         gone: The others.
         nearest: Sets of commits, and the one that is nearest to HEAD.
-        closed_files: The commits of all existing files' annotations; None if unknown.
+        closed_files: What git says about all existing files; None if unknown.
         files: Results by path, the last used ones last.
     """
 
@@ -65,7 +65,7 @@ class _CacheFile(msgspec.Struct, array_like=True):
     existing: list[str] = []
     gone: list[str] = []
     nearest: list[tuple[tuple[str, ...], str | None]] = []
-    closed_files: dict[str, ResolvedCommit] | None = None
+    closed_files: ClosedFiles | None = None
     files: dict[str, msgspec.Raw] = {}
 
 
@@ -139,14 +139,14 @@ class KeptLookups:
         """Keep the results of these files in memory, and others on disk only."""
         self._found = {path: each for path, each in self._found.items() if path in paths}
 
-    def closed_files(self) -> Mapping[str, ResolvedCommit] | None:
-        """Return the commits of all existing files' annotations; None if unknown."""
+    def closed_files(self) -> ClosedFiles | None:
+        """Return what git says about all existing files; None if unknown."""
         return self._kept.closed_files
 
-    def put_closed_files(self, commits: Mapping[str, ResolvedCommit]) -> None:
-        """Keep the commits of all existing files' annotations, unless they are too many."""
-        if self._state is not None and len(commits) <= _MAX_CLOSED:
-            self._kept.closed_files, self._is_changed = dict(commits), True
+    def put_closed_files(self, found: ClosedFiles) -> None:
+        """Keep what git says about all existing files, unless it is too much."""
+        if self._state is not None and len(found.commits) + len(found.new_names) <= _MAX_CLOSED:
+            self._kept.closed_files, self._is_changed = found, True
 
     def nearest(self, commits: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str | None]:
         """Return the commits nearest to HEAD that are known, by the sets that were asked about."""

@@ -7,14 +7,13 @@ Only the event loop may touch what is in this module; `docs/threads.md` has the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile, VibesError
-from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.pending_completions import PendingCompletions
@@ -32,6 +31,7 @@ from vibes_lsp.lsp.history_lookup import (
     NearestAncestor,
 )
 from vibes_lsp.lsp.snapshots import (
+    ClosedFiles,
     DocumentSnapshot,
     FirstCommits,
     HistorySnapshot,
@@ -294,12 +294,13 @@ class Project:
         self._snapshot = replace(self._snapshot.next_generation(shared=True), history=found)
         return True
 
-    def accept_closed_files(
-        self, request: LookupRequest, found: Mapping[str, ResolvedCommit]
-    ) -> None:
-        """Use the commits of files that are not open."""
-        self._snapshot = replace(self._snapshot, closed_files=found)
+    def accept_closed_files(self, request: LookupRequest, found: ClosedFiles) -> bool:
+        """Use what git says about files that are not open; return whether names are others."""
+        has_names = found.new_names != self._snapshot.closed_files.new_names
+        before = self._snapshot.next_generation(shared=True) if has_names else self._snapshot
+        self._snapshot = replace(before, closed_files=found)
         self._coverage.cover_closed_files(request)
+        return has_names
 
 
 class Projects:

@@ -8,7 +8,10 @@ from typing import Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import encode
+from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.records import read_edge
+from vibes_lsp.index.reviews import read_reviews
 from vibes_lsp.lsp.audit_files import AuditPosition
 from vibes_lsp.lsp.conversion import uri_in
 from vibes_lsp.lsp.description import Description
@@ -19,13 +22,14 @@ from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import can_be_in_project
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
+from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType, RecordType
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
 
 _MAX_TEXT: Final = 400
 _MAX_LINES: Final = 8
 _MAX_NAME: Final = 60
 _MAX_EDITS: Final = 100
+_ID: Final = 8
 _REFERENCES: Final = frozenset(
     {
         *CONTEXT_MEMBERS,
@@ -47,15 +51,44 @@ def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> s
         return None
     reader = GraphReader(position.trail)
     node = reader.root(subject)
+    parts = list(_about_record(position, subject, node, markup))
     if node.kind == "annotation":
-        return _edit(ls, position, node, markup)
-    return markup.paragraph_end.join(_described(ls, reader, node, markup))
+        parts.append(_edit(ls, position, node, markup))
+    else:
+        parts += _described(ls, reader, node, markup)
+    return markup.paragraph_end.join(parts)
+
+
+def _about_record(
+    position: AuditPosition, subject: LookupResult, node: GraphNode, markup: Markup
+) -> Iterator[str]:
+    """Yield what an edge says before its source is described, and what superseded a record."""
+    record = subject.record
+    if record is None:
+        return
+    if record.type != RecordType.EDGE:
+        if record.is_annotation and record.id != node.id:
+            yield f"Superseded by the record {markup.quote(node.id[:_ID], _ID)} of the same edit"
+        return
+    edge = read_edge(record)
+    source, target = (
+        f"{markup.words(kind, _MAX_NAME)} {markup.quote(end[:_ID], _ID)}"
+        for kind, end in ((edge.source_type, edge.source), (edge.target_type, edge.target))
+    )
+    words = markup.words(edge.type.replace("_", " ") or "edge", _MAX_NAME)
+    reason = f" ({markup.words(edge.reason, _MAX_NAME)})" if edge.reason else ""
+    yield f"{source} {markup.strong(words)} {target}{reason}"
+    for review in read_reviews([edge], position.trail.log.by_id):
+        verdict = markup.strong(review.verdict or "reviewed")
+        reviewer = markup.name(review.reviewer, _MAX_NAME) if review.reviewer else "unknown"
+        note = f": {markup.sentence(review.note, _MAX_TEXT)}" if review.note else ""
+        yield f"{verdict} by {reviewer}{note}"
 
 
 def _edit(ls: Server, position: AuditPosition, node: GraphNode, markup: Markup) -> str:
     """Return an edit as hovers in code show it, and where its lines are now."""
     project = position.project
-    path = project.snapshot.renamed.get(node.path or "", node.path or "")
+    path = project.snapshot.new_names.get(node.path or "", node.path or "")
     uri = uri_in(project.directory.project, path) if can_be_in_project(path) else None
     snapshot = None if uri is None else ls.projects.snapshot(uri)
     placements = () if snapshot is None else snapshot.placements

@@ -36,18 +36,41 @@ class RecordPlaces:
     def __init__(self, ls: Server, project: Project, known: DocumentSnapshot | None = None) -> None:
         self._ls = ls
         self._project = project
+        self._new_names = project.snapshot.new_names
         self._snapshots: dict[str, DocumentSnapshot | None] = (
             {} if known is None else {known.path: known}
         )
 
+    def path_now(self, recorded: str) -> str:
+        """Return the name that a file has now, by the recorded one."""
+        path = self._new_names.get(recorded, recorded)
+        if path != recorded and recorded not in self._project.snapshot.renamed:
+            is_back = (self._project.directory.project / recorded).is_file()
+            return recorded if is_back else path
+        return path
+
     async def edit(self, node: GraphNode) -> tuple[DocumentSnapshot, Placement] | None:
-        """Return where an edit is in the text of its file now; None if that cannot be read."""
-        recorded = node.path or ""
-        path = self._project.snapshot.renamed.get(recorded, recorded)
+        """Return where an edit is in the text of its file now; None if that cannot be read.
+
+        Lines that moved to another file are found there if it is open.
+        """
+        found = await self._edit_in(self.path_now(node.path or ""), node.id)
+        if found is not None and found[1].located.start is not None:
+            return found
+        for path, history in self._project.snapshot.history.files.items():
+            if history.moved_in:
+                moved = await self._edit_in(path, node.id)
+                if moved is not None:
+                    return moved
+        return found
+
+    async def _edit_in(
+        self, path: str, identifier: str
+    ) -> tuple[DocumentSnapshot, Placement] | None:
         snapshot = await self.snapshot(path)
         if snapshot is None:
             return None
-        found = (each for each in snapshot.placements if node.id in each.lineage.ids)
+        found = (each for each in snapshot.placements if identifier in each.lineage.ids)
         placement = next(found, None)
         return None if placement is None else (snapshot, placement)
 
@@ -79,8 +102,11 @@ class RecordPlaces:
             record = next(iter((*session.starts, *session.ends)), None) if session else None
         else:
             record = log.by_id(node.id)
-        path = self._project.directory.log
-        return None if record is None else _line_of(path.absolute().as_uri(), record.line)
+        return None if record is None else self.line(record.line)
+
+    def line(self, number: int) -> types.Location:
+        """Return a line of the log."""
+        return _line_of(self._project.directory.log.absolute().as_uri(), number)
 
     async def entry(self, key: str) -> types.Location | None:
         """Return the line of an entry in the manifest or its journal."""

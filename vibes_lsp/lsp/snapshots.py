@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
@@ -72,6 +75,18 @@ class HistorySnapshot:
         )
 
 
+class ClosedFiles(msgspec.Struct, frozen=True, array_like=True):
+    """What git says about the files that are not open.
+
+    Attributes:
+        commits: The commits of all annotations, by the id of their first record.
+        new_names: The names that renamed files have now, by the recorded ones.
+    """
+
+    commits: dict[str, ResolvedCommit] = {}
+    new_names: dict[str, str] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class TrailSnapshot:
     """What answers about a trail depend on, at one generation.
@@ -88,8 +103,7 @@ class TrailSnapshot:
             whose annotations it names.
         previews_risk: Whether live scores are shown where the project has not enabled them (R27).
         history: The last lookup in git history.
-        closed_files: Commits of all annotations, by the id of their first record; for
-            files that are not open.
+        closed_files: The last lookup about files that are not open.
         renamed: New paths by old ones, of files that the client renamed.
         is_excerpt: Whether only the records of one file were read, without their reviews.
     """
@@ -101,7 +115,7 @@ class TrailSnapshot:
     shared_generation: int = 0
     previews_risk: bool = False
     history: HistorySnapshot = field(default_factory=HistorySnapshot)
-    closed_files: Mapping[str, ResolvedCommit] = field(default_factory=dict)
+    closed_files: ClosedFiles = field(default_factory=ClosedFiles)
     renamed: Mapping[str, str] = field(default_factory=dict)
     is_excerpt: bool = False
 
@@ -140,10 +154,21 @@ class TrailSnapshot:
         }
         return replace(self.next_generation(shared=True), renamed=renamed)
 
+    @property
+    def new_names(self) -> Mapping[str, str]:
+        """The names that renamed files have now, by the recorded ones, as far as known."""
+        opened = {
+            former: path
+            for path, history in self.history.files.items()
+            for former in history.former_paths
+        }
+        return ChainMap(dict(self.renamed), opened, self.closed_files.new_names)
+
     def file_history(self, path: str, *, is_open: bool) -> FileHistory:
-        """Return the known history of a file; that of a closed file is never looked up."""
+        """Return the known history of a file; that of a closed file has only its former names."""
         found = self.history.files.get(path, NO_HISTORY) if is_open else NO_HISTORY
-        former = (old for old, new in self.renamed.items() if new == path)
+        names = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
+        former = (old for each in names for old, new in each.items() if new == path)
         return replace(found, former_paths=tuple(dict.fromkeys((*found.former_paths, *former))))
 
     def place(
@@ -232,7 +257,9 @@ def snapshot_of_document(
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
     resolved_commits = (
-        trail.history.resolved_commits if path in trail.history.files else trail.closed_files
+        trail.history.resolved_commits
+        if path in trail.history.files
+        else trail.closed_files.commits
     )
     return DocumentSnapshot(
         trail,
@@ -253,7 +280,7 @@ def snapshot_of_file(
     """Return the snapshot of a file that is not open."""
     history = trail.file_history(path, is_open=False)
     placements = tuple(trail.place(path, text, history))
-    report = _report(trail, text, trail.closed_files)
+    report = _report(trail, text, trail.closed_files.commits)
     by_line = PlacementsByLine(placements)
     return DocumentSnapshot(
         trail, path, uri, None, text, placements, report, is_provisional, by_line

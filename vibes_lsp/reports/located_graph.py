@@ -15,7 +15,9 @@ from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph
 
 def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> ProvenanceGraph:
     """Return a graph whose edits are where the files of the project have them."""
-    paths = dict.fromkeys(node.path for node in graph.nodes if node.path is not None)
+    names = locator.new_names()
+    recorded = (node.path for node in graph.nodes if node.path is not None)
+    paths = dict.fromkeys(names.get(path, path) for path in recorded)
     found = {
         identifier: placement
         for path in paths

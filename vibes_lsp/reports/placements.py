@@ -288,7 +288,7 @@ def describe_location(
     if placement.lineage.action == Action.DELETE:
         return f"removed {before} of an earlier version"
     if placement.moved_from is not None:
-        before = f"{before} of {origin}"
+        before = origin if recorded is None else f"{before} of {origin}"
     state = _describe_state(placement, before, editors)
     sentence = f"{'may be here: ' if placement.is_guess else ''}{state}"
     return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence

@@ -18,7 +18,7 @@ from vibes_lsp.index.records import Edge, recorded_lines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.model.vocabulary import EdgeType, NodeType
+from vibes_lsp.model.vocabulary import EdgeType, NodeType, Verdict
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 from vibes_lsp.reports.record_text import action_of, entry_text, subject_of
 
@@ -111,6 +111,7 @@ class GraphLink:
         type: The edge's type, the member that names the target, or `in_session`.
         cause: The end that came first.
         effect: The other end.
+        verdict: The verdict of a review; empty of others.
     """
 
     source: str
@@ -118,15 +119,17 @@ class GraphLink:
     type: str
     cause: str
     effect: str
+    verdict: str = ""
 
     def as_json(self) -> Members:
-        """Return the link as JSON."""
-        return {"source": self.source, "target": self.target, "type": self.type}
+        """Return the link as JSON; only a review has a verdict."""
+        verdict: Members = {"verdict": self.verdict} if self.verdict else {}
+        return {"source": self.source, "target": self.target, "type": self.type, **verdict}
 
     @property
     def words(self) -> str | None:
         """What the cause has to do with the effect, such as `informed`; None of unknown types."""
-        return _WORDS.get(self.type)
+        return f"{self.verdict} by" if self.verdict else _WORDS.get(self.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,7 @@ class _Relation:
     target: GraphNode
     type: str
     is_source_first: bool = False
+    verdict: str = ""
 
     @property
     def cause(self) -> GraphNode:
@@ -182,7 +186,8 @@ class _Relation:
 
     @property
     def link(self) -> GraphLink:
-        return GraphLink(self.source.id, self.target.id, self.type, self.cause.id, self.effect.id)
+        ends = self.source.id, self.target.id
+        return GraphLink(*ends, self.type, self.cause.id, self.effect.id, self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,9 +383,8 @@ class GraphReader:
                     source = self.node(edge.source, edge.source_type)
                     target = self.node(edge.target, edge.target_type)
                     is_source_first = self._is_source_first(edge, source, target)
-                    yield _Relation(
-                        source, target, edge.type or "edge", is_source_first=is_source_first
-                    )
+                    kind, verdict = edge.type or "edge", _verdict(edge)
+                    yield _Relation(source, target, kind, is_source_first, verdict)
 
     def _is_source_first(self, edge: Edge, source: GraphNode, target: GraphNode) -> bool:
         """Whether the source of an edge came first; some tools write reviews the other way (R6)."""
@@ -392,6 +396,12 @@ class GraphReader:
 
     def _edit_node(self, lineage: Lineage) -> GraphNode:
         return self.node(lineage.current.id, NodeType.ANNOTATION)
+
+
+def _verdict(edge: Edge) -> str:
+    """Return the verdict of a review; empty of other edges, and if it has none."""
+    verdict = text(edge.metadata, "verdict") if edge.type == EdgeType.REVIEWED_BY else None
+    return verdict if verdict in set(Verdict) else ""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.model.members import Members, integer, text
-from vibes_lsp.model.vocabulary import RecordType
+from vibes_lsp.model.vocabulary import ContextType, RecordType
 
 _TEXT_MEMBERS: Final = (
     "prompt_text",
@@ -17,6 +17,7 @@ _TEXT_MEMBERS: Final = (
     "description",
 )
 """The member that says what an entry is about; the first that it has."""
+_AUTHORS: Final = ("tool", "model")
 
 
 def action_of(record: LogRecord) -> str:
@@ -55,4 +56,7 @@ def subject_of(record: LogRecord) -> str:
 
 def entry_text(entry: Members) -> str:
     """Return what a context entry is about; empty if it does not say."""
+    if entry.get("type") == ContextType.ENVIRONMENT:
+        pairs = ((text(entry, f"{of}_name"), text(entry, f"{of}_version")) for of in _AUTHORS)
+        return ", ".join(f"{name} {version or ''}".strip() for name, version in pairs if name)
     return next((found for name in _TEXT_MEMBERS if (found := text(entry, name))), "")

@@ -106,11 +106,14 @@ class Neovim:
 
     def diagnostics(self) -> str:
         """Return the screen and the end of the client's log."""
-        log = "\n".join(
-            file.read_text(encoding="utf-8", errors="replace")[-3000:]
+        return f"{self.terminal.screen()}\nlog of the client:\n{self.log()[-3000:]}"
+
+    def log(self) -> str:
+        """Return the client's log."""
+        return "\n".join(
+            file.read_text(encoding="utf-8", errors="replace")
             for file in sorted(self._home.glob("state/nvim/*lsp.log"))
         )
-        return f"{self.terminal.screen()}\nlog of the client:\n{log}"
 
     def picture(self, name: str) -> Path:
         """Save the screen to a file."""

@@ -59,3 +59,4 @@ def test_the_log_leads_to_entries_and_lines_and_the_policy_explains_itself(
         lambda: "assurance_level: expected low, medium or high" in str(editor.lua(MESSAGES)),
         "the finding",
     )
+    assert "[ERROR]" not in editor.log()

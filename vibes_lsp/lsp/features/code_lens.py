@@ -137,7 +137,8 @@ async def _log_command(
         return types.Command(f"not found in {single_line(snapshot.path, _MAX_PATH)}", "")
     place = f"{single_line(snapshot.path, _MAX_PATH)}:{located.start}-{located.end}"
     state = f"{located.state}{'?' if located.ambiguous else ''}"
-    replaced = "replaced, " if placement.is_history else ""
+    is_older = subject.record is not None and subject.record.id != placement.current.id
+    replaced = "replaced, " if placement.is_history else "superseded, " if is_older else ""
     command = CommandName.OPEN_LINES if shows_documents(ls) else ""
     arguments = [{"uri": snapshot.uri, "annotationId": placement.current.id}]
     return types.Command(f"{replaced}now at {place}, {state}", str(command), arguments=arguments)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from lsprotocol import types
 
+from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.lsp.audit_files import (
     AuditPosition,
     audit_file,
@@ -92,14 +93,17 @@ async def _from_audit_file(ls: Server, found: AuditPosition) -> list[types.Locat
     if subject is None:
         return []
     node = reader.root(subject)
-    if named is not None and found.token != found.own and node.kind != "annotation":
-        place = await places.place(node)
-        return [] if place is None else [place]
     if named is not None and found.token != found.own:
-        place = places.record(node)
+        is_record = named.record is not None and named.record.is_annotation
+        place = _of_record(places, named) if is_record else await places.place(node)
         return [] if place is None else [place]
     edits = [node] if node.kind == "annotation" else reader.edits_of(node)
     return await _lines_now(places, edits)
+
+
+def _of_record(places: RecordPlaces, named: LookupResult) -> types.Location | None:
+    """Return the line of exactly the record that was named, which may be superseded."""
+    return None if named.record is None else places.line(named.record.line)
 
 
 async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types.Location]:
@@ -107,19 +111,20 @@ async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types
     for node in edits[:_MAX_LOCATIONS]:
         placed = await places.edit(node)
         location = None if placed is None else location_now(*placed)
-        if location is not None:
+        if location is not None and location not in found:  # as of an edit and what it replaced
             found.append(location)
     return found
 
 
 def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
     trail, found = project.snapshot.trail, list[types.DocumentLink]()
+    places = RecordPlaces(ls, project)
     targets: dict[str, str | None] = {}
     for place, member, value in references_in(ls, uri):
         data: dict[str, Any] = {"uri": uri, "id": value}
         if member == _PATH:
             if value not in targets:
-                targets[value] = _file_uri(project, value)
+                targets[value] = _file_uri(project, places, value)
             if (target := targets[value]) is not None:
                 found.append(types.DocumentLink(place, target))
         elif not member.endswith("_hash") or value in trail.manifest:
@@ -134,18 +139,20 @@ async def _target(ls: Server, project: Project, identifier: str) -> str | None:
     found = found_by_id(trail, identifier)
     if found is None:
         return None
-    places, node = RecordPlaces(ls, project), GraphReader(trail).root(found)
-    is_entry = node.kind == "context"
-    place = await places.entry(node.id) if is_entry else places.record(node)
+    places = RecordPlaces(ls, project)
+    if found.record is not None:
+        place = _of_record(places, found)
+    else:
+        place = await places.place(GraphReader(trail).root(found))
     return None if place is None else f"{place.uri}#L{place.range.start.line + 1}"
 
 
-def _file_uri(project: Project, recorded: str) -> str | None:
+def _file_uri(project: Project, places: RecordPlaces, recorded: str) -> str | None:
     """Return the URI of a recorded file, if it is there and no link leads out of the project."""
     path = normal_path(recorded)
     if not can_be_in_project(path):
         return None
-    path = project.snapshot.renamed.get(path, path)
+    path = places.path_now(path)
     root = project.directory.project
     try:
         real = (root / path).resolve()

@@ -86,7 +86,7 @@ def _sessions_and_edges(records: Iterable[OutlinedRecord]) -> Iterator[tuple[int
 
 def _brackets(text: str) -> Iterator[tuple[int, int]]:
     """Yield objects and arrays of several lines; the closing bracket stays visible."""
-    line = 0
+    line, last = 0, -1  # the line of the last range: brackets of one line fold together
     opened: list[int] = []
     for match in _BRACKET.finditer(text):
         token = match.group()
@@ -96,5 +96,6 @@ def _brackets(text: str) -> Iterator[tuple[int, int]]:
             opened.append(line)
         elif token in "}]" and opened:
             start = opened.pop()
-            if line - 1 > start:
+            if line - 1 > start and last != start:
                 yield start, line - 1
+                last = start

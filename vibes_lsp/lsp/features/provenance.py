@@ -17,6 +17,7 @@ from lsprotocol import types
 from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.audit_files import owned_audit_file
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
@@ -83,8 +84,13 @@ def register(server: Server) -> None:
     async def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
         """Return the same as `vibes.lookup`; with `runs` the lines that each placement owns.
 
-        While a large trail is read, return an excerpt with `reading: true`.
+        While a large trail is read, return an excerpt with `reading: true`. An open file of a trail
+        has no placements.
         """
+        document = ls.documents.get(params.textDocument.uri)
+        if document is not None and owned_audit_file(ls, document.uri) is not None:
+            answer = {"uri": document.uri, "version": document.version, "placements": []}
+            return {**answer, "lines": []} if params.lines else answer
         snapshot = await _snapshot_or_excerpt(ls, params.textDocument.uri)
         return run_use_case(lambda: _provenance(ls, params, snapshot))
 

@@ -1,7 +1,7 @@
 """References: on an AI's line, all ranges of the project that were made with the same prompt.
 
 Where no prompt is recorded, those of the same session. In an audit file it is the prompt, decision
-or session under the cursor.
+or session under the cursor, or those of the record there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.knowledge_navigation import knowledge_references
-from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
@@ -49,7 +48,7 @@ async def _of_line(ls: Server, uri: str, position: types.Position) -> list[types
         return []
     project = owner[0]
     paths = [snapshot.path, *_files_with(snapshot.trail.trail, member, wanted)]
-    return await _locations(RecordPlaces(ls, project, snapshot), project, paths, member, wanted)
+    return await _locations(RecordPlaces(ls, project, snapshot), paths, member, wanted)
 
 
 def _in_common(snapshot: DocumentSnapshot, line: int) -> tuple[str, frozenset[str]]:
@@ -77,13 +76,12 @@ def _files_with(trail: Trail, member: str, wanted: Iterable[str]) -> list[str]:
 
 async def _locations(
     places: RecordPlaces,
-    project: Project,
     paths: Iterable[str],
     member: str,
     wanted: frozenset[str],
 ) -> list[types.Location]:
-    renamed, found = project.snapshot.renamed, list[types.Location]()
-    for path in dict.fromkeys(renamed.get(each, each) for each in paths):
+    found: list[types.Location] = []
+    for path in dict.fromkeys(map(places.path_now, paths)):
         snapshot = await places.snapshot(path)
         if snapshot is not None:
             chosen = (each for each in snapshot.placements if _has(each, member, wanted))
@@ -104,9 +102,15 @@ async def _from_audit_file(ls: Server, uri: str, position: types.Position) -> li
         return []
     node = GraphReader(found.trail).root(subject)
     names = {"prompt": "prompt_hash", "decision": "decision_hash", "session": "session_id"}
-    member = names.get(node.type)
+    member, identifier = names.get(node.type), node.id
+    if node.kind == "annotation":
+        record = subject.record
+        named = {} if record is None else {each: record.text(each) for each in _MEMBERS}
+        member, identifier = next(
+            ((name, value) for name, value in named.items() if value), (None, "")
+        )
     if member is None:
         return []
-    wanted = frozenset((node.id,))
+    wanted = frozenset((identifier,))
     paths = _files_with(found.trail, member, wanted)
-    return await _locations(RecordPlaces(ls, found.project), found.project, paths, member, wanted)
+    return await _locations(RecordPlaces(ls, found.project), paths, member, wanted)

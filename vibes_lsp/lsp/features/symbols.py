@@ -158,9 +158,8 @@ async def _risky(
     """Yield ranges of at least the band of diagnostics, in files whose path matches."""
     if not project.snapshot.policy.computes_scores:
         return
-    renamed = project.snapshot.renamed
-    paths = (normal_path(path) for path in project.snapshot.trail.annotated_paths())
-    matching = (renamed.get(path, path) for path in paths if query.place_in(path) is not None)
+    recorded = map(normal_path, project.snapshot.trail.annotated_paths())
+    matching = (path for path in map(places.path_now, recorded) if query.place_in(path) is not None)
     left = _MAX_SYMBOLS
     for path in islice(dict.fromkeys(matching), _MAX_RISKY_FILES):
         try:
@@ -188,8 +187,9 @@ def _above(snapshot: DocumentSnapshot, lowest: Band) -> Iterator[Placement]:
 
 
 def _around(said: str, at: int) -> str:
-    """Return a text from near its first match: editors filter by the name."""
-    begin = max(0, at - _BEFORE)
+    """Return a text from the word before its first match: editors filter by the name."""
+    begin = said.rfind(" ", 0, at - _BEFORE) + 1 if at > _BEFORE else 0
+    begin = max(begin, at - 2 * _BEFORE)
     return single_line(("… " if begin else "") + said[begin : begin + 4 * _MAX_NAME], _MAX_NAME)
 
 
