@@ -187,7 +187,6 @@ class LineageCache:
         self._files: dict[str, _File] = {}
         self._shared: dict[int, tuple[_Component, Sequence[Lineage]]] = {}
         self._shared_until = 0
-        self._new_ends: tuple[int, set[int]] = 0, set()
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
@@ -258,7 +257,7 @@ class LineageCache:
         found = list(log.records(sorted(edge_lines.union(lines)), rows.places))
         edges = {record.line: read_edge(record) for record in found if record.line in edge_lines}
         records = [record for record in found if record.line not in edge_lines]
-        new_ends = self._ends_of_new_edges()
+        new_ends = columns.ends_of_new_edges()
         known = {
             record.line: [edges[line] for line in rows.edges.get(record.line, ()) if line in edges]
             for record in records
@@ -267,16 +266,6 @@ class LineageCache:
             and not (new_ends and id_key(record.id) in new_ends)
         }
         return records, known
-
-    def _ends_of_new_edges(self) -> Collection[int]:
-        """Return the keys that supersedes edges name which are not in the saved index."""
-        columns = self._columns
-        since, ends = self._new_ends
-        for number in range(max(since, columns.edge_lines.split), len(columns.edge_lines)):
-            if columns.edge_types[number] == _SUPERSEDES:
-                ends.update((columns.edge_sources[number], columns.edge_targets[number]))
-        self._new_ends = len(columns.edge_lines), ends
-        return ends
 
     def _append(self, file: _File, lines: Sequence[int]) -> bool:
         """Append new annotations if they only replace known ones; return whether they do."""

@@ -152,7 +152,8 @@ _IS_ANNOTATION: Final = _mask(*ANNOTATION_KINDS)
 _IS_EDGE: Final = _mask(LogLineKind.EDGE)
 _IS_SESSION: Final = _mask(LogLineKind.SESSION)
 _IS_DELEGATION: Final = _mask(LogLineKind.DELEGATION)
-_IS_SUPERSEDING: Final = bytes(code == EDGE_TYPES.index(EdgeType.SUPERSEDES) for code in range(256))
+_SUPERSEDES: Final = EDGE_TYPES.index(EdgeType.SUPERSEDES)
+_IS_SUPERSEDING: Final = bytes(code == _SUPERSEDES for code in range(256))
 _MAX_SAVED_BROKEN: Final = 1_000
 
 
@@ -233,7 +234,7 @@ class LogColumns:
                 None if saved is None else saved_links(saved, name),
             )
 
-        self.saved = saved
+        self.saved, self.files = saved, None if saved is None else FileRows(saved)
         self._columns: dict[str, Column] = {}
         self.ends = column("ends", "Q")
         self.kinds = column("kinds", "B")
@@ -268,7 +269,6 @@ class LogColumns:
         self.ids = links("ids", self.keys)
         self.edges_by_source = links("sources", self.edge_sources)
         self.edges_by_target = links("targets", self.edge_targets)
-        self.files = None if saved is None else FileRows(saved)
         self.by_session = links("by session", self.annotation_sessions, are_numbers=True)
         self._session_records = links("session records", self.session_names, are_numbers=True)
         self.annotations = LinesByName(
@@ -284,6 +284,7 @@ class LogColumns:
         self.broken = facts.broken
         self._files: dict[int, tuple[int, set[int]]] = {}
         self._edge_types_seen: tuple[int, set[int]] = (0, set())
+        self._new_ends: tuple[int, set[int]] = (0, set())
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -320,6 +321,15 @@ class LogColumns:
                 seen.update(code for code in range(len(EDGE_TYPES)) if code in part)
             self._edge_types_seen = len(self.edge_types), seen
         return edge_type in seen
+
+    def ends_of_new_edges(self) -> AbstractSet[int]:
+        """Return the keys that those supersedes edges name which are not in the saved file."""
+        since, ends = self._new_ends
+        for number in range(max(since, self.edge_lines.split), len(self.edge_lines)):
+            if self.edge_types[number] == _SUPERSEDES:
+                ends.update((self.edge_sources[number], self.edge_targets[number]))
+        self._new_ends = len(self.edge_lines), ends
+        return ends
 
     def annotation_mask(self) -> bytes:
         """Return for each line 1 if it is an annotation, else 0."""

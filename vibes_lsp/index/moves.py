@@ -27,6 +27,7 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.original_text import OriginalTexts
 from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines, read_content
+from vibes_lsp.index.recorded_anchors import may_have_text_in
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
@@ -218,14 +219,13 @@ class MovedIn:
         self.last_sources = ()
         if self._history is None:
             return
+        file = RawLines(encode(text.content))
         moved_out = [
             (name, ranges)
             for name in self.possible_sources(path, former_paths)
-            if (ranges := self._moved_out_of(name))
+            if (name in self._ranges or may_have_text_in(self._trail, name, file))
+            and (ranges := self._moved_out_of(name))
         ]
-        if not moved_out:
-            return
-        file = RawLines(encode(text.content))
         found: dict[str, list[MovedOutRange]] = {}
         for name, ranges in moved_out:
             possible = [each for each in ranges if RangeFilter(each.recorded_range).may_be_in(file)]
