@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.log_follower import bounded_lines
 
 if TYPE_CHECKING:
     from vibes_lsp.checks.context import Progress
@@ -42,7 +43,7 @@ def findings_with_lines(report: Report, directory: AuditDir, path: str) -> list[
     wanted = {max(each.line or 1, 1) for each in found}
     texts: dict[int, str] = {}
     with suppress(OSError), (directory.project / path).open("rb") as file:
-        for number, line in enumerate(islice(file, max(wanted, default=0)), 1):
+        for number, line in enumerate(islice(bounded_lines(file), max(wanted, default=0)), 1):
             if number in wanted:
                 texts[number] = line[: 4 * _MAX_LINE].decode("utf-8", "replace").rstrip("\r\n")
     return [

@@ -16,6 +16,7 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.store.audit_dir import LOG_NAME, AuditDir
 from vibes_lsp.store.files import open_file
+from vibes_lsp.store.log_follower import bounded_lines
 
 _SECRET: Final = secrets.token_bytes(16)
 _KEY_BYTES: Final = 8
@@ -63,10 +64,10 @@ class LinesOnDisk:
         self._directory = directory
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the lines; none if the log cannot be read."""
+        """Yield the lines as `bounded_lines` has them; none if the log cannot be read."""
         try:
             with open_file(self._directory.log) as file:
-                yield from map(_without_end, file)
+                yield from map(_without_end, bounded_lines(file))
         except (OSError, UnreadableFile):
             return
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.store.log_follower import bounded_lines
 
 _SAFE_OPTIONS: Final = (
     "--no-pager",
@@ -134,7 +135,11 @@ def user_name(folder: Path) -> str | None:
 
 @contextmanager
 def git_lines(
-    folder: Path, *arguments: str, seconds: float | None = None, nul_separated: bool = False
+    folder: Path,
+    *arguments: str,
+    seconds: float | None = None,
+    nul_separated: bool = False,
+    bounded: bool = False,
 ) -> Iterator[Iterator[bytes]]:
     """Run git and iterate over its output while it runs, for output as large as a log.
 
@@ -143,6 +148,7 @@ def git_lines(
         *arguments: The command.
         seconds: A time limit. Git is killed when it expires, which counts as a failure.
         nul_separated: Whether the command has `-z`: yields its fields, not lines.
+        bounded: Whether lines may be of any length; see `bounded_lines`.
 
     Raises:
         HistoryUnavailable: Git is missing, or on exit: the command failed.
@@ -154,7 +160,10 @@ def git_lines(
         watchdog.daemon = True
         watchdog.start()
     try:
-        yield _split_at_nul(output) if nul_separated else iter(output)
+        if nul_separated:
+            yield _split_at_nul(output)
+        else:
+            yield bounded_lines(output) if bounded else iter(output)
         if not output.read(1) and process.wait(_TIMEOUT):  # a reader may stop early
             raise _failure(b"", arguments)
     finally:

@@ -71,7 +71,7 @@ def added_lines(
         "--",
         literal_pathspec(repository.relative_path(log)),
     )
-    with git_lines(repository.root, *arguments, seconds=seconds) as lines:
+    with git_lines(repository.root, *arguments, seconds=seconds, bounded=True) as lines:
         commit, added = "", b"+"
         for line in lines:
             if line.startswith(added):
@@ -236,9 +236,11 @@ class _CurrentLog:
         """Return the ids of the records that were added after a length up to another one."""
         found: list[str] = []
         self._file.seek(old)
-        while old < new and (line := self._file.readline()):
+        is_whole = True
+        while old < new and (line := self._file.readline(MAX_LINE + 1)):
             old += len(line)
-            if identifier := record_id_of(line[:-1]):
+            is_start, is_whole = is_whole, line.endswith(b"\n")
+            if is_start and is_whole and (identifier := record_id_of(line[:-1])):
                 found.append(identifier)
         return found
 

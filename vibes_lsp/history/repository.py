@@ -137,11 +137,12 @@ class Repository:
     def read_lines_below(self, commit: str, folder: Path, name: str) -> Iterator[bytes]:
         """Yield the lines of a file that may exceed memory; none if the commit has no such file.
 
-        The arguments and errors are those of `read_file_below`.
+        Lines are as `bounded_lines` has them; arguments and errors are those of `read_file_below`.
         """
         path = self.prefix_of(folder) + name
         if self._is_blob(commit, path):
-            with git_lines(self.root, "cat-file", "blob", f"{commit}:{path}") as lines:
+            blob = f"{commit}:{path}"
+            with git_lines(self.root, "cat-file", "blob", blob, bounded=True) as lines:
                 yield from lines
 
     def _blob(self, commit: str, name: str) -> bytes | None:

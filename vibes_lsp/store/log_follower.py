@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import IO, BinaryIO, Final
 
 from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex
 from vibes_lsp.model.canonical_json import parse_object
@@ -33,6 +33,23 @@ _ALWAYS_VERIFIED: Final = 1 << 20
 """Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
 _VERIFIED_WHEN_SETTLED: Final = 8 << 20
 """Parts up to this many bytes are verified once the log is settled; of larger ones, the end."""
+
+
+def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file with their ends; of one that is too long the start and a hash.
+
+    So no line takes much memory, different lines differ, and a line over `MAX_LINE` is no record.
+    """
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) <= MAX_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        rest = hashlib.sha256()
+        while part := file.readline(_CHUNK):
+            rest.update(part.replace(b"\r", b"").removesuffix(b"\n"))  # line ends may differ
+            if part.endswith(b"\n"):
+                break
+        yield b"%b %b\n" % (line, rest.hexdigest().encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk
+from vibes_lsp.history.log_additions import record_id_of
+from vibes_lsp.store import log_follower
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.log_follower import bounded_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pytest
@@ -60,6 +65,26 @@ def test_lines_that_another_log_lacks_are_numbered_as_by_a_set(
         }
 
     compare()
+
+
+def test_lines_that_are_too_long_are_compared_whole_and_never_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_follower, "MAX_LINE", 100)
+    monkeypatch.setattr(log_follower, "_CHUNK", 10)
+    log = tmp_path / "annotations.jsonl"
+    texts = [b"x" * 1_000 + end for end in (b"a", b"b", b"c")]
+    log.write_bytes(b"short\n" + b"\r\n".join(texts))
+    found = list(LinesOnDisk(AuditDir(tmp_path)))
+    assert found[0] == b"short"
+    assert len(set(found)) == 4
+    assert all(100 < len(line) < 200 and not record_id_of(line) for line in found[1:])
+
+    def others() -> Iterator[bytes]:  # as git has them
+        return (line[:-1] for line in bounded_lines(io.BytesIO(b"%b\n%b\n" % (texts[2], texts[0]))))
+
+    assert [number for number, _ in LinesOnDisk(AuditDir(tmp_path)).missing(others())] == []
+    assert LinesOnDisk(AuditDir(tmp_path)).not_in(others) == {1, 3}
 
 
 def test_without_a_log_all_lines_are_missing(tmp_path: Path) -> None:
