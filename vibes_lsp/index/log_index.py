@@ -77,11 +77,9 @@ class LogIndex:
 
     Attributes:
         columns: What was found on each line.
-        undecodable: Lines that the scan took for a record and that cannot be decoded, with the
-            reason.
+        undecodable: Lines that look like a record and cannot be decoded, with the reason.
         generation: Grows with every change of the content.
-        problem: Why the log could not be read at the last refresh. `columns` and cached records
-            still work; other records raise `UnreadableFile`.
+        problem: Why the log could not be read at the last refresh; then it counts as empty.
     """
 
     def __init__(
@@ -131,8 +129,12 @@ class LogIndex:
             self._was_opened = False  # an index may be saved before the next refresh
             raise
         except UnreadableFile as error:
-            changed = self.problem is None or self.problem.message != error.message
-            self.problem = error
+            is_known, self.problem = str(self.problem) == str(error), error
+            changed = not is_known or len(self.columns) > 0
+            if changed:
+                self._follower = LogFollower(self.path, now_ns=self._now_ns)
+                self._reset()
+                self.generation += 1
             return changed
         changed = self.problem is not None
         self.problem = None

@@ -319,7 +319,7 @@ def test_an_incomplete_last_line_changes_nothing_at_any_refresh(writer: TrailWri
     assert log.incomplete_tail() == b'{"type":"li'
 
 
-def test_cached_records_are_found_while_the_log_cannot_be_read(writer: TrailWriter) -> None:
+def test_a_log_that_cannot_be_read_counts_as_empty(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 1)
     trail = read_trail(writer.root)
     log = writer.files.log
@@ -328,7 +328,8 @@ def test_cached_records_are_found_while_the_log_cannot_be_read(writer: TrailWrit
     assert trail.refresh()
     assert str(trail.log.problem) == "annotations.jsonl is not a regular file"
     assert not trail.refresh(), "the problem is reported once"
-    assert trail.annotated_paths() == ["a.py"]
+    assert trail.annotated_paths() == []
+    assert trail.log.by_id(one) is None
     log.rmdir()
     log.with_suffix(".hidden").rename(log)
     assert trail.refresh()
