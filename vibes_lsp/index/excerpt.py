@@ -1,7 +1,7 @@
 """`python -m vibes_lsp.index.excerpt AUDIT_DIR PATH FOLDER`: copy what a trail says about a file.
 
 For the first answer about a file of a large trail without an index. A search for bytes, in two
-processes, reads the log eight times as fast as a scan. The excerpt is a trail of its own, with the
+processes, reads the log ten times as fast as a scan. The excerpt is a trail of its own, with the
 file's records that nothing supersedes and the entries that they name. It is provisional: reviews
 are left out, and so are records that spell the path in another way.
 
@@ -14,8 +14,9 @@ import json
 import mmap
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -23,10 +24,12 @@ from typing import Final, TypeAlias
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.byte_search import LineBuffer
 from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.model.canonical_json import (
     FastDecoder,
     canonical_json,
+    parse_json,
     parse_json_prefix,
     parse_object,
 )
@@ -42,19 +45,22 @@ _MAX_RECORDS: Final = 20_000
 """Records of the file that are copied: the first ones."""
 _CHUNK: Final = 1 << 18
 """Bytes that are read at once."""
+_PIECE: Final = 28_000
+"""Bytes that are split at once: in more, CPython prepares a longer search after each mark."""
 _NEWLINE: Final = ord("\n")
 _KEY_LENGTH: Final = 64
-_SUPERSEDES: Final = json.dumps(EdgeType.SUPERSEDES.value).encode()
+_EDGE_TYPE: Final = RecordType.EDGE.value
+_SUPERSEDES: Final = EdgeType.SUPERSEDES.value
 _KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:\s*')
 _REFERENCE: Final = re.compile(r"(?:environment|prompt|command|reasoning|decision)_hash")
 _FIRST_PART: Final = 1 << 12
 """Bytes of an entry that are parsed at first; most are shorter."""
-_Data: TypeAlias = mmap.mmap | bytes
 
 
-class _EdgeEnds(msgspec.Struct, gc=False):
-    """The ends of an edge, each by either of its names (R5)."""
+class _Edge(msgspec.Struct, gc=False):
+    """What says which record an edge supersedes; each end has two names (R5)."""
 
+    type: str | None = None
     edge_type: str | None = None
     source_ref: str | None = None
     source_id: str | None = None
@@ -62,7 +68,7 @@ class _EdgeEnds(msgspec.Struct, gc=False):
     target_id: str | None = None
 
 
-_EDGE: Final[FastDecoder[_EdgeEnds]] = FastDecoder(_EdgeEnds)
+_EDGE: Final[FastDecoder[_Edge]] = FastDecoder(_Edge)
 
 
 def write_excerpt(directory: AuditDir, path: str, excerpt: AuditDir) -> None:
@@ -76,51 +82,33 @@ def write_excerpt(directory: AuditDir, path: str, excerpt: AuditDir) -> None:
     Raises:
         OSError: A file cannot be read or written.
     """
-    records, replaced = _search(directory.log, path)
-    current = {
-        offset: members
-        for offset, (members, _) in records.items()
-        if _id_of(members) not in replaced
-    }
-    lines = b"".join(records[offset][1] + b"\n" for offset in sorted(current))
+    records = _current_records(directory.log, path)
     named = {
         key
-        for members in current.values()
+        for members, _ in records
         for name, key in members.items()
         if isinstance(key, str) and _REFERENCE.fullmatch(name)
     }
-    with _mapped(directory.manifest) as manifest:
-        entries = dict(_entries(manifest, named))
-    excerpt.log.write_bytes(lines)
+    entries = _journal_entries(directory, named)
+    entries |= _manifest_entries(directory.manifest, named - entries.keys())
+    excerpt.log.write_bytes(b"".join(line + b"\n" for _, line in records))
     excerpt.manifest.write_bytes(
         canonical_json({"standard": "VIBES", "version": "1.0", "entries": entries})
     )
 
 
-@contextmanager
-def _mapped(file: Path) -> Iterator[_Data]:
-    """Open the bytes of a file without reading them; none if it is empty or missing."""
-    if not file.is_file() or not file.stat().st_size:
-        yield b""
-        return
-    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield data
-
-
-def _search(log: Path, path: str) -> tuple[dict[int, tuple[Members, bytes]], set[str]]:
-    """Return the records of a file, each by its offset with its line, and all superseded ids."""
+def _current_records(log: Path, path: str) -> list[tuple[Members, bytes]]:
+    """Return the annotations of a file that no edge supersedes, with their lines, oldest first."""
     size = log.stat().st_size if log.is_file() else 0
     needles = dict.fromkeys(
         json.dumps(path, ensure_ascii=each).encode("utf-8", "surrogatepass")
         for each in (False, True)
     )
-    middle = size // 2 if size > _MAX_LINE else size  # a second process pays for much only
-    parts = [part for part in ((0, middle), (middle, size)) if part[0] < part[1]]
-    records: dict[int, tuple[Members, bytes]] = {}
-    superseded: set[str] = set()
-    for lines, targets in map_in_order(partial(_search_part, log, list(needles)), parts):
-        superseded |= targets
-        for offset, line in lines:
+    records: list[tuple[Members, bytes]] = []
+    superseded = array("q")
+    for lines, targets in map_in_order(partial(_search_part, log, list(needles)), _halves(size)):
+        superseded += targets
+        for line in lines:
             try:
                 members = parse_object(line)
             except MalformedJson:
@@ -128,49 +116,82 @@ def _search(log: Path, path: str) -> tuple[dict[int, tuple[Members, bytes]], set
             is_annotation = members.get("type") in (RecordType.LINE, RecordType.FUNCTION)
             is_about = normal_path(text(members, "file_path") or "") == normal_path(path)
             if is_annotation and is_about and len(records) < _MAX_RECORDS:
-                records[offset] = members, line
-    return records, superseded
+                records.append((members, line))
+    ids = [hash(_id_of(members)) for members, _ in records]
+    replaced = set(ids).intersection(superseded)
+    return [record for key, record in zip(ids, records, strict=True) if key not in replaced]
+
+
+def _halves(size: int) -> list[tuple[int, int]]:
+    """Return the parts of a file that are searched at once: only where much is read, there are two.
+
+    Each is the offset of its first byte, and of the byte after its last one.
+    """
+    middle = size // 2 if size > _MAX_LINE else size
+    return [part for part in ((0, middle), (middle, size)) if part[0] < part[1]]
 
 
 def _search_part(
     log: Path, needles: Sequence[bytes], part: tuple[int, int]
-) -> tuple[list[tuple[int, bytes]], set[str]]:
+) -> tuple[list[bytes], array[int]]:
     """Search the lines that begin in a part of a log.
 
     Returns:
-        Those with one of the needles, each with its offset, and the targets of supersedes edges.
+        Those with one of the needles, and the hashes of all ids that are superseded: a process and
+        those that it forks share the secret that they are computed with.
     """
     found: dict[int, bytes] = {}
-    targets: set[str] = set()
-    for start, data, within in _whole_lines(log, part):
+    superseded = array("q")
+    mark = json.dumps(_SUPERSEDES).encode()
+    for start, buffer, (first, last) in _whole_lines(log, part):
         for needle in needles:
-            for begin, line in _lines_with(data, needle, within):
+            for begin, line in buffer.lines_with(needle, first, last, _MAX_LINE):
                 if start + begin < part[1]:
                     found[start + begin] = line
-        lines = [
+        edges = [
             line
-            for begin, line in _lines_with(data, _SUPERSEDES, within)
+            for begin, line in buffer.lines_with(mark, first, last, _MAX_LINE)
             if start + begin < part[1]
         ]
-        edges = _EDGE.decode_all(lines) if lines else []
-        targets.update(
-            target
-            for edge in (map(_EDGE.decode, lines) if edges is None else edges)
-            if edge is not None and (target := _superseded_by(edge)) is not None
-        )
-    return sorted(found.items()), targets
+        superseded.extend(map(hash, _targets(edges)))
+    return [found[offset] for offset in sorted(found)], superseded
+
+
+def _targets(lines: Sequence[bytes]) -> list[str]:
+    """Return the targets of the supersedes edges among some lines."""
+    edges: Sequence[_Edge | None] | None = _EDGE.decode_all(lines)
+    if edges is None:  # an unusual one is among them
+        edges = [_EDGE.decode(line) or _lenient_edge(line) for line in lines]
+    return [
+        target
+        for edge in edges
+        if edge is not None
+        and edge.edge_type == _SUPERSEDES
+        and edge.type == _EDGE_TYPE
+        and (edge.source_ref or edge.source_id)
+        and (target := edge.target_ref or edge.target_id)
+    ]
+
+
+def _lenient_edge(line: bytes) -> _Edge | None:
+    """Return the members of a line that are text; None if it is no JSON object."""
+    try:
+        members = parse_object(line)
+    except MalformedJson:
+        return None
+    return _Edge(*(text(members, name) for name in _Edge.__struct_fields__))
 
 
 def _whole_lines(
     log: Path, part: tuple[int, int]
-) -> Iterator[tuple[int, bytearray, tuple[int, int]]]:
+) -> Iterator[tuple[int, LineBuffer, tuple[int, int]]]:
     """Yield the lines of a part of a log, some at a time: an offset, bytes, and which of them.
 
     The bytes are read into the same buffer each time: it stays in the cache of the processor, and
     no page has to be mapped. Lines that are too long are left out.
     """
-    data = bytearray(_MAX_LINE + _CHUNK)
-    view = memoryview(data)
+    buffer = LineBuffer(_MAX_LINE + _CHUNK)
+    data, view = buffer.data, buffer.view
     start = max(0, part[0] - 1)  # with the end of the line before
     is_within = part[0] > 0
     filled = 0
@@ -184,7 +205,7 @@ def _whole_lines(
                 is_within = data[used - 1] != _NEWLINE
             end = data.rfind(b"\n", used, filled) + 1
             if end > used:
-                yield start, data, (used, end)
+                yield start, buffer, (used, end)
             elif filled - used > _MAX_LINE:
                 is_within, end = True, filled
             end = max(end, used)
@@ -195,64 +216,90 @@ def _whole_lines(
             filled -= end
 
 
-def _superseded_by(edge: _EdgeEnds) -> str | None:
-    """Return the target of a supersedes edge; None for other records."""
-    if edge.edge_type != EdgeType.SUPERSEDES or not (edge.source_ref or edge.source_id):
-        return None
-    return edge.target_ref or edge.target_id or None
+def _journal_entries(directory: AuditDir, keys: set[str]) -> dict[str, JsonValue]:
+    """Return the entries with these keys that are not in the manifest yet."""
+    if not keys or not directory.journal.is_dir():
+        return {}
+    from vibes_lsp.store.journal import read_journal  # noqa: PLC0415  # slow to import
+
+    stored = read_journal(directory).entries
+    entries: dict[str, JsonValue] = {}
+    for key in keys & stored.keys():
+        with suppress(MalformedJson):
+            entries[key] = parse_json(bytes(stored[key]))
+    return entries
 
 
-def _lines_with(
-    data: bytearray, needle: bytes, within: tuple[int, int]
-) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that contain some bytes, each once, with its offset."""
-    first, last = within
-    place = data.find(needle, first, last)
-    while place >= 0:
-        begin = max(first, data.rfind(b"\n", first, place) + 1)
-        end = data.find(b"\n", place, last)
-        if end - begin <= _MAX_LINE:
-            yield begin, bytes(data[begin:end])
-        place = data.find(needle, end, last)
+def _manifest_entries(manifest: Path, keys: set[str]) -> dict[str, JsonValue]:
+    """Return the entries with these keys that the manifest has, and can be parsed."""
+    entries: dict[str, JsonValue] = {}
+    parts = _halves(manifest.stat().st_size if manifest.is_file() else 0)
+    for places in (partial(_likely_places, 7), partial(_likely_places, 1), _all_places):
+        left = {key.encode() for key in keys - entries.keys()}
+        if left:
+            for found in map_in_order(partial(_search_manifest, manifest, left, places), parts):
+                entries |= found
+    return entries
 
 
-def _entries(manifest: _Data, keys: set[str]) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the entries with these keys that the manifest has, and can be parsed."""
-    left = {key.encode() for key in keys}
-    found: list[re.Match[bytes]] = []
-    for place in _likely_places(manifest, left):
-        match = _KEY.match(manifest, place)
-        if match is not None:
-            found.append(match)
-            left.discard(match[1])
-    if left:  # spelt in another way, or missing
-        found += (match for match in _KEY.finditer(manifest) if match[1] in left)
-    for match in found:
-        if manifest[match.start() - 1 : match.start()] != b"\\":  # else within a string
-            yield from _entry(manifest, match[1].decode(), match.end())
+_Places: TypeAlias = Callable[[mmap.mmap, set[bytes], tuple[int, int]], Iterator[int]]
 
 
-def _likely_places(manifest: _Data, keys: set[bytes]) -> Iterator[int]:
+def _search_manifest(
+    manifest: Path, keys: set[bytes], places: _Places, part: tuple[int, int]
+) -> dict[str, JsonValue]:
+    """Return the entries with these keys whose keys begin in a part of a manifest."""
+    entries: dict[str, JsonValue] = {}
+    with (
+        manifest.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        for place in places(data, keys, part):
+            match = _KEY.match(data, place)
+            if match and match[1] in keys and data[max(0, place - 1) : place] != b"\\":
+                entries.update(_entry(data, match[1].decode(), match.end()))
+    return entries
+
+
+def _likely_places(
+    length: int, manifest: mmap.mmap, keys: set[bytes], part: tuple[int, int]
+) -> Iterator[int]:
     """Yield where keys are that are followed by the same bytes as the first key of all.
 
-    To split takes a quarter of the time of a search for the pattern.
+    To split takes a third of the time of a search for the pattern.
+
+    Args:
+        length: How many bytes of the entry must be the same; with more of them it is faster.
+        manifest: The manifest.
+        keys: The keys.
+        part: Where they begin.
     """
-    first = _KEY.search(manifest) if keys else None
+    first = _KEY.search(manifest)
     if first is None:
         return
-    mark = manifest[first.end(1) : first.end() + 1]
+    mark = manifest[first.end(1) : first.end() + length]
     longest = _KEY_LENGTH + len(mark)
-    for start in range(0, len(manifest), _CHUNK):
+    for start in range(*part, _PIECE):
+        *pieces, _ = manifest[start : start + _PIECE + longest].split(mark)
+        if keys.isdisjoint([piece[-_KEY_LENGTH:] for piece in pieces]):
+            continue
         place = start
-        *pieces, _ = manifest[start : start + _CHUNK + longest].split(mark)
         for piece in pieces:
             place += len(piece)
-            if piece[-_KEY_LENGTH:] in keys and place < start + _CHUNK + _KEY_LENGTH:
+            if piece[-_KEY_LENGTH:] in keys:
                 yield place - _KEY_LENGTH - 1
             place += len(mark)
 
 
-def _entry(manifest: _Data, key: str, offset: int) -> Iterator[tuple[str, JsonValue]]:
+def _all_places(manifest: mmap.mmap, _: set[bytes], part: tuple[int, int]) -> Iterator[int]:
+    """Yield where keys are, with any white space after them: spelt in another way, or missing."""
+    for match in _KEY.finditer(manifest, part[0]):
+        if match.start() >= part[1]:
+            return
+        yield match.start()
+
+
+def _entry(manifest: mmap.mmap, key: str, offset: int) -> Iterator[tuple[str, JsonValue]]:
     length = _FIRST_PART
     while length <= _MAX_LINE:
         try:

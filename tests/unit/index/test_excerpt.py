@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trails import TrailWriter
-from vibes_lsp.index import excerpt
+from vibes_lsp.index import byte_search, excerpt
+from vibes_lsp.index.byte_search import LineBuffer
 from vibes_lsp.index.excerpt import write_excerpt
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -118,11 +122,8 @@ def test_a_log_in_two_parts_has_the_lines_of_one(
 ) -> None:
     content = b"\n".join(lines) + b"\n" * is_terminated
     middle = min(middle, len(content))
-    wanted, offset = [], 0
-    for line in content.split(b"\n")[:-1]:
-        if b'"a.py"' in line and len(line) <= 200:
-            wanted.append((offset, line))
-        offset += len(line) + 1
+    whole = content.split(b"\n")[:-1]
+    wanted = [line for line in whole if b'"a.py"' in line and len(line) <= 200]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(excerpt, "_CHUNK", 64)
         patch.setattr(excerpt, "_MAX_LINE", 200)
@@ -133,15 +134,206 @@ def test_a_log_in_two_parts_has_the_lines_of_one(
     assert [*found[0], *found[1]] == wanted
 
 
+IDS: Final = ("000000a", "000000b")
+
+
+def notations(members: Mapping[str, object]) -> st.SearchStrategy[bytes]:
+    """The JSON of an object in the notations of several tools."""
+    return st.builds(
+        lambda comma, colon, end, escaped: (
+            json.dumps(members, separators=(comma, colon))
+            .replace("000000", r"00\u003000" if escaped else "000000")
+            .encode()
+            + end
+        ),
+        st.sampled_from([",", ", "]),
+        st.sampled_from([":", ": ", " : "]),
+        st.sampled_from([b"\n", b"\r\n", b" \n", b"\n\n"]),
+        st.booleans(),
+    )
+
+
+def mostly(
+    usual: Mapping[str, object], changes: Sequence[Mapping[str, object]]
+) -> st.SearchStrategy[bytes]:
+    """The JSON of an object, often with a change: other values, or members that are left out."""
+
+    def changed(made: Sequence[Mapping[str, object]]) -> dict[str, object]:
+        members = dict(usual)
+        for change in made:
+            members.update(change)
+        return {name: value for name, value in members.items() if value is not ...}
+
+    return st.lists(st.sampled_from(changes), max_size=2).map(changed).flatmap(notations)
+
+
+def repeated(line: bytes, name: str, value: str) -> bytes:
+    """Return an object with one more member in front, which may have the name of another."""
+    return f'{{"{name}":"{value}",'.encode() + line[1:]
+
+
+annotation_lines = mostly(
+    {"type": "line", "file_path": "a.py", "annotation_id": IDS[0]},
+    [
+        {"type": "function"},
+        {"type": "edge"},
+        {"file_path": "b.py"},
+        {"file_path": "./a.py"},
+        {"annotation_id": IDS[1]},
+        {"note": "x" * 400},
+        {"note": "supersedes"},
+    ],
+)
+edge_lines = mostly(
+    {"type": "edge", "edge_type": "supersedes", "source_ref": "x", "target_ref": IDS[0]},
+    [
+        {"type": "line"},
+        {"type": ...},
+        {"edge_type": "depends_on"},
+        {"source_ref": ...},
+        {"source_ref": "", "source_id": "x"},
+        {"source_ref": 7, "source_id": "x"},
+        {"target_ref": IDS[1]},
+        {"target_ref": IDS[1], "target_id": IDS[0]},
+        {"target_ref": ..., "target_id": IDS[0]},
+        {"target_ref": 7, "target_id": IDS[0]},
+        {"target_ref": "", "target_id": IDS[0]},
+        {"target_ref": None, "metadata": {"target_ref": IDS[0]}},
+        {"note": "x" * 400},
+        {"file_path": "a.py"},
+    ],
+)
+log_lines = st.one_of(
+    annotation_lines,
+    edge_lines,
+    st.builds(
+        repeated,
+        st.one_of(annotation_lines, edge_lines),
+        st.sampled_from(["target_ref", "annotation_id", "note"]),
+        st.sampled_from([*IDS, "supersedes"]),
+    ),
+    st.sampled_from(
+        [b"\n", b'"a.py" "supersedes"\n', b'{"type":"edge","edge_type":"supersedes",\n']
+    ),
+)
+
+
+def current_by_reading_all(content: bytes, path: str) -> list[bytes]:
+    """Return the lines of a file's annotations that nothing supersedes: slow and plain."""
+    found: list[tuple[str, bytes]] = []
+    superseded = set()
+    for line in content.split(b"\n")[:-1]:
+        if len(line) > 400:
+            continue
+        try:
+            pairs = json.loads(line, object_pairs_hook=list)
+        except ValueError:
+            continue
+        if not isinstance(pairs, list):
+            continue
+        record = dict(pairs)
+        is_plain = all(record[name] == value for name, value in pairs)
+        if record.get("type") in ("line", "function"):
+            if is_plain and record.get("file_path") in (path, f"./{path}"):
+                found.append((record["annotation_id"], line))
+        elif record.get("type") == "edge" and record.get("edge_type") == "supersedes":
+            source, target = (
+                [each for name in names if isinstance(each := record.get(name), str) and each]
+                for names in (("source_ref", "source_id"), ("target_ref", "target_id"))
+            )
+            is_read_loosely = all(
+                isinstance(record.get(name), str | None) for name in ("target_ref", "target_id")
+            )
+            if source and target and (is_plain or is_read_loosely):
+                superseded.add(target[0])
+    return [line for key, line in found if key not in superseded and b'"./' not in line]
+
+
+@pytest.mark.parametrize("uses_memmem", [True, False])
+@given(lines=st.lists(log_lines, max_size=12), middle=st.integers(0, 1000))
+def test_it_is_what_reading_every_line_gives(
+    lines: list[bytes], middle: int, *, uses_memmem: bool
+) -> None:
+    content = b"".join(lines)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(excerpt, "_CHUNK", 64)
+        patch.setattr(excerpt, "_MAX_LINE", 400)
+        patch.setattr(excerpt, "map_in_order", map)
+        patch.setattr(
+            excerpt,
+            "_halves",
+            lambda size: [(0, min(middle, size)), (min(middle, size), size)],
+        )
+        if not uses_memmem:
+            patch.setattr(byte_search, "_MEMMEM", None)
+        log = Path(folder) / "log"
+        log.write_bytes(content)
+        found = [line for _, line in excerpt._current_records(log, "a.py")]
+    assert found == current_by_reading_all(content, "a.py")
+
+
+@pytest.mark.parametrize("uses_memmem", [True, False])
+@given(
+    content=st.lists(st.sampled_from([b"a", b"ab", b"b", b"\n", b"\0"]), max_size=40).map(b"".join),
+    needle=st.sampled_from([b"a", b"ab", b"aba", b"b\0b"]),
+    part=st.tuples(st.integers(0, 60), st.integers(0, 60)),
+)
+def test_lines_are_found_as_by_python(
+    content: bytes, needle: bytes, part: tuple[int, int], *, uses_memmem: bool
+) -> None:
+    first, last = (min(each, len(content)) for each in sorted(part))
+    first = content.rfind(b"\n", 0, first) + 1
+    last = max(first, content.rfind(b"\n", 0, last) + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        if not uses_memmem:
+            patch.setattr(byte_search, "_MEMMEM", None)
+        buffer = LineBuffer(len(content) + 1)
+        buffer.data[: len(content)] = content
+        found = list(buffer.lines_with(needle, first, last, longest=5))
+    wanted, offset = [], first
+    for line in content[first:last].split(b"\n"):
+        if needle in line and len(line) <= 5:
+            wanted.append((offset, line))
+        offset += len(line) + 1
+    assert found == wanted
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no memmem")
+def test_memmem_is_used_where_it_exists_and_never_outside_the_buffer() -> None:
+    assert byte_search._MEMMEM is not None
+    buffer = LineBuffer(10)
+    for part in ((-1, 5), (0, 11), (6, 5)):
+        with pytest.raises(IndexError):
+            buffer.find(b"x", *part)
+    with pytest.raises(BufferError):
+        buffer.data.append(0)
+
+
+def test_entries_that_are_only_in_the_journal_are_found(trail: TrailWriter, tmp_path: Path) -> None:
+    prompt = trail.prompt("Asked for this.")
+    trail.line("a.py", 1, 3, text=TEXT, prompt=prompt)
+    entries = json.loads(trail.files.manifest.read_bytes())["entries"]
+    trail.files.manifest.unlink()
+    journal = AuditDir(trail.files.audit).journal
+    journal.mkdir()
+    (journal / "entries.jsonl").write_text(
+        "".join(json.dumps({key: each}) + "\n" for key, each in entries.items())
+    )
+    assert excerpt_of(trail, "a.py", tmp_path).manifest.entry(prompt) == entries[prompt]
+
+
 @pytest.mark.parametrize("separator", [":", ": ", " : "])
 def test_entries_are_found_however_keys_are_spaced(
     trail: TrailWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str
 ) -> None:
-    monkeypatch.setattr(excerpt, "_CHUNK", 100)
+    monkeypatch.setattr(excerpt, "_PIECE", 100)
+    monkeypatch.setattr(excerpt, "_halves", lambda size: [(0, size // 3), (size // 3, size)])
     prompts = [trail.prompt(f"Number {number}") for number in range(12)]
     for number, prompt in enumerate(prompts):
         trail.line("a.py", number + 1, number + 1, text=TEXT, prompt=prompt)
     manifest = json.loads(trail.files.manifest.read_bytes())
+    manifest["entries"][prompts[0]] = {"late": 1}
+    manifest["entries"][prompts[1]] = {}
     text = json.dumps(manifest, separators=(",", separator))
     trail.files.manifest.write_text(text.replace(f"{separator}{{", f"{separator}\n{{", 3))
     found = excerpt_of(trail, "a.py", tmp_path)
