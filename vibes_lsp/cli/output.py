@@ -88,6 +88,8 @@ def escape(value: object, limit: int | None = None) -> str:
     text = str(value)
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
+    if text.isascii() and text.isprintable():  # as most are: a tenth of the time
+        return text
     return INVISIBLE.sub(_escape_of, text)
 
 
@@ -285,20 +287,26 @@ def _print_plain_table(
     right: AbstractSet[str],
     at_most: int,
 ) -> None:
-    """Print a table as rich does without a terminal, in a twentieth of the time."""
-    from rich.cells import cell_len  # noqa: PLC0415
-
-    longest = (max(map(cell_len, column)) for column in zip(columns, *rows, strict=True))
+    """Print a table as rich does without a terminal, in a fiftieth of the time."""
+    longest = (max(map(_width, column)) for column in zip(columns, *rows, strict=True))
     widths = [min(each, at_most) for each in longest]
     rule = "─" * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
+    pads = [str.rjust if name in right else str.ljust for name in columns]
     for row in (columns, None, *rows):
         padded = (
-            " " * (width - cell_len(cell)) + cell
-            if name in right
-            else cell + " " * (width - cell_len(cell))
-            for name, cell, width in zip(columns, row or (), widths, strict=row is not None)
+            pad(cell, size + len(cell) - _width(cell))
+            for pad, cell, size in zip(pads, row or (), widths, strict=row is not None)
         )
         print_line(rule if row is None else _BETWEEN.join(padded).rstrip())
+
+
+def _width(cell: str) -> int:
+    """Return how many columns an escaped text takes."""
+    if cell.isascii():
+        return len(cell)
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    return cell_len(cell)
 
 
 def print_styled(parts: Sequence[tuple[str, str]], *, indent: int | None = None) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.forked_files import map_files
@@ -19,7 +18,6 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.found_annotations import (
-    AnnotationSummary,
     Encoded,
     FoundAnnotation,
     decode_found,
@@ -52,8 +50,6 @@ class Filter:
 
 OnFile = Callable[[Sequence[FoundAnnotation]], None]
 """Called with the annotations of each file that match, as they are found."""
-_MAY_HAVE_MOVED: Final = {State.LOST, State.EDITED}
-"""States of annotations whose text may be in another file now; see `MovedOut`."""
 _MIN_FORKED: Final = 16
 """Files from which on a second process locates half of the annotations."""
 NO_FILTER: Final = Filter()
@@ -84,36 +80,32 @@ def find_annotations(
     moved: set[str] = set()
     may_be_elsewhere = locator.has_gone_files()
 
-    def matching(encoded: Encoded) -> Iterator[tuple[AnnotationSummary, FoundAnnotation]]:
+    def matching(encoded: Encoded) -> list[FoundAnnotation]:
         nonlocal may_be_elsewhere, count
         in_file = decode_found(encoded)
         count += len(in_file)
-        found = []
-        for each in in_file:
-            summary = each.summary
-            may_be_elsewhere = may_be_elsewhere or summary.state in _MAY_HAVE_MOVED
-            if summary.moved_from is not None:
-                moved.add(summary.annotation_id)
-            if _matches(each, summary, wanted):
-                found.append((summary, each))
+        may_be_elsewhere = may_be_elsewhere or any(each.may_be_elsewhere for each in in_file)
+        moved.update(each.moved for each in in_file if each.moved is not None)
+        found = [each for each in in_file if _matches(each, wanted)]
         if on_file is not None and found:
-            on_file([each for _, each in found])
-        return iter(found)
+            on_file(found)
+        return found
 
     located = _locate_all(locator, new, scorer, kept)
     found = [
-        (None if summary.moved_from is not None else summary.annotation_id, each)
+        each
         for path in paths
-        for summary, each in matching(known.pop(path) if path in known else next(located))
+        for each in matching(known.pop(path) if path in known else next(located))
     ]
     kept.save(count)
-    if may_be_elsewhere:
-        found += [
-            (None, each)
-            for path in locator.other_files()
-            for _, each in matching(_located(locator, path, scorer)[0])
-        ]
-    return [each for identifier, each in found if identifier not in moved]
+    elsewhere = [
+        each
+        for path in (locator.other_files() if may_be_elsewhere else ())
+        for each in matching(_located(locator, path, scorer)[0])
+    ]
+    if moved:
+        found = [each for each in found if each.moved or each.summary.annotation_id not in moved]
+    return found + elsewhere
 
 
 def _locate_all(
@@ -200,9 +192,10 @@ def _current(
     ]
 
 
-def _matches(found: FoundAnnotation, summary: AnnotationSummary, wanted: Filter) -> bool:
+def _matches(found: FoundAnnotation, wanted: Filter) -> bool:
     if wanted == NO_FILTER:
         return True
+    summary = found.summary
     conditions = (
         _contains(summary.model.get("name"), wanted.model),
         _contains(summary.tool.get("name"), wanted.tool),

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action
@@ -49,9 +50,18 @@ class FoundAnnotation:
         is_claim: See `Placement.is_claim`.
         is_reviewable: Whether it has certain lines that a person can review.
         why_unverified: See `why_unverified`.
+        moved: Its id if it is recorded for another file; else None.
+        may_be_elsewhere: Whether its text may be in another file now; see `MovedOut`.
     """
 
-    __slots__ = ("_facts", "is_claim", "is_reviewable", "why_unverified")
+    __slots__ = (
+        "_facts",
+        "is_claim",
+        "is_reviewable",
+        "may_be_elsewhere",
+        "moved",
+        "why_unverified",
+    )
 
     def __init__(
         self,
@@ -60,11 +70,15 @@ class FoundAnnotation:
         is_claim: bool,
         is_reviewable: bool,
         why_unverified: str | None,
+        moved: str | None,
+        may_be_elsewhere: bool,
     ) -> None:
         self._facts = facts
         self.is_claim = is_claim
         self.is_reviewable = is_reviewable
         self.why_unverified = why_unverified
+        self.moved = moved
+        self.may_be_elsewhere = may_be_elsewhere
 
     @property
     def facts(self) -> Members:
@@ -85,11 +99,14 @@ class _Encoded(msgspec.Struct, array_like=True, gc=False):
     is_claim: bool
     is_reviewable: bool
     why_unverified: str | None
+    moved: str | None
+    may_be_elsewhere: bool
     facts: msgspec.Raw
 
 
 Encoded: TypeAlias = bytes | Sequence[FoundAnnotation]
 """The annotations of one file as `encode_found` returns them."""
+_MAY_HAVE_MOVED: Final = frozenset({State.LOST, State.EDITED})
 _SUMMARY: Final = msgspec.msgpack.Decoder(AnnotationSummary)
 _FILE: Final = msgspec.msgpack.Decoder(list[_Encoded])
 
@@ -108,6 +125,8 @@ def found_annotation(placement: Placement, facts: Members) -> FoundAnnotation:
         is_claim=placement.is_claim,
         is_reviewable=is_reviewable(placement),
         why_unverified=why_unverified(placement),
+        moved=None if placement.moved_from is None else placement.current.id,
+        may_be_elsewhere=placement.located.state in _MAY_HAVE_MOVED,
     )
 
 
@@ -115,7 +134,17 @@ def encode_found(found: Sequence[FoundAnnotation]) -> Encoded:
     """Return the annotations of one file encoded; as they are if a text or number cannot be."""
     try:
         return msgspec.msgpack.encode(
-            [(each.is_claim, each.is_reviewable, each.why_unverified, each.facts) for each in found]
+            [
+                (
+                    each.is_claim,
+                    each.is_reviewable,
+                    each.why_unverified,
+                    each.moved,
+                    each.may_be_elsewhere,
+                    each.facts,
+                )
+                for each in found
+            ]
         )
     except (UnicodeEncodeError, OverflowError, RecursionError):  # lone surrogates, large integers
         return found
@@ -135,6 +164,8 @@ def decode_found(encoded: Encoded) -> Sequence[FoundAnnotation]:
             is_claim=each.is_claim,
             is_reviewable=each.is_reviewable,
             why_unverified=each.why_unverified,
+            moved=each.moved,
+            may_be_elsewhere=each.may_be_elsewhere,
         )
         for each in _FILE.decode(encoded)
     ]
