@@ -28,7 +28,7 @@ def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
 
 def share_keys(patch: pytest.MonkeyPatch) -> None:
     """Give ids with the same first eight digits one key: without the secret (`index.id_keys`)."""
-    patch.setattr(id_keys, "_multipliers", lambda: (0,) * 8)
+    patch.setattr(id_keys, "_multipliers", lambda: (0, 0))
 
 
 def with_equal_key(number: int) -> str:

@@ -62,6 +62,8 @@ RECORDS: Final = st.one_of(
             "action": st.sampled_from(["create", "modify", "rebase_remap", "rebase_orphan"]),
             "timestamp": st.sampled_from(["2026-02-03T10:00:00Z", "2026-02-03T10:00:01Z", "never"]),
             "commit_hash": _maybe(st.sampled_from(COMMITS)),
+            "prompt_hash": _maybe(st.sampled_from([*IDS, "short"])),
+            "session_id": _maybe(st.sampled_from(["s", "t", "u"])),
             "assurance_level": _maybe(st.sampled_from(["low", "high"])),
         }
     ),

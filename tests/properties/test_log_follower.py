@@ -15,11 +15,12 @@ from tests.properties.logs import IDS, logs, split_logs
 from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.index import log_columns
 from vibes_lsp.index import superseding as superseding_module
-from vibes_lsp.index.columns import Column, Names
+from vibes_lsp.index.columns import Column, NamedEntries, Names
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import read_edge
 from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.store import log_batches
 from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ def new_log(*, small: bool = True) -> Iterator[Path]:
         if small:
             for name, value in (
                 ("MAX_LINE", 80),
-                ("_CHUNK", 32),
-                ("_BLOCK", 16),
+                ("CHUNK", 32),
+                ("BLOCK", 16),
                 ("_ALWAYS_VERIFIED", 64),
                 ("_VERIFIED_WHEN_SETTLED", 64),
             ):
-                patch.setattr(log_module, name, value)
+                for module in (log_batches, log_module):
+                    if hasattr(module, name):
+                        patch.setattr(module, name, value)
         yield Path(folder) / "annotations.jsonl"
 
 
@@ -65,6 +68,11 @@ def contents(columns: LogColumns) -> tuple[object, ...]:
             if isinstance(column, Column) and name not in resolved
         ],
         [list(names) for names in vars(columns).values() if isinstance(names, Names)],
+        [
+            (list(each.lines), list(each.keys))
+            for each in vars(columns).values()
+            if isinstance(each, NamedEntries)
+        ],
         {path: list(lines) for path, lines in columns.annotations.items()},
         {session: list(lines) for session, lines in columns.sessions.items()},
         [columns.files_of_session(session) for session in columns.annotating_sessions],

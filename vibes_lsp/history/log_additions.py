@@ -21,7 +21,7 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
-from vibes_lsp.store.log_follower import MAX_LINE
+from vibes_lsp.store.log_batches import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"

@@ -145,8 +145,5 @@ def _places(lines: array[int], ends: array[int]) -> array[int]:
     starts = array("Q", (0,)) + ends
     return array(
         "Q",
-        [
-            (starts[line - 1] + line - 1) << _SIZE_BITS | (starts[line] - starts[line - 1])
-            for line in lines
-        ],
+        [starts[line - 1] << _SIZE_BITS | (starts[line] - 1 - starts[line - 1]) for line in lines],
     )

@@ -12,11 +12,12 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, Final, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+_NONE: Final = object()
 
 
 def map_in_order(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[_R]:
@@ -27,8 +28,24 @@ def map_in_order(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[_R]:
             are pickled.
         items: The items; with less than two, or without a second processor, nothing is forked.
     """
-    if len(items) < 2 or not _can_fork():
-        yield from map(work, items)
+    with results_of_fork(work, items[1::2]) as results:
+        for number, item in enumerate(items):
+            result: Any = next(results, _NONE) if number % 2 else _NONE
+            yield work(item) if result is _NONE else result  # none if it was killed, for example
+
+
+@contextmanager
+def results_of_fork(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[Iterator[_R]]:
+    """Yield the results for some items in order, which a forked process computes meanwhile.
+
+    There are fewer, perhaps none, where a process cannot be forked safely, or where it is killed.
+
+    Args:
+        work: As for `map_in_order`.
+        items: The items.
+    """
+    if not items or not _can_fork():
+        yield iter(())
         return
     reading, writing = os.pipe()
     sys.stdout.flush()
@@ -37,31 +54,32 @@ def map_in_order(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[_R]:
     try:
         child = os.fork()
         if child == 0:
-            _write_results(work, items[1::2], reading, writing)
+            _write_results(work, items, reading, writing)
     except OSError:  # no more processes are allowed
         os.close(reading)
         os.close(writing)
-        yield from map(work, items)
+        yield iter(())
         return
     finally:
         if os.getpid() != parent:  # interrupted before it began: nothing of the caller may run
             os._exit(1)
     os.close(writing)
     try:
-        with os.fdopen(reading, "rb") as results:
-            is_alive = True
-            for number, item in enumerate(items):
-                if is_alive and number % 2:
-                    try:
-                        yield pickle.load(results)  # noqa: S301  # written by our own process
-                        continue
-                    except (EOFError, OSError, pickle.UnpicklingError):
-                        is_alive = False  # killed, for example: this process does the rest
-                yield work(item)
+        with os.fdopen(reading, "rb") as stream:
+            yield _read_results(stream)
     finally:
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def _read_results(stream: BinaryIO) -> Iterator[Any]:
+    while True:
+        try:
+            result = pickle.load(stream)  # noqa: S301  # written by our own process
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return
+        yield result
 
 
 def _write_results(

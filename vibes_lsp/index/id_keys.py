@@ -7,33 +7,36 @@ keys, where each look-up would read all of them.
 
 from __future__ import annotations
 
-import binascii
 import re
-import struct
 import sys
 from array import array
-from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b, sha256
-from operator import mul
 from typing import Final
 
 from vibes_lsp.store.user_cache import SECRET_BYTES, kept_secret
 
-_WORDS: Final = 8
-"""Groups of 32 bits in a digest."""
-_unpack: Final[Callable[[bytes], tuple[int, ...]]] = struct.Struct(f">{_WORDS}I").unpack
-_HASH_BITS: Final = 32
-"""Bits in the lower half of a key."""
 _START_BYTES: Final = 4
 """Bytes of a digest in the upper half of its key, or of another id's text."""
-_SUM_BITS: Final = 60
+_DIGEST_BYTES: Final = 32
+_WORD_BITS: Final = 112
+"""Bits of each of the two words that follow the start of a digest."""
+_HASH_BITS: Final = 32
+"""Bits in the lower half of a key."""
+_SUM_BITS: Final = _WORD_BITS + _HASH_BITS - 1
 """Bits of the sum of products whose upper ones are the hash (multilinear hashing).
 
-Words have 32 bits, so two ids share a hash with a probability of 2 ** -29. With 60 bits a word, its
-product and the sum of seven fit into 96 bits: the hashes of many ids are a few long numbers.
+Two ids share a hash with a probability of 2 ** -31. With so many bits a multiplier, the sum of two
+products fits into the bits of a digest, so the hashes of many ids are one long number.
 """
-_DIGEST_DIGITS: Final = 64
+_UNUSED_BITS: Final = _SUM_BITS - _HASH_BITS
+_AT_ONCE: Final = 1_024
+"""Ids in one long number, which then fits into a cache of the processor."""
+_WORDS: Final = int.from_bytes(
+    ((1 << _WORD_BITS) - 1).to_bytes(_DIGEST_BYTES, "big") * _AT_ONCE, "big"
+)
+"""Marks the last word of each id of a long number."""
+_DIGEST_DIGITS: Final = 2 * _DIGEST_BYTES
 _NO_DIGEST: Final = "0" * _DIGEST_DIGITS
 _is_digest: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_DIGITS}}}\Z").match
 _is_start_of_digest: Final = re.compile(rf"[0-9a-f]{{0,{_DIGEST_DIGITS}}}\Z").match
@@ -42,55 +45,56 @@ _is_start_of_digest: Final = re.compile(rf"[0-9a-f]{{0,{_DIGEST_DIGITS}}}\Z").ma
 def id_key(identifier: str) -> int:
     """Return the key of an id. Different ids have one key by chance only."""
     if _is_digest(identifier):
-        words = _unpack(bytes.fromhex(identifier))
-        start = words[0]
+        digest = bytes.fromhex(identifier)
+        start = digest[:_START_BYTES]
     else:
         text = identifier.encode("utf-8", "surrogatepass")
-        words = _unpack(sha256(text).digest())
-        start = int.from_bytes(text[:_START_BYTES].ljust(_START_BYTES, b"\0"), "big")
-    total: int = sum(map(mul, _multipliers(), words))
-    return start << _HASH_BITS | (total & (1 << _SUM_BITS) - 1) >> _SUM_BITS - _HASH_BITS
+        digest = sha256(text).digest()
+        start = text[:_START_BYTES].ljust(_START_BYTES, b"\0")
+    total = _sums(int.from_bytes(digest, "big")) & (1 << _SUM_BITS) - 1
+    return int.from_bytes(start, "big") << _HASH_BITS | total >> _UNUSED_BITS
 
 
 def append_id_keys(column: array[int], identifiers: list[str]) -> None:
     """Append the keys of many ids; hashing all at once makes the scan fast."""
-    if set(map(len, identifiers)) == {_DIGEST_DIGITS}:
-        _append_digest_keys(column, identifiers)
-        return
-    digests = [each if len(each) == _DIGEST_DIGITS else _NO_DIGEST for each in identifiers]
-    first = len(column)
-    _append_digest_keys(column, digests)
-    for number, identifier in enumerate(identifiers, first):
-        if len(identifier) != _DIGEST_DIGITS:
-            column[number] = id_key(identifier)
+    for start in range(0, len(identifiers), _AT_ONCE):
+        some = identifiers[start : start + _AT_ONCE]
+        keys = _digest_keys(some)
+        if keys is None:
+            digests = [each if len(each) == _DIGEST_DIGITS else _NO_DIGEST for each in some]
+            keys = _digest_keys(digests) or array("Q", map(id_key, some))
+            for number, identifier in enumerate(some):
+                if len(identifier) != _DIGEST_DIGITS:
+                    keys[number] = id_key(identifier)
+        column.extend(keys)
 
 
-def _append_digest_keys(column: array[int], identifiers: list[str]) -> None:
-    """Append the keys of ids that have the length of a digest, as nearly all ids do."""
-    joined = "".join(identifiers)
+def _digest_keys(identifiers: list[str]) -> array[int] | None:
+    """Return the keys of ids that all are digests, as nearly all ids are; None for others."""
+    count, joined = len(identifiers), "\n".join(identifiers)
     try:
-        digests = binascii.unhexlify(joined)
+        digests = bytes.fromhex(joined)
     except ValueError:
-        digests = b""
-    if digests.hex() != joined:
-        column.extend(map(id_key, identifiers))  # some are no digests
-        return
-    words = array("I", digests)
-    is_little = sys.byteorder == "little"
-    if is_little:
-        words.byteswap()
-    slots = array("I", bytes(3 * _START_BYTES * len(identifiers)))
-    low = slice(0 if is_little else 2, None, 3)
-    total = 0
-    for number, multiplier in enumerate(_multipliers()[1:], 1):
-        slots[low] = words[number::_WORDS]
-        total += int.from_bytes(slots, sys.byteorder) * multiplier
-    halves = array("I", bytes(2 * _START_BYTES * len(identifiers)))
-    halves[is_little::2] = words[::_WORDS]
-    hashes = total >> _SUM_BITS - _HASH_BITS
-    slots = array("I", hashes.to_bytes(3 * _START_BYTES * len(identifiers), sys.byteorder))
-    halves[not is_little :: 2] = slots[low]
-    column.frombytes(halves.tobytes())
+        return None
+    if len(digests) != _DIGEST_BYTES * count or digests.hex("\n", -_DIGEST_BYTES) != joined:
+        return None
+    hashes = _sums(int.from_bytes(digests, "big")) >> _UNUSED_BITS
+    starts = array("I", digests)[:: _DIGEST_BYTES // _START_BYTES]
+    halves = array("I", hashes.to_bytes(len(digests), "big"))
+    step = _DIGEST_BYTES // _START_BYTES
+    pairs = array("I", bytes(2 * starts.itemsize * count))
+    pairs[::2] = starts
+    pairs[1::2] = halves[step - 1 :: step]
+    keys = array("Q", pairs.tobytes())
+    if sys.byteorder == "little":
+        keys.byteswap()
+    return keys
+
+
+def _sums(digests: int) -> int:
+    """Return the sum of products of each of up to `_AT_ONCE` digests, all as one long number."""
+    first, last = _multipliers()
+    return (digests & _WORDS) * last + (digests >> _WORD_BITS & _WORDS) * first
 
 
 def key_ranges(prefix: str) -> list[tuple[int, int]]:
@@ -128,7 +132,11 @@ def _secret() -> bytes:
 
 
 @cache
-def _multipliers() -> tuple[int, ...]:
-    """Return a secret number for each word of a digest; 0 for the first, which is in the key."""
-    numbers = struct.unpack(f"<{SECRET_BYTES // 8}Q", _secret())[1:_WORDS]
-    return 0, *(number & (1 << _SUM_BITS) - 1 for number in numbers)
+def _multipliers() -> tuple[int, int]:
+    """Return a secret number for each word of a digest."""
+    mask, size = (1 << _SUM_BITS) - 1, SECRET_BYTES // 2
+    secret = _secret()
+    return (
+        int.from_bytes(secret[:size], "big") & mask,
+        int.from_bytes(secret[size:], "big") & mask,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
@@ -12,8 +12,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
-from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.columns import (
     Column,
     LinesByName,
@@ -24,16 +24,27 @@ from vibes_lsp.index.columns import (
     group_count,
     saved_links,
     saved_names,
+    shifted,
 )
 from vibes_lsp.index.file_rows import FileRows, file_rows_to_save
 from vibes_lsp.index.id_keys import append_id_keys
+from vibes_lsp.index.log_rows import (
+    BlankRow,
+    BrokenLine,
+    BrokenRow,
+    DelegationRow,
+    EdgeRow,
+    FunctionRow,
+    LineRow,
+    Row,
+    SessionRow,
+    computed_id,
+    read_rows,
+)
 from vibes_lsp.index.saved_columns import SavedFile
-from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
-from vibes_lsp.model.hashing import annotation_id
-from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
-from vibes_lsp.store.log_follower import MAX_LINE, LineBatch
+from vibes_lsp.store.log_batches import MAX_LINE, LineBatch
 
 
 class LogLineKind(IntEnum):
@@ -55,91 +66,19 @@ REASONS: Final = tuple(SupersedesReason)
 UNKNOWN: Final = 255
 """Code of an unknown edge type or reason."""
 _GET_ID: Final = attrgetter("annotation_id")
-_GET_PATH: Final = attrgetter("file_path")
-_GET_SESSION: Final = attrgetter("session_id")
-_GET_PROMPT: Final = attrgetter("prompt_hash")
-_GET_DECISION: Final = attrgetter("decision_hash")
-_GET_ENVIRONMENT: Final = attrgetter("environment_hash")
-_GET_ACTION: Final = attrgetter("action")
-_GET_LEVEL: Final = attrgetter("assurance_level")
-_GET_EDGE_TYPE: Final = attrgetter("edge_type")
 _EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
 _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenLine:
-    """A line that is not a record, and why it was skipped (R12)."""
-
-    line: int
-    reason: str
-
-
-class _Reason(msgspec.Struct, gc=False):
-    reason: str | None = None
-
-
-class _Annotation(msgspec.Struct, gc=False):
-    annotation_id: str | None = None
-    file_path: str | None = None
-    session_id: str | None = None
-    prompt_hash: str | None = None
-    decision_hash: str | None = None
-    environment_hash: str | None = None
-    action: str | None = None
-    assurance_level: str | None = None
-
-
-class _Line(_Annotation, gc=False, tag_field="type", tag="line"):
-    pass
-
-
-class _Function(_Annotation, gc=False, tag_field="type", tag="function"):
-    pass
-
-
-class _Edge(msgspec.Struct, gc=False, tag_field="type", tag="edge"):
-    edge_type: str | None = None
-    source_ref: str | None = None
-    target_ref: str | None = None
-    source_id: str | None = None
-    target_id: str | None = None
-    annotation_id: str | None = None
-    metadata: _Reason | None = None
-
-
-class _Session(msgspec.Struct, gc=False, tag_field="type", tag="session"):
-    session_id: str | None = None
-    annotation_id: str | None = None
-
-
-class _Delegation(msgspec.Struct, gc=False, tag_field="type", tag="delegation"):
-    annotation_id: str | None = None
-
-
-class _Other(msgspec.Struct, gc=False):
-    annotation_id: str | None = None
-
-
-class _Blank(_Other, gc=False):
-    pass
-
-
-class _Broken(_Other, gc=False):
-    pass
-
-
-_DECODER: Final[FastDecoder[Any]] = FastDecoder(_Line | _Function | _Edge | _Session | _Delegation)
-
-_KINDS: Final[dict[type, int]] = {
-    _Blank: LogLineKind.BLANK,
-    _Line: LogLineKind.LINE,
-    _Function: LogLineKind.FUNCTION,
-    _Session: LogLineKind.SESSION,
-    _Edge: LogLineKind.EDGE,
-    _Delegation: LogLineKind.DELEGATION,
-    _Other: LogLineKind.OTHER,
-    _Broken: LogLineKind.BROKEN,
+_KINDS: Final[dict[type[Row], int]] = {
+    BlankRow: LogLineKind.BLANK,
+    LineRow: LogLineKind.LINE,
+    FunctionRow: LogLineKind.FUNCTION,
+    SessionRow: LogLineKind.SESSION,
+    EdgeRow: LogLineKind.EDGE,
+    DelegationRow: LogLineKind.DELEGATION,
+    Row: LogLineKind.OTHER,
+    BrokenRow: LogLineKind.BROKEN,
 }
 
 
@@ -169,6 +108,27 @@ class _Facts(msgspec.Struct, array_like=True):
     resolved: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class AddedLines:
+    """What was found on lines that were read apart from those before them.
+
+    Attributes:
+        ends: As in `LogColumns`, from the first of these lines.
+        values: Columns that do not depend on what is before the lines.
+        lines: Columns of line numbers, from 1.
+        numbers: Columns of numbers of names.
+        names: Their names.
+        broken: Lines that are not records.
+    """
+
+    ends: array[int]
+    values: list[array[int]]
+    lines: list[array[int]]
+    numbers: list[array[int]]
+    names: list[list[str]]
+    broken: list[BrokenLine]
+
+
 class LogColumns:
     """All lines read so far, numbered from 1; the first of them may be in a saved file.
 
@@ -179,7 +139,7 @@ class LogColumns:
     Attributes:
         saved: The file.
         files: What it has about each annotated file.
-        ends: For each line, the number of bytes up to its end, newlines not counted.
+        ends: For each line, the offset after its newline, also where the last line has none.
         kinds: For each line, its `LogLineKind`.
         keys: For each line, the key of its record's id.
         annotation_lines: For each annotation, its line; the following columns are parallel to it.
@@ -368,25 +328,81 @@ class LogColumns:
 
     def byte_range(self, line: int) -> tuple[int, int]:
         """Return the byte offset and length of a line, without its newline."""
-        before = self.ends[line - 2] if line > 1 else 0
-        return before + line - 1, self.ends[line - 1] - before
+        start = self.ends[line - 2] if line > 1 else 0
+        return start, self.ends[line - 1] - 1 - start
 
     def append(self, batch: LineBatch) -> None:
         """Append a batch of lines; a broken line goes to `broken` and hides no other (R12)."""
-        last = self.ends[len(self) - 1] if len(self) else 0
-        if batch.oversized is not None:
-            self.ends.added.append(last + batch.oversized)
-            self._extend([self._broken(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
-            return
-        self.ends.added.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
-        rows = _DECODER.decode_all(batch.lines)
-        if rows is None:
-            rows = [
-                self._decode(line, number) for number, line in enumerate(batch.lines, batch.first)
-            ]
-        self._extend(rows, batch)
+        lines = batch.lines
+        lengths = [batch.oversized] if batch.oversized is not None else list(map(len, lines))
+        lengths[0] += self.ends[len(self) - 1] if len(self) else 0
+        lengths[-1] += not lines[-1].endswith(b"\n")
+        self.ends.added.fromlist(list(accumulate(lengths)))
+        if batch.oversized is None:
+            self._extend(read_rows(lines, batch.first, self.broken), batch)
+        else:
+            self.broken.append(BrokenLine(batch.first, f"longer than {MAX_LINE:,} bytes"))
+            self._extend([BrokenRow()], batch)
 
-    def _extend(self, rows: list[Any], batch: LineBatch) -> None:
+    def added(self) -> AddedLines:
+        """Return all that was appended to columns without a saved file."""
+        return AddedLines(
+            self.ends.added,
+            [column.added for column in self._value_columns()],
+            [column.added for column in self._line_columns()],
+            [column.added for column, _ in self._numbered_columns()],
+            [list(names) for _, names in self._numbered_columns()],
+            self.broken,
+        )
+
+    def append_added(self, added: AddedLines) -> None:
+        """Append lines that other columns have; the result is that of appending their batches."""
+        before = len(self)
+        self.ends.added.extend(shifted(added.ends, self.ends[before - 1] if before else 0))
+        for column, values in zip(self._value_columns(), added.values, strict=True):
+            column.added.extend(values)
+        for column, lines in zip(self._line_columns(), added.lines, strict=True):
+            column.added.extend(shifted(lines, before))
+        for (column, names), numbers, strings in zip(
+            self._numbered_columns(), added.numbers, added.names, strict=True
+        ):
+            number = list(names.numbers(strings))
+            column.added.fromlist(list(map(number.__getitem__, numbers)))
+        self.broken += [BrokenLine(before + each.line, each.reason) for each in added.broken]
+
+    def _value_columns(self) -> tuple[Column, ...]:
+        return (
+            self.kinds,
+            self.keys,
+            self.edge_types,
+            self.edge_reasons,
+            self.edge_sources,
+            self.edge_targets,
+            self.prompts.keys,
+            self.decisions.keys,
+        )
+
+    def _line_columns(self) -> tuple[Column, ...]:
+        return (
+            self.annotation_lines,
+            self.session_lines,
+            self.delegations,
+            self.edge_lines,
+            self.prompts.lines,
+            self.decisions.lines,
+        )
+
+    def _numbered_columns(self) -> tuple[tuple[Column, Names], ...]:
+        return (
+            (self.annotation_paths, self.paths),
+            (self.annotation_sessions, self.annotating_sessions),
+            (self.annotation_environments, self.environments),
+            (self.annotation_actions, self.actions),
+            (self.annotation_levels, self.levels),
+            (self.session_names, self.logged_sessions),
+        )
+
+    def _extend(self, rows: list[Row], batch: LineBatch) -> None:
         """Append decoded rows. The hot path: one C-level pass for each column, no loop."""
         kinds = bytes(map(_KINDS.__getitem__, map(type, rows)))
         self.kinds.added.frombytes(kinds)
@@ -394,104 +410,55 @@ class LogColumns:
         if not all(identifiers):
             for index, identifier in enumerate(identifiers):
                 if not identifier:
-                    identifiers[index] = self._computed_id(batch.lines[index], kinds[index])
+                    identifiers[index] = computed_id(batch.lines[index], rows[index])
         append_id_keys(self.keys.added, identifiers)
         numbers = range(batch.first, batch.first + len(rows))
         edges = kinds.translate(_IS_EDGE)
         if 1 in edges:
             self.edge_lines.added.fromlist(list(compress(numbers, edges)))
-            self._add_edges(list(compress(rows, edges)))
+            self._add_edges(compress(rows, edges))
         placed = kinds.translate(_IS_ANNOTATION)
         if 1 in placed:
-            self._add_annotations(list(compress(numbers, placed)), list(compress(rows, placed)))
+            self._add_annotations(list(compress(numbers, placed)), compress(rows, placed))
         sessions = kinds.translate(_IS_SESSION)
         if 1 in sessions:
             self.session_lines.added.extend(compress(numbers, sessions))
-            names = map(_GET_SESSION, compress(rows, sessions))
+            _, names = _members(compress(rows, sessions))
             self.session_names.added.extend(self.logged_sessions.numbers(names))
         self.delegations.added.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
 
-    def _add_annotations(self, numbers: list[int], rows: list[Any]) -> None:
-        self.prompts.extend(numbers, list(map(_GET_PROMPT, rows)))
-        self.decisions.extend(numbers, list(map(_GET_DECISION, rows)))
-        self.annotation_lines.added.fromlist(numbers)
-        for column, names, get in (
-            (self.annotation_paths, self.paths, _GET_PATH),
-            (self.annotation_sessions, self.annotating_sessions, _GET_SESSION),
-            (self.annotation_environments, self.environments, _GET_ENVIRONMENT),
-            (self.annotation_actions, self.actions, _GET_ACTION),
-            (self.annotation_levels, self.levels, _GET_LEVEL),
+    def _add_annotations(self, lines: list[int], rows: Iterable[Row]) -> None:
+        _, paths, sessions, prompts, decisions, environments, actions, levels = _members(rows)
+        self.annotation_lines.added.fromlist(lines)
+        self.prompts.extend(lines, prompts)
+        self.decisions.extend(lines, decisions)
+        for column, names, values in (
+            (self.annotation_paths, self.paths, paths),
+            (self.annotation_sessions, self.annotating_sessions, sessions),
+            (self.annotation_environments, self.environments, environments),
+            (self.annotation_actions, self.actions, actions),
+            (self.annotation_levels, self.levels, levels),
         ):
-            column.added.fromlist(list(names.numbers(map(get, rows))))
+            column.added.fromlist(list(names.numbers(values)))
 
-    def _add_edges(self, edges: list[Any]) -> None:
-        self.edge_types.added.frombytes(
-            bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
-        )
-        self.edge_reasons.added.extend(
-            [_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges]
-        )
-        append_id_keys(
-            self.edge_sources.added, [edge.source_ref or edge.source_id or "" for edge in edges]
-        )
-        append_id_keys(
-            self.edge_targets.added, [edge.target_ref or edge.target_id or "" for edge in edges]
-        )
-
-    def _computed_id(self, line: bytes, kind: int) -> str:
-        """Return the id computed from the content of a record that has none (R3)."""
-        if kind in (LogLineKind.BLANK, LogLineKind.BROKEN):
-            return ""
-        try:
-            return annotation_id(parse_object(line))
-        except MalformedJson:
-            return ""
-
-    def _decode(self, line: bytes, number: int) -> Any:
-        """Decode one line of a batch that could not be decoded at once."""
-        row = _DECODER.decode(line)
-        if row is not None:
-            return row
-        stripped = line.strip().removeprefix(b"\xef\xbb\xbf")
-        if not stripped:
-            return _Blank()
-        if stripped.startswith(_CONFLICT_BYTES):
-            return self._broken(number, "merge-conflict marker")
-        try:
-            return _lenient_row(parse_object(stripped))
-        except MalformedJson as error:
-            column = f" (column {error.column})" if error.column > 1 else ""
-            return self._broken(number, f"{error.reason}{column}")
-
-    def _broken(self, number: int, reason: str) -> _Broken:
-        self.broken.append(BrokenLine(number, reason))
-        return _Broken()
+    def _add_edges(self, rows: Iterable[Row]) -> None:
+        _, types, source_refs, target_refs, source_ids, target_ids, metadata = _members(rows)
+        self.edge_types.added.frombytes(bytes(map(_EDGE_CODES.get, types, repeat(UNKNOWN))))
+        reasons = bytearray([UNKNOWN]) * len(metadata)
+        for index in compress(range(len(metadata)), metadata):
+            reasons[index] = _REASON_CODES.get(metadata[index].reason, UNKNOWN)
+        self.edge_reasons.added.frombytes(reasons)
+        append_id_keys(self.edge_sources.added, _either(source_refs, source_ids))
+        append_id_keys(self.edge_targets.added, _either(target_refs, target_ids))
 
 
-_CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
+def _members(rows: Iterable[Row]) -> Iterator[tuple[Any, ...]]:
+    """Return for each member the values that some rows of one type have."""
+    return zip(*map(astuple, rows), strict=True)
 
 
-def _lenient_row(record: Members) -> Any:
-    """Return the row of a record, ignoring members of a wrong type."""
-    identifier = text(record, "annotation_id")
-    match record.get("type"):
-        case "line" | "function" as kind:
-            row = _Line if kind == "line" else _Function
-            names = _Annotation.__struct_fields__[1:]
-            return row(identifier, *(text(record, name) for name in names))
-        case "session":
-            return _Session(text(record, "session_id"), identifier)
-        case "delegation":
-            return _Delegation(identifier)
-        case "edge":
-            return _Edge(
-                text(record, "edge_type"),
-                text(record, "source_ref"),
-                text(record, "target_ref"),
-                text(record, "source_id"),
-                text(record, "target_id"),
-                identifier,
-                _Reason(text(mapping(record, "metadata"), "reason")),
-            )
-        case _:
-            return _Other(identifier)
+def _either(refs: Sequence[str | None], identifiers: Sequence[str | None]) -> list[str]:
+    """Return the ends of edges; older tools have other names for these members."""
+    if all(refs):
+        return list(refs)  # type: ignore[arg-type]
+    return [ref or identifier or "" for ref, identifier in zip(refs, identifiers, strict=True)]

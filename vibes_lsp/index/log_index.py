@@ -24,6 +24,7 @@ from vibes_lsp.index.log_columns import (
     LogColumns,
     LogLineKind,
 )
+from vibes_lsp.index.read_parts import read_update
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.index.superseding import resolve_superseding
 from vibes_lsp.model.canonical_json import FastDecoder, parse_objects
@@ -143,9 +144,8 @@ class LogIndex:
                 changed = True
                 self._reset()
             try:
-                for batch in update.batches:  # none while a record is being written
-                    changed = True
-                    self.columns.append(batch)
+                for _ in read_update(update, self._follower, self.columns):
+                    changed = True  # nothing comes while a record is being written
                     if progress is not None:
                         progress(self._follower.size)
             except OutdatedIndex:  # it is damaged: begin without it

@@ -20,7 +20,8 @@ from vibes_lsp.index.id_keys import secret_fingerprint
 from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.saved_columns import open_columns, save_columns
 from vibes_lsp.store.files import FileSignature
-from vibes_lsp.store.log_follower import DeliveredPart, LogFollower
+from vibes_lsp.store.log_batches import DeliveredPart
+from vibes_lsp.store.log_follower import LogFollower
 from vibes_lsp.store.user_cache import large_name
 
 MIN_LOG: Final = 4 << 20
@@ -28,7 +29,7 @@ MIN_LOG: Final = 4 << 20
 _MIN_ADDED: Final = 4 << 20
 _ADDED_SHARE: Final = 32
 """An index is saved again when the log has grown by this part of it, or by `_MIN_ADDED`."""
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 
 
 class _Facts(msgspec.Struct, array_like=True):
@@ -93,7 +94,7 @@ def is_worth_saving(columns: LogColumns, size: int) -> bool:
     if size < MIN_LOG:
         return False
     saved = columns.ends.split
-    end = columns.ends[saved - 1] + saved if saved else 0
+    end = columns.ends[saved - 1] if saved else 0
     return size - end >= max(_MIN_ADDED, end // _ADDED_SHARE)
 
 

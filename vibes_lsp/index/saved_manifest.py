@@ -29,7 +29,7 @@ from vibes_lsp.store.user_cache import large_name
 
 MIN_MANIFEST: Final = 4 << 20
 """Bytes of a manifest from which on its offsets are saved; a smaller one is parsed in 5 ms."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _DIGEST: Final = 32
 _is_key: Final = re.compile(r"[0-9a-f]{64}\Z").match
 _COLON: Final = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")

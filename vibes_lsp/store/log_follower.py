@@ -12,23 +12,26 @@ import os
 import sys
 import time
 import zlib
-from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.errors import MuchToRead, OutdatedIndex
 from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file, read_error
+from vibes_lsp.store.log_batches import (
+    BLOCK,
+    CHUNK,
+    MAX_LINE,
+    DeliveredPart,
+    LineBatch,
+    LogPart,
+    read_batches,
+)
 
-MAX_LINE: Final = 8 << 20
-"""Longest line in bytes that is read as a record; real ones are below 2 kB."""
-
-_CHUNK: Final = 1 << 18
 _GAP: Final = 4_096
 """Bytes between two lines that are read at once."""
-_BLOCK: Final = 1 << 16
 _ALWAYS_VERIFIED: Final = 1 << 20
 """Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
 _VERIFIED_WHEN_SETTLED: Final = 8 << 20
@@ -45,7 +48,7 @@ def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
             yield line
             continue
         rest = hashlib.sha256()
-        while part := file.readline(_CHUNK):
+        while part := file.readline(CHUNK):
             rest.update(part.replace(b"\r", b"").removesuffix(b"\n"))  # line ends may differ
             if part.endswith(b"\n"):
                 break
@@ -53,55 +56,18 @@ def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class LineBatch:
-    """Consecutive lines of the log.
+class LogUpdate:
+    """A change of the log; after a `reset` all earlier lines are void. Consume `batches`.
 
     Attributes:
-        first: Number of the first line, 1-based.
-        lines: The lines without newline; one longer than `MAX_LINE` comes alone and truncated.
-        oversized: Length in bytes of such a line; None otherwise.
+        reset: Whether it is not only appended lines.
+        batches: All lines that are not delivered yet.
+        batches_until: Those before an offset, where a line must start; `batches` has the others.
     """
-
-    first: int
-    lines: list[bytes]
-    oversized: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LogUpdate:
-    """A change of the log; after a `reset` all earlier lines are void. Consume `batches`."""
 
     reset: bool
     batches: Iterator[LineBatch]
-
-
-@dataclass(slots=True)
-class DeliveredPart:
-    """The part of a log that was delivered.
-
-    Attributes:
-        end: Its length in bytes.
-        lines: Its number of lines.
-        blocks: The checksums of its blocks.
-        unterminated: Whether its last line lacks the newline.
-    """
-
-    end: int = 0
-    lines: int = 0
-    blocks: array[int] = field(default_factory=lambda: array("I"))
-    unterminated: bool = False
-
-    def add(self, data: bytes | memoryview) -> None:
-        """Add bytes that were delivered."""
-        view = memoryview(data)
-        while view:
-            used = self.end % _BLOCK
-            if not used:
-                self.blocks.append(0)
-            part = view[: _BLOCK - used]
-            self.blocks[-1] = zlib.crc32(part, self.blocks[-1])
-            self.end += len(part)
-            view = view[len(part) :]
+    batches_until: Callable[[int], Iterator[LineBatch]] = lambda _: iter(())
 
 
 class LogFollower:
@@ -159,12 +125,12 @@ class LogFollower:
         part = self._delivered
         if end > part.end or part.unterminated:
             return None
-        whole, rest = divmod(end, _BLOCK)
+        whole, rest = divmod(end, BLOCK)
         digest = hashlib.sha256(part.blocks[:whole])
         if rest:
             try:
                 with open_file(self._path) as file:
-                    [tail] = _read_places(file, [(whole * _BLOCK, rest)])
+                    [tail] = _read_places(file, [(whole * BLOCK, rest)])
             except OSError as error:
                 raise read_error(self._path, error) from error
             digest.update(tail)
@@ -225,7 +191,7 @@ class LogFollower:
         if not unchanged:
             self._delivered = DeliveredPart()
             self._is_verified = None
-        return LogUpdate(reset=not unchanged, batches=self._read(file))
+        return LogUpdate(not unchanged, self._read_all(file), partial(self._read, file))
 
     def read(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes at each `(offset, length)` of the delivered part.
@@ -250,11 +216,11 @@ class LogFollower:
         self, file: BinaryIO, places: Sequence[tuple[int, int]], is_verified: bytearray
     ) -> None:
         for offset, length in places:
-            for number in range(offset // _BLOCK, (offset + length) // _BLOCK + 1):
+            for number in range(offset // BLOCK, (offset + length) // BLOCK + 1):
                 if number >= len(is_verified) or is_verified[number]:
                     continue
-                file.seek(number * _BLOCK)
-                if zlib.crc32(file.read(_BLOCK)) != self._delivered.blocks[number]:
+                file.seek(number * BLOCK)
+                if zlib.crc32(file.read(BLOCK)) != self._delivered.blocks[number]:
                     self._is_outdated, self._settled = True, False
                     raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
                 is_verified[number] = 1
@@ -292,9 +258,9 @@ class LogFollower:
         )
         first = 0 if whole else max(0, len(delivered.blocks) - 2)
         self._is_verified = None if whole else bytearray(first)
-        file.seek(first * _BLOCK)
+        file.seek(first * BLOCK)
         for number in range(first, len(delivered.blocks)):
-            block = file.read(min(_BLOCK, delivered.end - number * _BLOCK))
+            block = file.read(min(BLOCK, delivered.end - number * BLOCK))
             if zlib.crc32(block) != delivered.blocks[number]:
                 return False
         return True
@@ -314,76 +280,56 @@ class LogFollower:
             return False
         return found.size > seen.size or found == seen
 
-    def _read(self, file: BinaryIO) -> Iterator[LineBatch]:
+    def parts_to_read(self, size: int) -> list[LogPart]:
+        """Return most of what the last poll found as parts of that many bytes; perhaps none.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        seen, start = self._seen, self._delivered.end
+        parts: list[LogPart] = []
+        if seen is None or seen.size - start < size:
+            return parts
         try:
-            yield from self._read_batches(file)
+            with open_file(self._path) as file:
+                while start + size < seen.size:
+                    file.seek(start + size)
+                    rest = file.readline(MAX_LINE)
+                    if not rest.endswith(b"\n"):
+                        break
+                    end = start + size + len(rest)
+                    parts.append(LogPart(self._path, (seen.device, seen.inode), start, end))
+                    start = end
         except OSError as error:
+            raise read_error(self._path, error) from error
+        return parts
+
+    def accept(self, part: LogPart) -> bool:
+        """Take a part as delivered that was read apart; return False if it does not come next.
+
+        It does not if the log was changed or truncated meanwhile.
+        """
+        delivered, read = self._delivered, part.delivered
+        before = delivered.blocks[-1] if delivered.end % BLOCK else 0
+        if (delivered.end, before, read.end) != (part.start, part.before, part.end):
+            return False
+        del delivered.blocks[part.start // BLOCK :]
+        delivered.blocks.extend(read.blocks)
+        delivered.end = part.end
+        delivered.lines += read.lines
+        return True
+
+    def _read(self, file: BinaryIO, until: int | None) -> Iterator[LineBatch]:
+        try:
+            yield from read_batches(file, self._delivered, until)
+        except OSError as error:
+            file.close()
             self._settled = False  # the next poll goes on after what was delivered
             raise read_error(self._path, error) from error
 
-    def _read_batches(self, file: BinaryIO) -> Iterator[LineBatch]:
+    def _read_all(self, file: BinaryIO) -> Iterator[LineBatch]:
         with file:
-            file.seek(self._delivered.end)
-            partial = b""  # the start of a line whose end was not read yet
-            while chunk := file.read(_CHUNK):
-                lines = chunk.split(b"\n")
-                # Chunks are shorter than MAX_LINE: only the first line can be too long.
-                if len(partial) + len(lines[0]) > MAX_LINE:
-                    oversized = self._skip_oversized(file)
-                    if oversized is None:
-                        return
-                    yield oversized
-                    partial = b""
-                    continue
-                lines[0] = partial + lines[0]
-                rest = lines.pop()
-                if lines:
-                    yield self._batch(
-                        lines, len(partial), memoryview(chunk)[: len(chunk) - len(rest)]
-                    )
-                partial = rest
-            if partial.rstrip().endswith(b"}") and _is_object(partial):
-                yield self._deliver_unterminated(partial)
-
-    def _deliver_unterminated(self, line: bytes) -> LineBatch:
-        """Deliver a last record that lacks its newline; any text after it resets the follower."""
-        delivered = self._delivered
-        delivered.add(line)
-        delivered.lines += 1
-        delivered.unterminated = True
-        return LineBatch(delivered.lines, [line])
-
-    def _batch(self, lines: list[bytes], partial: int, chunk: memoryview) -> LineBatch:
-        """Deliver lines; `partial` bytes of the first were read before, the rest is `chunk`."""
-        delivered = self._delivered
-        delivered.add(lines[0][:partial])
-        delivered.add(chunk)
-        delivered.lines += len(lines)
-        return LineBatch(delivered.lines - len(lines) + 1, lines)
-
-    def _skip_oversized(self, file: BinaryIO) -> LineBatch | None:
-        """Skip the next line, which is too long; None if its end is not written yet."""
-        delivered = self._delivered
-        after = DeliveredPart(delivered.end, delivered.lines + 1, delivered.blocks[:])
-        file.seek(delivered.end)
-        head = b""
-        while chunk := file.read(_CHUNK):
-            head = head or chunk[:200]
-            end = chunk.find(b"\n") + 1
-            after.add(chunk[:end] if end else chunk)
-            if end:
-                self._delivered = after
-                file.seek(after.end)
-                return LineBatch(after.lines, [head], after.end - delivered.end - 1)
-        return None
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        parse_object(line)
-    except MalformedJson:
-        return False
-    return True
+            yield from self._read(file, None)
 
 
 def read_lines(path: Path, places: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -423,7 +369,7 @@ def _runs(
         start, length = places[at]
         first, end = at, start + length
         at += 1
-        while at < len(places) and end < places[at][0] <= end + _GAP and end - start < _CHUNK:
+        while at < len(places) and end < places[at][0] <= end + _GAP and end - start < CHUNK:
             end = sum(places[at])
             at += 1
         yield start, end, places[first:at]

@@ -31,7 +31,7 @@ from vibes_lsp.store.files import (
 from vibes_lsp.store.journal import Journal, append_entries, entries_file, parse_entry_lines
 from vibes_lsp.store.journal_folding import fold_journal
 from vibes_lsp.store.locks import LOCK_TIMEOUT, LockHandle, append_lock, fold_lock
-from vibes_lsp.store.log_follower import MAX_LINE
+from vibes_lsp.store.log_batches import MAX_LINE
 from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
 from vibes_lsp.store.versions import unsupported_versions

@@ -71,7 +71,7 @@ def test_lines_that_are_too_long_are_compared_whole_and_never_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_follower, "MAX_LINE", 100)
-    monkeypatch.setattr(log_follower, "_CHUNK", 10)
+    monkeypatch.setattr(log_follower, "CHUNK", 10)
     log = tmp_path / "annotations.jsonl"
     texts = [b"x" * 1_000 + end for end in (b"a", b"b", b"c")]
     log.write_bytes(b"short\n" + b"\r\n".join(texts))

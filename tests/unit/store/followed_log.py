@@ -38,7 +38,7 @@ class FollowedLog:
             self.lines, self.oversized = [], {}
         for batch in update.batches:
             assert batch.first == len(self.lines) + 1, "lines are numbered without gaps"
-            self.lines += batch.lines
+            self.lines += [line.removesuffix(b"\n") for line in batch.lines]
             if batch.oversized is not None:
                 self.oversized[batch.first] = batch.oversized
         return "reset" if update.reset else "more"

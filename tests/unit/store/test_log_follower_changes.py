@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.store.followed_log import FixedClock, FollowedLog, rewrite_unnoticed
+from vibes_lsp.store import log_batches
 from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def followed(log: Path) -> FollowedLog:
 @pytest.fixture
 def medium_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A log of several blocks, too large to be verified completely at every poll."""
-    monkeypatch.setattr(log_module, "_BLOCK", 16)
+    for module in (log_batches, log_module):
+        monkeypatch.setattr(module, "BLOCK", 16)
     monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
     log.write_bytes(OLD * 20)
     return log

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.store import files
+from vibes_lsp.store import files, log_batches
 from vibes_lsp.store import log_follower as log_module
 from vibes_lsp.store.log_follower import read_lines
 
@@ -93,9 +93,9 @@ def test_a_byte_order_mark_stays_on_the_first_line(log: Path) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a test can reach: lines of 32 bytes, reads of 16, blocks of 8."""
-    monkeypatch.setattr(log_module, "MAX_LINE", 32)
-    monkeypatch.setattr(log_module, "_CHUNK", 16)
-    monkeypatch.setattr(log_module, "_BLOCK", 8)
+    for name, value in (("MAX_LINE", 32), ("CHUNK", 16), ("BLOCK", 8)):
+        for module in (log_batches, log_module):
+            monkeypatch.setattr(module, name, value)
 
 
 @pytest.mark.usefixtures("small")
