@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import logs
 from tests.properties.test_log_follower import append, knowledge, new_log
+from tests.properties.test_saved_index import new_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index import forked_work, read_parts
 from vibes_lsp.index.log_index import LogIndex
@@ -139,3 +140,23 @@ def test_a_forked_process_reads_half_of_the_parts(log: bytes, size: int) -> None
         patch.setattr(LogFollower, "parts_to_read", noted_parts)
         assert knowledge(in_one(path)) == expected
         assert len(children) == (sum(found) >= 2)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs two processors"
+)
+@settings(max_examples=10)
+@given(LONG_LOGS)
+def test_an_index_that_two_processes_make_is_that_of_one(log: bytes) -> None:
+    with new_project(small=False) as (path, folder), pytest.MonkeyPatch.context() as patch:
+        path.write_bytes(log + b"\n")
+        written = []
+        for count in (1, 2):  # more threads forbid to fork
+            patch.setattr(forked_work, "_thread_count", lambda count=count: count)
+            index = LogIndex(path, uses_saved=True)
+            index.refresh()
+            assert index.save()
+            (saved,) = folder.iterdir()
+            written.append(saved.read_bytes())
+            saved.unlink()
+        assert written[0] == written[1]

@@ -27,6 +27,7 @@ from vibes_lsp.index.columns import (
     shifted,
 )
 from vibes_lsp.index.file_rows import FileRows, file_rows_to_save
+from vibes_lsp.index.forked_work import results_of_fork
 from vibes_lsp.index.id_keys import append_id_keys
 from vibes_lsp.index.log_rows import (
     BlankRow,
@@ -249,12 +250,28 @@ class LogColumns:
     def __len__(self) -> int:
         return len(self.kinds)
 
-    def to_save(self) -> tuple[Parts, bytes] | None:
-        """Return all columns and what is saved beside them; None if too many lines are broken."""
+    def to_save(self, resolve: Callable[[], None]) -> tuple[Parts, bytes] | None:
+        """Return all columns and what is saved beside them; None if too many lines are broken.
+
+        Args:
+            resolve: Completes the columns of `index.superseding`. That reads the log; a forked
+                process links equal values meanwhile, unless the saved file has most of the links.
+        """
         if len(self.broken) > _MAX_SAVED_BROKEN:
             return None
+        forked = [self] if self.saved is None else []
+        with results_of_fork(LogColumns._links_to_save, forked) as results:
+            resolve()
+            links = next(results, None) or self._links_to_save()
         columns: dict[str, Sequence[array[int] | memoryview]] = {
             **{name: column.parts() for name, column in self._columns.items()},
+            **links,
+            **file_rows_to_save(self),
+        }
+        return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
+
+    def _links_to_save(self) -> Parts:
+        return {
             **self.prompts.to_save("prompts"),
             **self.decisions.to_save("decisions"),
             **self.paths.to_save("paths"),
@@ -266,11 +283,9 @@ class LogColumns:
             **self.ids.to_save("ids", group_count(len(self))),
             **self.edges_by_source.to_save("sources", group_count(len(self.edge_lines))),
             **self.edges_by_target.to_save("targets", group_count(len(self.edge_lines))),
-            **file_rows_to_save(self),
             **self.by_session.to_save("by session", len(self.annotating_sessions)),
             **self._session_records.to_save("session records", len(self.logged_sessions)),
         }
-        return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
 
     def has_edges_of(self, edge_type: int) -> bool:
         """Whether any edge has a type, given by its index."""

@@ -137,8 +137,7 @@ class LogIndex:
                 self._reset()
                 self.generation += 1
             return changed
-        changed = self.problem is not None
-        self.problem = None
+        changed, self.problem = self.problem is not None, None
         if update is not None:
             if update.reset:
                 changed = True
@@ -186,12 +185,13 @@ class LogIndex:
         is_worth_it = saved_log.is_worth_saving(self.columns, self._follower.size)
         if not self._uses_saved or not (is_worth_it or self._must_save):
             return False
-        self.refresh(thorough=True)
+        if not self._follower.is_wholly_verified:
+            self.refresh(thorough=True)
+        parts = self.path, self.columns, self._follower, self.resolve_superseding
         try:
-            self.resolve_superseding()
+            is_saved = self.problem is None and saved_log.save(*parts)
         except UnreadableFile:
             return False
-        is_saved = self.problem is None and saved_log.save(self.path, self.columns, self._follower)
         if is_saved:
             self._must_save = False
             self.use_saved()

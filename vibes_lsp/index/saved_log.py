@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -98,10 +98,19 @@ def is_worth_saving(columns: LogColumns, size: int) -> bool:
     return size - end >= max(_MIN_ADDED, end // _ADDED_SHARE)
 
 
-def save(log: Path, columns: LogColumns, follower: LogFollower) -> bool:
-    """Save the index of a log that was read and verified wholly; return whether it was saved."""
+def save(
+    log: Path, columns: LogColumns, follower: LogFollower, resolve: Callable[[], None]
+) -> bool:
+    """Save the index of a log that was read and verified wholly; return whether it was saved.
+
+    Args:
+        log: The log.
+        columns: What was found on its lines.
+        follower: It delivered the lines.
+        resolve: See `LogColumns.to_save`.
+    """
     delivered = follower.delivered()
-    found = columns.to_save() if delivered is not None else None
+    found = columns.to_save(resolve) if delivered is not None else None
     if delivered is None or found is None:
         return False
     part, seen, settled = delivered
