@@ -16,6 +16,9 @@ from vibes_lsp.cli.agents import VARIABLES
 for _name in VARIABLES:  # a test run started by an agent must not look like the agent's work
     os.environ.pop(_name, None)
 
+# Thousands of processes start, which would compile each module anew: half of their time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # never the user's own cache
 os.environ["XDG_CACHE_HOME"] = _CACHE
 atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)

@@ -190,7 +190,7 @@ class HistoryCoverage:
 class HistoryLookup:
     """Reads the git history of one project, with a trail of its own.
 
-    One thread at a time may use it.
+    One thread at a time may look up; another one may close it meanwhile.
     """
 
     def __init__(self, beside: Trail) -> None:
@@ -300,9 +300,10 @@ class HistoryLookup:
 
     def _refreshed(self, request: LookupRequest) -> ProjectLocator:
         self._is_refreshed = True
-        if self._locator is not None:
-            self._locator.refresh(request.renamed)
-            return self._locator
+        locator = self._locator
+        if locator is not None:
+            locator.refresh(request.renamed)
+            return locator
         trail = Trail(
             self._beside.directory,
             nearest_commit=self._nearest,
@@ -310,10 +311,9 @@ class HistoryLookup:
             uses_saved=True,
         )
         trail.refresh()
-        self._locator = ProjectLocator(
-            trail, use_cache=True, renamed=request.renamed, known=self._known
-        )
-        return self._locator
+        locator = ProjectLocator(trail, use_cache=True, renamed=request.renamed, known=self._known)
+        self._locator = locator
+        return locator
 
     def _look_up_file(
         self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest
@@ -349,14 +349,12 @@ class HistoryLookup:
         return {name: subject for name in commits if (subject := self._subjects[name]) is not None}
 
     def _look_up_notes(self, locator: ProjectLocator, path: str, text: Text) -> FileNotes | None:
-        if self._notes is None:
-            self._notes = NoteOverlay(locator)
-        return self._notes.of({path: text}).get(path)
+        notes = self._notes = self._notes or NoteOverlay(locator)
+        return notes.of({path: text}).get(path)
 
     def _look_up_trailers(self, locator: ProjectLocator, path: str) -> FileTrailers | None:
-        if self._trailers is None:
-            self._trailers = TrailerOverlay(locator)
-        return self._trailers.of([path]).get(path)
+        trailers = self._trailers = self._trailers or TrailerOverlay(locator)
+        return trailers.of([path]).get(path)
 
     def look_up_closed_files(self) -> ClosedFiles:
         """Return the commits of existing files' annotations, and the names of renamed files.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.trails.content import file_hash
 from tests.unit.history.test_file_walks import KINDS, PATHS, Story
 from tests.unit.index.trails import ENVIRONMENT
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import lookup_state
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
@@ -267,4 +269,25 @@ def test_the_commits_of_a_log_that_grew_are_told_first(story: Story) -> None:
     whole = lookup.look_up(only)
     assert whole.resolved_commits == first.resolved_commits
     assert whole.subjects == first.subjects
+    lookup.close()
+
+
+def test_a_lookup_that_is_closed_meanwhile_ends_without_an_error(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = request_of(story)
+    only = replace(request, texts={"a.py": request.texts["a.py"]})
+    lookup = lookup_of(story)
+    lookup.look_up_first(only)
+    refresh, closed = ProjectLocator.refresh, []
+
+    def refresh_while_it_is_closed(locator: ProjectLocator, renamed: Mapping[str, str]) -> None:
+        refresh(locator, renamed)
+        lookup.close()
+        closed.append(renamed)
+
+    monkeypatch.setattr(ProjectLocator, "refresh", refresh_while_it_is_closed)
+    lookup.look_up_first(only)
+    lookup.look_up(request)
+    assert closed
     lookup.close()
