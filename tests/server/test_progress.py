@@ -5,6 +5,7 @@ Its index is saved: the next server answers at once.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -134,6 +135,31 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert len(provisional) > 100
     assert provisional <= {each["annotationId"] for each in found}
     assert READING not in pushed(wire)[-1]
+
+
+def test_the_excerpt_about_the_first_document_is_begun_when_it_is_opened(
+    corpus: tuple[Path, CorpusSize], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, size = corpus
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    with Wire(tmp_path / "server.log") as wire:
+        wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+        received(wire, "window/workDoneProgress/create")  # not answered: the log is not read yet
+        for path in (size.hottest_file, "second.py"):
+            document = {"uri": (root / path).as_uri(), "languageId": "python", "version": 1}
+            wire.notify("textDocument/didOpen", {"textDocument": {**document, "text": TEXT}})
+        while not any(folder.glob("vibes-excerpt-*/*/manifest.json")):
+            wire.request("textDocument/hover", hover_at("untitled:x", 1))
+        (excerpt,) = folder.glob("vibes-excerpt-*/*")
+        records = (excerpt / "annotations.jsonl").read_bytes().splitlines()
+        assert {json.loads(line)["file_path"] for line in records} == {size.hottest_file}
+        uri = (root / size.hottest_file).as_uri()
+        answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]
+        assert answer["reading"] is True
+        assert len(answer["placements"]) > 100
+        assert list(folder.glob("vibes-excerpt-*/*")) == [excerpt], "it was made once"
 
 
 def test_requests_about_more_than_a_file_wait_until_it_is_read(

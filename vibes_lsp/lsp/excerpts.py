@@ -67,6 +67,18 @@ class Excerpts:
         self._known: dict[tuple[Path, str], _Excerpt] = {}
         self._turn = asyncio.Lock()  # one process at a time
 
+    def prepare(self, uri: str) -> None:
+        """Begin the excerpt about a document before a request asks for it.
+
+        Only the first document of a trail: an excerpt delays the process that reads the trail.
+        """
+        owner = self._projects.owner(uri)
+        if owner is None or not owner[0].is_loading:
+            return
+        project, path = owner
+        if all(directory != project.directory.path for directory, _ in self._tasks):
+            self._task(project, path)
+
     async def snapshot(self, uri: str) -> DocumentSnapshot | None:
         """Return an open document by its excerpt.
 
@@ -76,11 +88,7 @@ class Excerpts:
         if document is None or owner is None or not owner[0].is_loading:
             return None
         project, path = owner
-        key = project.directory.path, path
-        task = self._tasks.get(key)
-        if task is None:
-            task = asyncio.get_running_loop().create_task(self._read(project, path))
-            self._tasks[key] = task
+        task = self._task(project, path)
         if not task.done():
             await asyncio.wait([task], timeout=_PATIENCE)
         if not task.done():
@@ -89,7 +97,7 @@ class Excerpts:
         found = None if task.cancelled() else task.result()
         if found is None or not project.is_loading:
             return None
-        return self._placed(key, found, document)
+        return self._placed((project.directory.path, path), found, document)
 
     def discard(self, project: Project) -> None:
         """Delete the excerpts of a trail that was read."""
@@ -105,6 +113,15 @@ class Excerpts:
         """Delete all excerpts."""
         for project in self._projects.all():
             self.discard(project)
+
+    def _task(self, project: Project, path: str) -> asyncio.Task[_Excerpt | None]:
+        """Return the task that reads the excerpt about a file, begun once."""
+        key = project.directory.path, path
+        task = self._tasks.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._read(project, path))
+            self._tasks[key] = task
+        return task
 
     async def _read(self, project: Project, path: str) -> _Excerpt | None:
         directory = project.directory
