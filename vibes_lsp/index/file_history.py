@@ -146,8 +146,9 @@ class FileHistories:
         former = self.former_paths(path)
         if self._original_texts is None:
             return FileHistory({}, former, moved_in)
-        originals = self._original_texts.of_file(path, lineages, text)
-        edit_times = self._original_texts.edit_times(lineages)
+        annotations = self._original_texts.searched(lineages)
+        originals = self._original_texts.of_file(path, annotations, text)
+        edit_times = self._original_texts.edit_times(annotations)
         checkable = [
             each for each in lineages if each.first.id in edit_times and not each.superseded_by
         ]

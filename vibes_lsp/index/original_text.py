@@ -94,18 +94,18 @@ class OriginalTexts:
         self._kept_text = kept_text
 
     def of_file(
-        self, path: str, lineages: Iterable[Lineage], text: Text
+        self, path: str, annotations: Sequence[SearchedAnnotation], text: Text
     ) -> Mapping[str, OriginalText]:
         """Return what `of` does, from the last search for a file if it would be the same now.
 
         Args:
             path: The file, by its current name.
-            lineages: All of its annotations.
+            annotations: All of its annotations.
             text: The file as it is now.
         """
         if self._known is None:
-            return self.of(lineages, text)
-        annotations, known = self._searched(lineages), self._known.get(path)
+            return self._search({}).run(annotations, text).originals
+        known = self._known.get(path)
         if known is None or not self._holds(known, annotations, text):
             older_versions = {} if known is None else known.older_versions
             _, missing = self._history.missing()
@@ -123,7 +123,7 @@ class OriginalTexts:
             lineages: The annotations.
             text: Their file as it is now.
         """
-        return self._search({}).run(self._searched(lineages), text).originals
+        return self._search({}).run(self.searched(lineages), text).originals
 
     def _search(self, older_versions: OlderVersions) -> _OriginalTextSearch:
         return _OriginalTextSearch(self._history, older_versions, self._kept_text)
@@ -144,11 +144,11 @@ class OriginalTexts:
             )
         )
 
-    def edit_times(self, lineages: Iterable[Lineage]) -> dict[str, EditTime]:
+    def edit_times(self, annotations: Iterable[SearchedAnnotation]) -> dict[str, EditTime]:
         """Return when lines were edited, where that is known, by the id of the first record."""
         edits = [
             (each, each.earliest_edit)
-            for each in self._searched(lineages)
+            for each in annotations
             if each.earliest_edit is not None and each.lineage.action != Action.REVIEW
         ]
         versions = {
@@ -179,7 +179,8 @@ class OriginalTexts:
             Text.from_bytes(data), [DatedCommit(each.commit, each.moment) for each in found[1]]
         )
 
-    def _searched(self, lineages: Iterable[Lineage]) -> list[SearchedAnnotation]:
+    def searched(self, lineages: Iterable[Lineage]) -> list[SearchedAnnotation]:
+        """Return those annotations that have lines, with what is searched for."""
         return [each for lineage in lineages if (each := self._search_for(lineage)) is not None]
 
     def _search_for(self, lineage: Lineage) -> SearchedAnnotation | None:
