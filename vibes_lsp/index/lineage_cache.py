@@ -227,6 +227,20 @@ class LineageCache:
             del self._files[next(iter(self._files))]
         return list(file.lineages)
 
+    def keep(self, paths: Iterable[str]) -> None:
+        """Drop the lineages of all other files, and the records that they are made of."""
+        for name in self._files.keys() - set(map(normal_path, paths)):
+            self._drop(name)
+
+    def keep_last(self, count: int) -> None:
+        """Drop those of all files but the last ones that were asked for."""
+        while len(self._files) > count:
+            self._drop(next(iter(self._files)))
+
+    def _drop(self, name: str) -> None:
+        lineages = self._files.pop(name).lineage_by_id.values()
+        self._log.drop_records(member.line for each in lineages for member in each.members)
+
     def is_independent_of_head(self, path: str) -> bool:
         """Whether the last `lineages_in` of a file depended on the log only, not on HEAD."""
         return not self._files[normal_path(path)].head_dependent

@@ -18,12 +18,7 @@ import msgspec
 from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex, UnreadableFile
 from vibes_lsp.index import saved_log
 from vibes_lsp.index.id_keys import id_key, key_ranges
-from vibes_lsp.index.log_columns import (
-    ANNOTATION_KINDS,
-    EDGE_TYPES,
-    LogColumns,
-    LogLineKind,
-)
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogColumns, LogLineKind
 from vibes_lsp.index.read_parts import read_update
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.index.superseding import resolve_superseding
@@ -289,6 +284,11 @@ class LogIndex:
         for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
             del cache[line]
         return (record for record in known if record is not None)
+
+    def drop_records(self, lines: Iterable[int]) -> None:
+        """Cache the records on these lines no longer."""
+        for line in lines:
+            self._cache.pop(line, None)
 
     def _decode_records(
         self, lines: Iterable[int], places: Places | None = None

@@ -108,6 +108,14 @@ class Trail:
         """
         return self._lineage_cache.lineages_in(path)
 
+    def keep(self, paths: Iterable[str]) -> None:
+        """Free what was read of all other files: the lineages of one may take a megabyte."""
+        self._lineage_cache.keep(paths)
+
+    def keep_last(self, count: int) -> None:
+        """Free what was read of all files but the last ones that `lineages_in` was asked about."""
+        self._lineage_cache.keep_last(count)
+
     def is_independent_of_head(self, path: str) -> bool:
         """Whether the last `lineages_in` of a file depended on the log only, not on git's HEAD."""
         return self._lineage_cache.is_independent_of_head(path)

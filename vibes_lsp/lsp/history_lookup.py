@@ -235,6 +235,8 @@ class HistoryLookup:
         kept.keep_in_memory(request.opened)
         for path in self._known.keys() - request.opened:  # a text takes ten times its size
             del self._known[path]
+        if self._locator is not None:
+            self._locator.trail.keep(request.opened)
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         known = {
             path: found
@@ -379,6 +381,7 @@ class HistoryLookup:
             start = locator.incomplete_answers(), failure_count()
             locator.resolved_commits.clear()
             locator.resolve_all_commits()
+            locator.trail.keep(self._request.opened)
             locator.save_cache()
             self._closed_files = ClosedFiles(
                 dict(locator.resolved_commits), dict(locator.new_names())

@@ -225,8 +225,9 @@ class Project:
         return {} if state is None else state.known()
 
     def discard(self, uri: str) -> None:
-        """Delete the state of a document that was closed."""
-        self._documents.pop(uri, None)
+        """Delete the state of a document that was closed, and what was read for it."""
+        if self._documents.pop(uri, None) is not None:
+            self._snapshot.trail.keep(state.path for state in self._documents.values())
 
     def _state_of(self, document: Document) -> DocumentState | None:
         state = self._documents.get(document.uri)

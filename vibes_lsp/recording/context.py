@@ -23,8 +23,8 @@ from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.writer import AuditWriter
 
-_MAX_FILES: Final = 16
-"""Files whose locations are stored: those that are being edited."""
+MAX_FILES: Final = 16
+"""Files that are kept in memory: those that are being edited."""
 
 
 class KnownLocations:
@@ -43,7 +43,7 @@ class KnownLocations:
         """
         self._by_path.pop(path, None)
         self._by_path[path] = content, known
-        while len(self._by_path) > _MAX_FILES:
+        while len(self._by_path) > MAX_FILES:
             self._by_path.pop(next(iter(self._by_path)), None)
 
     def of(self, path: str, text: Text) -> LocationsByLineage:

@@ -15,7 +15,7 @@ from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
-from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
+from vibes_lsp.recording.context import MAX_FILES, Draft, KnownLocations, RecordingContext
 from vibes_lsp.recording.inline_completions import accept_part, redraft
 from vibes_lsp.recording.paths import project_path, required_path
 from vibes_lsp.recording.requests import RecordInlineCompletion
@@ -229,6 +229,7 @@ class Execution:
 
     def _context(self) -> RecordingContext:
         self._trail.refresh()
+        self._trail.keep_last(MAX_FILES)
         self._config = load_config(self._directory, self._config)
         return RecordingContext(
             self._trail, self._config, self._writer, self._now(), self._new_id, self.known_locations

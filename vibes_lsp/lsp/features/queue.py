@@ -54,10 +54,10 @@ class _Parts:
 
     Args:
         root: The project's folder.
-        send: Sends a part; called in the thread that searches.
+        send: Sends a part; called in the thread that searches. None to send none.
     """
 
-    def __init__(self, root: Path, send: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, root: Path, send: Callable[[dict[str, Any]], None] | None) -> None:
         self.is_cancelled = threading.Event()
         self.sent: set[tuple[str, str]] = set()
         self._root = root
@@ -74,6 +74,8 @@ class _Parts:
         """
         if self.is_cancelled.is_set():
             raise _Cancelled
+        if self._send is None:
+            return
         self._waiting += progress.waiting
         self._reviewed += progress.reviewed
         if time.monotonic() - self._last >= _PART_INTERVAL:
@@ -81,6 +83,8 @@ class _Parts:
 
     def flush(self) -> None:
         """Send what was not sent yet."""
+        if self._send is None:
+            return
         self.sent.update(map(_key, self._waiting))
         self._send(
             {"placements": _with_uris(self._root, self._waiting), "reviewed": self._reviewed}
@@ -103,12 +107,10 @@ def register(server: Server) -> None:
         loop, root = asyncio.get_running_loop(), project.directory.project
         token = arguments.partialResultToken
 
-        def send(part: dict[str, Any]) -> None:
-            if token is not None:
-                params = types.ProgressParams(token, part)
-                loop.call_soon_threadsafe(ls.progress, params)
+        def send(token: types.ProgressToken, part: dict[str, Any]) -> None:
+            loop.call_soon_threadsafe(ls.progress, types.ProgressParams(token, part))
 
-        parts = _Parts(root, send)
+        parts = _Parts(root, None if token is None else partial(send, token))
         work = partial(
             _search,
             project.snapshot.trail,
