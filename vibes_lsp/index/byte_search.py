@@ -23,9 +23,8 @@ def _load_memmem() -> _Memmem | None:
     if sys.platform == "win32" or ctypes is None:
         return None
     try:
-        function = ctypes.PyDLL(
-            None
-        ).memmem  # keeps the interpreter's lock: half the time of a call
+        # A call that keeps the interpreter's lock takes half the time.
+        function = ctypes.PyDLL(None).memmem
     except (OSError, AttributeError):
         return None
     function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
@@ -63,7 +62,7 @@ class LineBuffer:
             needle: The bytes, without a line end.
             first: Where the first line begins.
             last: Where the last one ends, its line end included.
-            longest: The length from which on a line is left out.
+            longest: Longer lines are left out.
         """
         data, view = self.data, self.view
         place = self.find(needle, first, last)
