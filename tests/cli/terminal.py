@@ -80,6 +80,20 @@ class Terminal:
             pass
         return self._program.wait(_TIMEOUT)
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C until the program ends.
+
+        Python loses the signal if it comes after the prompt of `input` and before the system call
+        that waits for a line: a person presses the keys again.
+        """
+        deadline = time.monotonic() + _TIMEOUT
+        while self._program.poll() is None:
+            assert time.monotonic() < deadline, f"Ctrl-C did not end it; {self.shown!r}"
+            self.press("\x03")
+            if select.select([self._screen], [], [], 0.2)[0] and not self._read():
+                break
+        self.wait_for_exit()
+
     def _read(self) -> bool:
         """Read more output; return whether there was any."""
         ready, _, _ = select.select([self._screen], [], [], _TIMEOUT)

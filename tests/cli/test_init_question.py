@@ -54,8 +54,7 @@ def test_the_answer_decides(two_agents: Setup, typed: str, hooked: set[str]) -> 
 def test_ctrl_c_at_the_question_creates_nothing(two_agents: Setup) -> None:
     with terminal("init", cwd=two_agents.project, **two_agents.environment) as screen:
         screen.wait_for(QUESTION)
-        screen.press("\x03")
-        screen.wait_for_exit()
+        screen.interrupt()
     assert list(two_agents.project.iterdir()) == []
 
 
