@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from vibes_lsp.model.config_schema import ConfigSuggestion, SchemaNode
     from vibes_lsp.model.json_cursor import JsonCursor
 
-_MAX_TEXT: Final = 1 << 20
-"""Characters of the largest text in which a place is looked for: each is read from its start."""
+_MAX_TEXT: Final = 1 << 17
+"""Characters of the largest text in which a place is looked for: read from its start, in 0.15 s."""
 _MAX_VALUE: Final = 300
 _SPECIAL: Final = re.compile(r"[\\$}]")
 """What means something in a snippet."""
