@@ -28,6 +28,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, line_owners, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 
 _MAX_FILES: Final = 1000
 _MAX_SUBJECT: Final = 200
@@ -87,11 +88,12 @@ def register(server: Server) -> None:
         While a large trail is read, return an excerpt with `reading: true`. An open file of a trail
         has no placements.
         """
-        document = ls.documents.get(params.textDocument.uri)
-        if document is not None and owned_audit_file(ls, document.uri) is not None:
-            answer = {"uri": document.uri, "version": document.version, "placements": []}
+        uri = params.textDocument.uri
+        document = ls.documents.get(uri) if f"/{AUDIT_DIR_NAME}/" in uri else None
+        if document is not None and owned_audit_file(ls, uri) is not None:
+            answer = {"uri": uri, "version": document.version, "placements": []}
             return {**answer, "lines": []} if params.lines else answer
-        snapshot = await _snapshot_or_excerpt(ls, params.textDocument.uri)
+        snapshot = await _snapshot_or_excerpt(ls, uri)
         return run_use_case(lambda: _provenance(ls, params, snapshot))
 
     @server.command(CommandName.FILES)
