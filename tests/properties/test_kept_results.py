@@ -247,6 +247,7 @@ def new_story(seed: int) -> Iterator[Story]:
     ):
         patch.setenv("XDG_CACHE_HOME", cache)
         patch.setattr(kept_results, "MIN_RESULTS", 0)
+        patch.setattr(kept_results, "_MAX_NAMES", seed % 5)  # of large projects
         patch.setattr(find, "_MIN_FORKED", 2)
         patch.setattr(forked_files, "_NAMES_AT_ONCE", 2)
         patch.setattr(forked_work, "_can_fork", lambda: seed % 3 > 0 and hasattr(os, "fork"))

@@ -36,9 +36,15 @@ from vibes_lsp.store.user_cache import code_version, open_large, write_large
 MIN_RESULTS: Final = 1_000
 """Annotations from which on results are kept; fewer are located in half a second."""
 _MAX_NAMES: Final = 8_192
-"""Annotated files up to which gone text of all is kept, not only where annotated files may have it.
+"""Annotated files up to which is kept what is gone from all: any file may have it.
 
-It may also be in a file that has no annotation.
+In a larger project, what is gone from files from which it may have moved to annotated ones is kept.
+"""
+_MAX_SOURCES: Final = 4
+"""Files from which text may have moved, for each annotated file, up to which anything is kept then.
+
+All that is gone from them is read first. Where most files are gone that takes longer than to look
+only for what may be in the few that exist.
 """
 _MAX_NEW_LINES: Final = 4_096
 """New lines of the log from which on everything is computed again."""
@@ -174,8 +180,9 @@ class KeptResults:
         touched = frozenset() if saved is None else touched_names(self._trail, saved.log_lines)
         if touched is None:
             self._saved = saved = None
-        if self._repository:
-            self._read_gone(paths, saved, touched or frozenset())
+        if self._repository and not self._read_gone(paths, saved, touched or frozenset()):
+            self._is_used = False
+            return {}
         if saved is None or touched is None:
             return {}
         candidates = {
@@ -203,13 +210,15 @@ class KeptResults:
 
     def _read_gone(
         self, paths: Sequence[str], saved: _File | None, touched: frozenset[str]
-    ) -> None:
-        """Read what text is gone from the files from which it may have moved to some."""
+    ) -> bool:
+        """Read what is gone from the files that it may have moved from; return if not too many."""
         locator = self._locator
         names: Collection[str] = locator.annotated_names()
         self._names = _digest(sorted(names))
         if len(names) > _MAX_NAMES:
             names = locator.sources_of_all(paths)
+            if len(names) > _MAX_SOURCES * len(paths):
+                return False
         known = {} if saved is None else saved.gone
         new: list[str] = []
         for name in names:
@@ -236,6 +245,7 @@ class KeptResults:
             if name not in known or each not in known[name].ranges
         ]
         self._filters = RangeFilters(each.recorded_range for each in self._new_gone)
+        return True
 
     def _has_same_text(self, path: str, kept: KeptResult) -> bool:
         """Whether a file is as it was, and no other text that is gone may be in it."""

@@ -91,6 +91,26 @@ def test_files_that_did_not_change_are_located_once(
     assert len(list(cache.iterdir())) == 1
 
 
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("gone", [0, 10])
+def test_of_very_many_files_results_are_kept_unless_most_are_gone(
+    tmp_path: Path, located: list[str], monkeypatch: pytest.MonkeyPatch, gone: int
+) -> None:
+    monkeypatch.setattr(kept_results, "_MAX_NAMES", 2)
+    root = tmp_path / "project"
+    writer = new_project(root)
+    for number in range(gone):
+        writer.line(f"gone_{number}.py", 1, 4, text="".join(f"{number}.{n}\n" for n in range(4)))
+    found = search(root)
+    assert len(found) == 3
+    located.clear()
+    assert search(root) == found
+    assert located == (list(NAMES) if gone else [])
+    (root / "b.py").write_text("".join((root / "a.py").read_text().splitlines(True)[1:5]))
+    (root / "a.py").write_text("x\n")
+    assert search(root) == search(root, use_cache=False)
+
+
 def test_a_commit_of_one_file_leaves_the_results_of_others(
     tmp_path: Path, cache: Path, located: list[str]
 ) -> None:
