@@ -31,8 +31,9 @@ class RepositoryState:
     def __init__(self, folder: Path) -> None:
         self._markers = [each / ".git" for each in (folder, *folder.absolute().parents)]
         self._seen: tuple[object, ...] | None = None
+        self._marker_names = list(map(str, self._markers))
         self._git_folders: tuple[object, Path, Path] | None = None
-        self._branch: tuple[object, str] = None, ""
+        self._looked: tuple[object, tuple[str, ...]] | None = None
         self._files: tuple[Path, ...] = ()
 
     @property
@@ -46,23 +47,25 @@ class RepositoryState:
         return before is not None and before != self._seen
 
     def _look(self) -> tuple[object, ...]:
-        markers = self._markers
-        marker = next(filter(os.path.lexists, markers), None)
-        if marker is None:
-            self._files = tuple(markers)
+        # A Path for each file would take as long as all that is looked at.
+        names = self._marker_names
+        number = next((each for each, name in enumerate(names) if os.path.lexists(name)), None)
+        if number is None:
+            self._files, self._git_folders = tuple(self._markers), None
             return ()
-        nearer = markers[: markers.index(marker) + 1]
-        key = marker, file_stamp(marker)
+        key = number, file_stamp(names[number])
         if self._git_folders is None or self._git_folders[0] != key:
-            self._git_folders = key, *git_folders(marker)
+            self._git_folders = key, *git_folders(self._markers[number])
+            self._looked = None
         _, git, common = self._git_folders
-        head = file_stamp(git / "HEAD")
-        if self._branch[0] != head:
-            self._branch = head, _read(git / "HEAD").removeprefix("ref: ")
-        names = (self._branch[1], "packed-refs", "shallow", "reftable/tables.list", _NOTES)
-        others = (git / "index", *(common / name for name in names))
-        self._files = (*nearer, git / "HEAD", *others)
-        return (marker, head, *map(file_stamp, others))
+        head = file_stamp(f"{git}/HEAD")
+        if self._looked is None or self._looked[0] != head:
+            branch = _read(git / "HEAD").removeprefix("ref: ")
+            shared = (branch, "packed-refs", "shallow", "reftable/tables.list", _NOTES)
+            others = (git / "index", *(common / name for name in shared))
+            self._files = (*self._markers[: number + 1], git / "HEAD", *others)
+            self._looked = head, tuple(map(str, others))
+        return (names[number], head, *map(file_stamp, self._looked[1]))
 
 
 def git_folders(marker: Path) -> tuple[Path, Path]:
@@ -122,10 +125,10 @@ def _read(file: Path) -> str:
         return ""
 
 
-def file_stamp(file: Path) -> FileStamp:
+def file_stamp(file: Path | str) -> FileStamp:
     """Return what changes when a file is written; None if there is none."""
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116
     except (OSError, ValueError):
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

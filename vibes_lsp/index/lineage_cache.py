@@ -469,7 +469,8 @@ class LineageCache:
             return None if self._nearest_commit is None else self._nearest_commit(commits)
 
         lineages = build_lineages(records, edges, nearest)
-        ends = {id_key(record.id) for record in records}
-        ends.update(id_key(end) for edge in edges for end in (edge.source, edge.target))
+        ids = {record.id for record in records}
+        ids.update(end for edge in edges for end in (edge.source, edge.target))
         firsts = {lineage.first.id for lineage in lineages}
-        return _Component(firsts, ends, self._nearest_commit is not None and has_asked), lineages
+        depends_on_head = self._nearest_commit is not None and has_asked
+        return _Component(firsts, set(map(id_key, ids)), depends_on_head), lineages

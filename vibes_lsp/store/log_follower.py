@@ -12,11 +12,11 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, BinaryIO, Final, TypeAlias
 
 from vibes_lsp.errors import MuchToRead, OutdatedIndex
 from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file, read_error
@@ -30,6 +30,8 @@ from vibes_lsp.store.log_batches import (
     read_batches,
 )
 
+_Run: TypeAlias = tuple[int, int, Sequence[tuple[int, int]]]
+"""Start and end of what is read at once, and the places in it."""
 _GAP: Final = 4_096
 """Bytes between two lines that are read at once."""
 _ALWAYS_VERIFIED: Final = 1 << 20
@@ -130,7 +132,7 @@ class LogFollower:
         if rest:
             try:
                 with open_file(self._path) as file:
-                    [tail] = _read_places(file, [(whole * BLOCK, rest)])
+                    [tail] = _read_runs(file, _runs([(whole * BLOCK, rest)]))
             except OSError as error:
                 raise read_error(self._path, error) from error
             digest.update(tail)
@@ -204,11 +206,12 @@ class LogFollower:
         """
         try:
             with open_file(self._path) as file:
-                if len(places) > 1:
-                    _will_need(file, places)
+                runs = list(_runs(places))
+                if len(runs) > 1:
+                    _will_need(file, runs)
                 if self._is_verified is not None:
                     self._verify(file, places, self._is_verified)
-                return _read_places(file, places)
+                return _read_runs(file, runs)
         except OSError as error:
             raise read_error(self._path, error) from error
 
@@ -339,12 +342,12 @@ def read_lines(path: Path, places: Sequence[tuple[int, int]]) -> list[bytes]:
         UnreadableFile: The log cannot be read.
     """
     with open_file(path) as file:
-        return _read_places(file, places)
+        return _read_runs(file, _runs(places))
 
 
-def _read_places(file: BinaryIO, places: Sequence[tuple[int, int]]) -> list[bytes]:
+def _read_runs(file: BinaryIO, runs: Iterable[_Run]) -> list[bytes]:
     found: list[bytes] = []
-    for start, end, lines in _runs(places):
+    for start, end, lines in runs:
         if sys.platform == "win32":
             file.seek(start)
             block = file.read(end - start)
@@ -357,9 +360,7 @@ def _read_places(file: BinaryIO, places: Sequence[tuple[int, int]]) -> list[byte
     return found
 
 
-def _runs(
-    places: Sequence[tuple[int, int]],
-) -> Iterator[tuple[int, int, Sequence[tuple[int, int]]]]:
+def _runs(places: Sequence[tuple[int, int]]) -> Iterator[_Run]:
     """Yield start, end and places of lines that are near each other.
 
     Reading a few lines between them takes a quarter of the time of another call.
@@ -375,8 +376,8 @@ def _runs(
         yield start, end, places[first:at]
 
 
-def _will_need(file: BinaryIO, places: Sequence[tuple[int, int]]) -> None:
+def _will_need(file: BinaryIO, runs: Iterable[_Run]) -> None:
     """Ask the system to read places of a file at once, where it can: a disk reads them faster."""
     if sys.platform == "linux":
-        for start, end, _ in _runs(places):
+        for start, end, _ in runs:
             os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
