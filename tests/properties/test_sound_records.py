@@ -54,6 +54,11 @@ ANNOTATION: Final[dict[str, Any]] = {
     "anchor_hash": "cd" * 32,
 }
 LINE: Final = {"type": "line", "line_start": 1, "line_end": 2, **ANNOTATION}
+FACTORS: Final = [
+    {"signal": "temperature", "value": 0.5, "weight": 0.25, "reason": "größe"},
+    {"signal": "human_review_present", "value": 1, "weight": 0.75},
+]
+SCORED: Final = {**LINE, "line_start": 2, "risk_score": 0.875, "risk_factors": FACTORS}
 FUNCTION: Final = {"type": "function", "function_name": "f", **ANNOTATION}
 SESSION: Final = {
     "type": "session",
@@ -88,6 +93,7 @@ SESSION_EDGE: Final = {**_edge("s", "s"), "source_type": "session", "target_type
 BASES: Final = (
     LINE,
     FUNCTION,
+    SCORED,
     _edge(annotation_id(LINE), PROMPT_HASH),
     ANNOTATION_EDGE,
     SESSION_EDGE,
@@ -110,6 +116,19 @@ VALUES: Final[tuple[Any, ...]] = (
     *("2030-01-01T00:00:00.000Z", "0001-01-01T00:00:00+14:00", "\uff12026-02-03T10:00:00Z"),
     *(annotation_id(LINE), annotation_id(FUNCTION)),
     [{"signal": "temperature", "value": 0.5, "weight": 1}],
+    [*FACTORS, {}],
+    [FACTORS[0] | {"later": 1}, *FACTORS[1:]],
+    *(
+        [FACTORS[0] | {name: value}, *FACTORS[1:]]
+        for name, values in (
+            ("signal", ("", "org:a", "else", "human_review_present")),
+            ("value", (0.00001, 0.0001, 0.1 + 0.2, 2, -0.5, "0.5", None, True, 10**30)),
+            ("weight", (0, 1.0, 2.5, -1, {"a": 1})),
+            ("reason", (None, 1)),
+        )
+        for value in values
+    ),
+    *(0.87, 0.88, 0.9, 1e-7),
     {"reason": "commit", "nested": {"a": 1}},
     {"b": 1.0, "a": "ü"},
 )
@@ -148,8 +167,22 @@ def _notations(record: Mapping[str, Any]) -> Iterator[bytes]:
             yield b'{"%s":%s,' % (name, value) + next(lines)[1:]
 
 
+def _numbers() -> Iterator[bytes]:
+    """The lines of a record with a risk, with its numbers in other notations, valid or not."""
+    lines = (_line({**SCORED, "timestamp": f"2026-02-03T12:00:00.{n:03}Z"}) for n in range(100))
+    for number in (b"0.50", b"5e-1", b"5E-1", b"0.5e0", b".5", b"0.5 ", b"NaN", b"50000e-5"):
+        yield next(lines).replace(b":0.5,", b":%s," % number)
+        yield next(lines).replace(b":0.5,", b":%s, " % number)
+    yield next(lines).replace(b":0.5,", b':0.5,"value":0.5,')
+    yield next(lines).replace(b":1,", b":10e-1,")
+    yield next(lines).replace(b":0.875,", b":0.8750,")
+    shorter = next(lines).replace(b":0.875,", b":1e-4,").replace(b":0.5,", b":1e-4,")
+    yield shorter.replace(b',"session_id":"s"', b',"type":"line" ,"session_id":"s"')
+
+
 def _faults() -> Iterator[bytes]:
     """One sound record of each kind, with every value in every member, in every notation."""
+    yield from _numbers()
     for number, base in enumerate(BASES):
         yield _line(base)
         yield _line(base)  # the id occurs twice

@@ -437,7 +437,7 @@ def _delegation(
         )
 
 
-_TOLERANCE: Final = 0.005001
+SCORE_TOLERANCE: Final = 0.005001
 """Half a unit of the second decimal: tools round scores and values to two decimals."""
 
 
@@ -463,7 +463,7 @@ def check_risk(context: CheckContext, record: LogRecord) -> Iterator[Finding]:
         and all(weight >= 0 and 0 <= value <= 1 for weight, value in pairs)
         else None
     )
-    if average is not None and abs(average - score) > _TOLERANCE:
+    if average is not None and abs(average - score) > SCORE_TOLERANCE:
         message = f"risk_score is {score:.4g}, but its factors give {average:.4f}"
         yield context.in_log(catalogue.RISK_SCORE, message, record.line, "risk_score")
 

@@ -3,8 +3,9 @@
 This is a filter: the records that it leaves are checked one by one (`checks.records`), which takes
 six times as long. Each line is decoded once, into a struct whose members are in alphabetical order,
 so that msgspec prints its canonical form (RFC 5.2). The structs have no floats, so no value has a
-longer form than the canonical one. A line of the same length as its canonical form therefore has
-no white space, no unusual escapes and no duplicate members: the strict parser would read the same.
+longer form than the canonical one; the numbers of a risk are kept as they are written, and must be
+canonical. A line of the same length as its canonical form therefore has no white space, no unusual
+escapes and no duplicate members: the strict parser would read the same.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.lineages import LineageFacts
-from vibes_lsp.checks.records import RecordChecks, latest_time
+from vibes_lsp.checks.records import SCORE_TOLERANCE, RecordChecks, latest_time
+from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.lineage_groups import LineageGroups
 from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.model.canonical_json import FastDecoder
+from vibes_lsp.model.canonical_json import FastDecoder, canonical_json, parse_json
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.schemas import COMMIT_HASH_PATTERN, DIGEST_PATTERN
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -37,7 +39,10 @@ from vibes_lsp.model.vocabulary import (
     AssuranceLevel,
     EdgeType,
     NodeType,
+    Signal,
 )
+from vibes_lsp.risk.policy import WEIGHTED_AVERAGE
+from vibes_lsp.risk.scoring import weighted_average
 
 _LARGEST: Final = 1 << 53
 _NonEmpty: TypeAlias = Annotated[str, Meta(min_length=1)]
@@ -46,8 +51,17 @@ _Integer: TypeAlias = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
 _Text: TypeAlias = str | UnsetType | None
 
 
+class _Factor(msgspec.Struct, gc=False, forbid_unknown_fields=True, kw_only=True):
+    """A signal of a stored risk score."""
+
+    reason: _Text = UNSET
+    signal: str
+    value: msgspec.Raw
+    weight: msgspec.Raw
+
+
 class _Annotation(msgspec.Struct, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """A line or function record without risk or members beyond the RFC."""
+    """A line or function record without members beyond the RFC."""
 
     action: Action
     anchor_context: _Text = UNSET
@@ -66,6 +80,8 @@ class _Annotation(msgspec.Struct, gc=False, forbid_unknown_fields=True, kw_only=
     line_start: _LineNumber | UnsetType = UNSET
     prompt_hash: _Text = UNSET
     reasoning_hash: _Text = UNSET
+    risk_factors: list[_Factor] | UnsetType | None = UNSET
+    risk_score: msgspec.Raw | UnsetType = UNSET
     session_id: _Text = UNSET
     timestamp: str
     type: Literal["line", "function"]
@@ -102,6 +118,14 @@ _ABSENT: Final = frozenset({None, UNSET})
 _is_digest: Final = re.compile(DIGEST_PATTERN).fullmatch
 _is_commit: Final = re.compile(COMMIT_HASH_PATTERN).fullmatch
 _DIGITS: Final = b"0123456789abcdef"
+_SIGNALS: Final = frozenset(Signal)
+_GET_WEIGHT: Final = attrgetter("weight")
+_GET_VALUE: Final = attrgetter("value")
+_GET_SIGNAL: Final = attrgetter("signal")
+_MAX_NUMBER: Final = 24
+"""Bytes of a number up to which it is read here."""
+_MAX_NUMBERS: Final = 1 << 14
+"""Numbers that are kept with their canonical form."""
 _PLAIN_ACTIONS: Final = frozenset(Action) - REMAP_ACTIONS
 _are_timestamps: Final = re.compile(
     r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{3})?Z\n)+"
@@ -152,6 +176,7 @@ class SoundRecords:
     ) -> None:
         self._groups, self._repeated_keys = groups, repeated_keys
         self._latest = latest_time(context)
+        self._compares_scores = context.config.policy.algorithm == WEIGHTED_AVERAGE
         by_type: dict[str | None, set[str]] = {}
         for key, kind in context.entry_types.items():
             if _is_digest(key):
@@ -208,6 +233,7 @@ class SoundRecords:
         left.update(rows.outside("commit_hash", _ABSENT | set(filter(_is_commit, commits))))
         left.update(rows.outside("action", _PLAIN_ACTIONS))
         left.update(rows.lines_of(not _has_place(each) for each in rows.records))
+        left.update(rows.lines_of(not self._has_sound_risk(each) for each in rows.records))
         sound = [
             (line, record, moment)
             for line, record, moment in zip(rows.lines, rows.records, moments, strict=True)
@@ -224,6 +250,27 @@ class SoundRecords:
                 has_commit=bool(record.commit_hash),
             )
         return {each for line, each in zip(rows.lines, ids, strict=True) if line not in left}
+
+    def _has_sound_risk(self, annotation: _Annotation) -> bool:
+        """Whether an annotation has no stored risk, or a valid one that its factors give."""
+        score, factors = annotation.risk_score, annotation.risk_factors or ()
+        if not factors and isinstance(score, UnsetType):
+            return True
+        weights = list(map(_fraction, map(bytes, map(_GET_WEIGHT, factors))))
+        values = list(map(_fraction, map(bytes, map(_GET_VALUE, factors))))
+        signals = set(map(_GET_SIGNAL, factors))
+        if None in weights or None in values or len(signals) < len(factors):
+            return False
+        if not signals <= _SIGNALS:
+            return False
+        if isinstance(score, UnsetType):
+            return True
+        number = _fraction(bytes(score))
+        if number is None or not self._compares_scores:
+            return number is not None
+        pairs: Any = list(zip(weights, values, strict=True))
+        average = weighted_average(pairs)
+        return average is None or abs(average - number) <= SCORE_TOLERANCE
 
     def _sift_edges(
         self, rows: _Rows, left: set[int], checks: RecordChecks, nearby: AbstractSet[str]
@@ -279,6 +326,29 @@ def _has_place(annotation: _Annotation) -> bool:
         return annotation.function_name is not UNSET
     start, end = annotation.line_start, annotation.line_end
     return not isinstance(start, UnsetType) and not isinstance(end, UnsetType) and start <= end
+
+
+class _Fractions(dict[bytes, float | None]):
+    """Numbers from 0 to 1 by their canonical form; None for any other text."""
+
+    def __missing__(self, printed: bytes) -> float | None:
+        value = _read_fraction(printed) if len(printed) <= _MAX_NUMBER else None
+        if len(self) < _MAX_NUMBERS and len(printed) <= _MAX_NUMBER:
+            self[printed] = value
+        return value
+
+
+_fraction: Final = _Fractions().__getitem__
+
+
+def _read_fraction(printed: bytes) -> float | None:
+    try:
+        value = parse_json(printed)
+    except MalformedJson:
+        return None
+    if type(value) not in (int, float) or canonical_json(value) != printed:
+        return None
+    return float(value) if 0 <= value <= 1 else None  # type: ignore[arg-type, operator]
 
 
 def _without_digest(rows: _Rows, member: str) -> Iterable[int]:
