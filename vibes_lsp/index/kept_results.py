@@ -167,11 +167,6 @@ class KeptResults:
         self._columns, self._log_end, self._log_lines = log.columns, log.size, len(log.columns)
         self._manifest = _manifest_signatures(self._trail)
 
-    @property
-    def is_used(self) -> bool:
-        """Whether results are kept; then what text is gone from files was read."""
-        return self._is_used
-
     def current(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return the kept results of those files that are what a computation would give."""
         if not self._is_used:

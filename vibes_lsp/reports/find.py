@@ -111,16 +111,13 @@ def find_annotations(
 def _locate_all(
     locator: ProjectLocator, paths: Sequence[str], scorer: Scorer, kept: KeptResults
 ) -> Iterator[Encoded]:
-    """Yield the current annotations of each file, encoded, and keep them.
-
-    Two processes do it where both know what text is gone from which files.
-    """
+    """Yield the current annotations of each file, encoded, and keep them."""
 
     def locate(path: str) -> tuple[Encoded, KeptResult | None]:
         encoded, to_keep = _located(locator, path, scorer, kept)
         return b"" if to_keep is not None else encoded, to_keep  # pipes are slow
 
-    is_forked = len(paths) >= _MIN_FORKED and (kept.is_used or not locator.has_git)
+    is_forked = len(paths) >= _MIN_FORKED
     found = map_files(locator, locate, paths) if is_forked else map(locate, paths)
     for path, (encoded, to_keep) in zip(paths, found, strict=True):
         if to_keep is None:

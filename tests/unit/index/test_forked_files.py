@@ -131,6 +131,8 @@ def test_two_processes_find_and_keep_what_one_does(
     forks.clear()
     assert search(project, use_git=use_git) == two
     assert not forks
+    assert search(project, use_git=use_git, use_cache=False) == two
+    assert len(forks) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
