@@ -19,6 +19,8 @@ from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
 
 _ENTRY: Final = re.compile(rb'(,?)"([0-9a-f]{64})":\s*(\{.*\})\s*')
 _CLOSING: Final = b"}}"
+_PROBE: Final = "0" * 64
+"""A key that shows whether what follows the first line are entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,9 @@ def compare_lines(lines: Iterable[bytes], on_disk: Manifest) -> dict[str, bytes]
     """Return the entries that differ from those on disk; None if the lines have another format."""
     pending = iter(lines)
     head = next(pending, b"")
-    frame = parse_manifest(head.rstrip() + _CLOSING)
-    if frame.form != ManifestForm.OBJECT or frame.stored or not head.rstrip().endswith(b"{"):
+    frame = parse_manifest(b'%b"%b":{}%b' % (head.rstrip(), _PROBE.encode(), _CLOSING))
+    is_open = head.rstrip().endswith(b"{") and list(frame.stored) == [_PROBE]
+    if frame.form != ManifestForm.OBJECT or not is_open:
         return None
     changed: dict[str, bytes] = {}
     comma = b""

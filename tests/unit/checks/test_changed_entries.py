@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vibes_lsp.checks.changed_entries import compare_lines
@@ -45,6 +45,7 @@ def manifests(draw: st.DrawFn) -> bytes:
 
 
 @given(manifests(), manifests())
+@example(b'{"entries":{}, "more":{\n"%b":{"type":"prompt"}\n}}' % (b"0" * 64), b'{"entries":{\n}}')
 def test_entries_differ_line_by_line_as_they_differ_when_all_is_parsed(
     version: bytes, disk: bytes
 ) -> None:
