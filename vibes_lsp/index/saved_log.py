@@ -29,7 +29,7 @@ MIN_LOG: Final = 4 << 20
 _MIN_ADDED: Final = 4 << 20
 _ADDED_SHARE: Final = 32
 """An index is saved again when the log has grown by this part of it, or by `_MIN_ADDED`."""
-_FORMAT: Final = 5
+_FORMAT: Final = 6
 
 
 class _Facts(msgspec.Struct, array_like=True):

@@ -20,8 +20,8 @@ MAX_LINE: Final = 8 << 20
 
 CHUNK: Final = 1 << 18
 """Bytes that are read at once."""
-BLOCK: Final = 1 << 16
-"""Bytes that have one checksum."""
+BLOCK: Final = 1 << 13
+"""Bytes that have one checksum: what is verified of a log that grew, for each record read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ _Run: TypeAlias = tuple[int, int, Sequence[tuple[int, int]]]
 """Start and end of what is read at once, and the places in it."""
 _GAP: Final = 4_096
 """Bytes between two lines that are read at once."""
+_END_BLOCKS: Final = 9
+"""Blocks at the end of the delivered part that are verified on every growth."""
 _ALWAYS_VERIFIED: Final = 1 << 20
 """Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
 _VERIFIED_WHEN_SETTLED: Final = 8 << 20
@@ -259,7 +261,7 @@ class LogFollower:
         whole = (
             whole_up_to is None or delivered.end <= whole_up_to or not self._seems_appended(found)
         )
-        first = 0 if whole else max(0, len(delivered.blocks) - 2)
+        first = 0 if whole else max(0, len(delivered.blocks) - _END_BLOCKS)
         self._is_verified = None if whole else bytearray(first)
         file.seek(first * BLOCK)
         for number in range(first, len(delivered.blocks)):

@@ -55,7 +55,7 @@ class Broken:
         return self.file.seek(place)
 
     def fileno(self) -> int:
-        return self.file.fileno()
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     def close(self) -> None:
         self.file.close()
@@ -95,8 +95,10 @@ def test_a_failing_disk_makes_a_log_unreadable(
         patch.setattr(log_follower, "open_file", open_broken)
         assert index.refresh()
         assert isinstance(index.problem, UnreadableFile)
-        with pytest.raises(UnreadableFile):
-            index.raw(1)
     assert index.refresh()
     assert state(index) == (None, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(log_follower, "open_file", open_broken)
+        with pytest.raises(UnreadableFile):
+            index.raw(1)
     assert all(each.file.closed for each in opened)
