@@ -49,7 +49,7 @@ class FileRows:
     """The saved annotations of each file.
 
     Args:
-        file: A file with the columns of `file_rows_to_save`.
+        file: A file with the columns of `file_lines_to_save` and `file_edges_to_save`.
     """
 
     def __init__(self, file: SavedFile) -> None:
@@ -94,17 +94,28 @@ def _range(starts: SavedColumn, number: int) -> tuple[int, int]:
     return start, end
 
 
-def file_rows_to_save(columns: LogColumns) -> Parts:
-    """Return the annotations of each file as columns.
+def file_lines_to_save(columns: LogColumns) -> Parts:
+    """Return the annotations of each file as columns."""
+    lines: list[array[int]] = [array("I") for _ in columns.paths]
+    for line, path in zip(columns.annotation_lines, columns.annotation_paths, strict=True):
+        lines[path].append(line)
+    file_lines = _join(lines)
+    return {
+        "file starts": (_starts(lines, 1),),
+        "file lines": (file_lines,),
+        "file places": (_places(file_lines, columns.ends.copy()),),
+    }
+
+
+def file_edges_to_save(columns: LogColumns) -> Parts:
+    """Return the supersedes edges of each file as columns.
 
     Args:
         columns: The log, with all supersedes edges resolved.
     """
-    lines: list[array[int]] = [array("I") for _ in columns.paths]
     edges: list[array[int]] = [array("I") for _ in columns.paths]
     path_of = array("I", bytes(array("I").itemsize * (len(columns) + 1)))
     for line, path in zip(columns.annotation_lines, columns.annotation_paths, strict=True):
-        lines[path].append(line)
         path_of[line] = path
     edge_lines = columns.edge_lines.copy()
     for number, newer, older in zip(
@@ -117,15 +128,11 @@ def file_rows_to_save(columns: LogColumns) -> Parts:
             edges[path_of[older]].extend(row)
     for line in columns.repeated:
         edges[path_of[line]].extend((line, line, line))
-    file_lines, file_edges = _join(lines), _join(edges)
-    ends = columns.ends.copy()
+    file_edges = _join(edges)
     return {
-        "file starts": (_starts(lines, 1),),
-        "file lines": (file_lines,),
-        "file places": (_places(file_lines, ends),),
         "edge starts": (_starts(edges, _ROW),),
         "file edges": (file_edges,),
-        "edge places": (_places(file_edges[::_ROW], ends),),
+        "edge places": (_places(file_edges[::_ROW], columns.ends.copy()),),
     }
 
 

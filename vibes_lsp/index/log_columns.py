@@ -26,7 +26,7 @@ from vibes_lsp.index.columns import (
     saved_names,
     shifted,
 )
-from vibes_lsp.index.file_rows import FileRows, file_rows_to_save
+from vibes_lsp.index.file_rows import FileRows, file_edges_to_save, file_lines_to_save
 from vibes_lsp.index.forked_work import results_of_fork
 from vibes_lsp.index.id_keys import append_id_keys
 from vibes_lsp.index.log_rows import (
@@ -266,7 +266,7 @@ class LogColumns:
         columns: dict[str, Sequence[array[int] | memoryview]] = {
             **{name: column.parts() for name, column in self._columns.items()},
             **links,
-            **file_rows_to_save(self),
+            **file_edges_to_save(self),
         }
         return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
 
@@ -285,6 +285,7 @@ class LogColumns:
             **self.edges_by_target.to_save("targets", group_count(len(self.edge_lines))),
             **self.by_session.to_save("by session", len(self.annotating_sessions)),
             **self._session_records.to_save("session records", len(self.logged_sessions)),
+            **file_lines_to_save(self),
         }
 
     def has_edges_of(self, edge_type: int) -> bool:
