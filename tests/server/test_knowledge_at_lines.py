@@ -69,6 +69,13 @@ async def actions(
     return resolved
 
 
+async def known(editor: Editor, file: Path, text: str | None = None) -> str:
+    """Open a file, and wait until its claims are known: the first answers go without them."""
+    uri = editor.open(file, text)
+    await editor.run("vibes.kbAt", {"uri": uri})
+    return uri
+
+
 async def run(editor: Editor, action: types.CodeAction) -> Any:
     """Choose a code action."""
     assert action.command is not None
@@ -79,7 +86,7 @@ async def test_a_hover_has_the_claim_of_a_line_without_a_trail(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:
     kb.cited("a.py", STORY, "L4-L7")
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     shown = await editor.hover(uri, 5)
     for part in (
         "“Claim c.”",
@@ -99,7 +106,7 @@ async def test_an_approver_that_no_decision_names_is_not_proven(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:
     kb.cited("a.py", STORY, "L4-L7")
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     assert "approved by Grace" in await editor.hover(uri, 5)
     assert "not proven" not in await editor.hover(uri, 5)
     [claim] = (await editor.run("vibes.kbAt", {"uri": uri}))["claims"]
@@ -117,7 +124,7 @@ async def test_a_hover_has_claims_below_the_provenance_of_a_line(
     kb = KnowledgeFiles(project.root)
     kb.cited("a.py", STORY, "L6-L7")
     kb.proposal("p", "An agent says so.", kb.evidence("ev-p", kb.source("a.py", STORY), "L7"))
-    uri = editor.open(project.annotated(prompt=project.prompt("Digest.")))
+    uri = await known(editor, project.annotated(prompt=project.prompt("Digest.")))
     above, both = await editor.hover(uri, 4), await editor.hover(uri, 7)
     assert "Evidence: lines as quoted, written by an AI, not reviewed" in both
     [claim] = (await editor.run("vibes.kbAt", {"uri": uri}))["claims"]
@@ -141,7 +148,7 @@ async def test_hostile_text_is_inert(editor: Editor, kb: KnowledgeFiles, hostile
     kb.claim("c", text, edited, approved_by=text, tags=[text])
     kb.proposal("p", text, kb.evidence("ev-p", source, "L9-L13"), by=text)
     (kb.project / "a.py").write_text(STORY.replace("seen", "found"))
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     if not text.strip():
         assert (await editor.run("vibes.kbAt", {"uri": uri}))["claims"] == []
         return
@@ -163,7 +170,7 @@ async def test_a_lens_counts_claims_and_what_waits(editor: Editor, kb: Knowledge
     kb.claim("two", "Two.", kb.evidence("ev-2", source, "L4"), "ev-1")
     kb.proposal("p", "An agent says so.", "ev-2")
     kb.claim("last", "Last.", kb.evidence("ev-3", source, "L12"))
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     assert await editor.lenses(uri) == [(4, "2 claims, 1 pending"), (12, "1 claim")]
     (first, _) = await editor.lens_places(uri)
     assert first.command is not None
@@ -178,7 +185,7 @@ async def test_actions_change_a_claim_in_the_name_of_the_person(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:
     kb.cited("a.py", STORY, "L4-L7")
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     await editor.set(reviewer="Ada")
     offered = await actions(editor, uri, 5, 5)
     assert list(offered) == ["Confirm claim: “Claim c.”", "Archive claim: “Claim c.”"]
@@ -191,7 +198,7 @@ async def test_actions_change_a_claim_in_the_name_of_the_person(
 
 async def test_a_proposal_is_approved_at_its_lines(editor: Editor, kb: KnowledgeFiles) -> None:
     kb.proposal("p", "An agent says so.", kb.evidence("ev", kb.source("a.py", STORY), "L4-L7"))
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     await editor.set(reviewer="Ada")
     assert await editor.lenses(uri) == [(4, "1 pending")]
     await run(editor, (await actions(editor, uri, 4, 4))["Approve: “An agent says so.”"])
@@ -203,7 +210,7 @@ async def test_stale_evidence_is_a_diagnostic_that_reanchoring_resolves(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:
     kb.cited("a.py", STORY, "L4-L7")
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     assert await editor.diagnostics(uri) == []
     editor.replace(uri, (4, 4), (4, 4), "x")
     editor.save(uri)
@@ -224,7 +231,7 @@ async def test_lost_evidence_is_reanchored_to_the_selection(
 ) -> None:
     kb.cited("a.py", STORY, "L4-L7")
     (kb.project / "a.py").write_text("import hashlib\n\nwholly = 'other'\ntext = 1\n")
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     (found,) = await editor.diagnostics(uri)
     assert (found.code, found.range.start.line) == ("evidence-lost", 0)
     title = "Re-anchor lost evidence of “Claim c.” (lines 3-4)"
@@ -236,7 +243,7 @@ async def test_pasted_lines_are_found_again_and_the_client_is_told(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:
     kb.cited("a.py", STORY, "L4-L7")
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     assert await editor.lenses(uri) == [(4, "1 claim")]
     lines = "".join(STORY.splitlines(keepends=True)[3:7])
     editor.replace(uri, (3, 0), (7, 0), "")
@@ -254,7 +261,7 @@ async def test_a_client_that_can_ask_gets_its_commands(kb: KnowledgeFiles, tmp_p
     kb.cited("a.py", STORY, "L4-L7")
     kb.proposal("p", "An agent says so.", kb.evidence("ev-p", kb.source("a.py", STORY), "L4"))
     async with session(tmp_path, [kb.project], experimental=CLIENT) as editor:
-        uri = editor.open(kb.project / "a.py")
+        uri = await known(editor, kb.project / "a.py")
         offered = {
             title: (action.command.command, (action.command.arguments or [{}])[0])
             for title, action in (await actions(editor, uri, 4, 5)).items()
@@ -279,7 +286,7 @@ async def test_a_client_that_can_ask_gets_its_commands(kb: KnowledgeFiles, tmp_p
 async def test_the_switch_turns_all_of_it_off(editor: Editor, kb: KnowledgeFiles) -> None:
     kb.cited("a.py", STORY, "L4-L7")
     (kb.project / "a.py").write_text(STORY.replace("seen", "found"))
-    uri = editor.open(kb.project / "a.py")
+    uri = await known(editor, kb.project / "a.py")
     assert await editor.diagnostics(uri)
     await editor.set(knowledge={"enable": False})
     assert await editor.hover_whole(uri, 5) is None
