@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
@@ -110,25 +111,42 @@ def _add_repeated(
     columns: LogColumns, read: ReadLines, lines: array[int], keys: array[int], first_new: int
 ) -> None:
     """Add the new annotations whose id an annotation before them has."""
-    for start in range(first_new, len(lines), _AT_ONCE):
-        end = min(start + _AT_ONCE, len(lines))
-        wanted = set(keys[start:end])
-        until = keys[:end] if end < len(keys) else keys
-        if sum(map(wanted.__contains__, until)) == len(wanted):
-            continue  # as nearly always: each key occurs once
-        seen: set[int] = set()
-        several = {
-            key
-            for key in compress(until, map(wanted.__contains__, until))
-            if key in seen or seen.add(key)  # type: ignore[func-returns-value]
-        }
-        found = array("I", compress(lines, map(several.__contains__, until)))
-        ids: set[str] = set()
-        for identifier, line in zip(_ids(read, found), found, strict=True):
-            if identifier in ids and line >= lines[start]:
-                columns.repeated.added.append(line)
-            elif identifier:
-                ids.add(identifier)
+    count = len(lines) - first_new
+    if count <= _AT_ONCE:
+        new = set(keys[first_new:])
+        if len(new) == count == sum(map(new.__contains__, keys)):
+            return  # as nearly always: no new key occurs twice
+    repeated, found = array("I"), array("I")
+    for same in LinesByKey(keys).repeated():
+        if same[-1] > first_new:
+            found.extend(same)
+        if len(found) >= _AT_ONCE:
+            repeated.extend(_repeated_ids(read, lines, found, first_new))
+            found = array("I")
+    repeated.extend(_repeated_ids(read, lines, found, first_new))
+    columns.repeated.added.extend(sorted(repeated))
+
+
+def _repeated_ids(
+    read: ReadLines, lines: array[int], found: array[int], first_new: int
+) -> Iterator[int]:
+    """Yield the lines of new annotations, of some whose keys are equal, that repeat an id.
+
+    Args:
+        read: Reads lines.
+        lines: The lines of all annotations.
+        found: The numbers from 1 of the annotations; all with one key or none.
+        first_new: The number of annotations that are not new.
+    """
+    ids: set[str] = set()
+    numbers = sorted(found)
+    for identifier, number in zip(
+        _ids(read, (lines[each - 1] for each in numbers)), numbers, strict=True
+    ):
+        if identifier in ids and number > first_new:
+            yield lines[number - 1]
+        elif identifier:
+            ids.add(identifier)
 
 
 def _ids(read: ReadLines, lines: Iterable[int]) -> Iterator[str]:
