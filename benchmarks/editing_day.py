@@ -2,7 +2,8 @@
 
 Each hour many files are opened, typed in, recorded, saved and closed; another program records, too,
 the queue is asked for, and everything is committed. What the server keeps afterwards is read from
-the system: private memory, open files, threads.
+the system: private memory, open files, threads. The trail grows all day; what a new server needs
+for the same work with the trail of the evening shows how much of the growth is the trail's.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.measure import private_memory, record_aimed
+from benchmarks.measure import print_aimed, private_memory
 from tests.demo.client import Client
 from tests.trails.repository import Repository
 from tests.trails.writer import TrailWriter
 
 HOURS: Final = 8
+SETTLED: Final = 2
+"""Hours after which memory is expected to grow only as the trail does."""
+PROJECTS: Final = 1, 3
+"""Numbers of repositories: a day is simulated for each."""
 FILES: Final = 60
+"""Files of all repositories."""
 LINES: Final = 600
 RANGES: Final = 20
 """Annotated ranges of a file in the morning."""
@@ -42,59 +48,119 @@ def main() -> None:
         return
     keys = HOURS * OPENED * BURSTS * KEYS
     print(f"editing day: {HOURS} hours, {keys:,} keys; private memory of the server after each")
+    for projects in PROJECTS:
+        _measure_day(projects)
+
+
+def _measure_day(projects: int) -> None:
+    """Measure a day of work in some projects."""
+    kind = "one repository" if projects == 1 else f"{projects} repositories"
+    print(f"  {FILES} files in {kind}:")
     with tempfile.TemporaryDirectory() as name:
-        day = _Day(Path(name))
-        with Client(day.root) as client:
-            held = []
-            for hour in range(1, HOURS + 1):
-                day.work(client)
+        day = _Day(Path(name), projects)
+        held = day.work(HOURS)
+        print("  a new server:")
+        fresh = day.work(SETTLED)[-1]
+        day.print_grown()
+    at_first, at_last = held[SETTLED - 1], held[-1]
+    print_aimed(
+        f"memory after {HOURS} hours / after {SETTLED}, {kind}", f"{at_last / at_first:.2f}", "flat"
+    )
+    print_aimed(f"the same / of a new server, {kind}", f"{at_last / fresh:.2f}", "<= 1.03")
+
+
+class _Day:
+    """Projects below one folder, and somebody who works in them."""
+
+    def __init__(self, root: Path, projects: int) -> None:
+        self._root = root
+        self._numbers = random.Random(7)
+        self._projects = [
+            _Project(root / f"project_{number}", self._numbers) for number in range(projects)
+        ]
+        self._files = [
+            (project, _path(number))
+            for project in self._projects
+            for number in range(FILES // projects)
+        ]
+        for project, path in self._files:
+            project.add_file(path)
+        for project in self._projects:
+            project.begin()
+        self._at_begin = self._trail_bytes()
+
+    def work(self, hours: int) -> list[int]:
+        """Work for some hours with a new server; return its private memory after each."""
+        held = []
+        with Client(self._root) as client:
+            for hour in range(1, hours + 1):
+                self._work_for_an_hour(client)
                 held.append(private_memory(client.process_id))
                 print(
                     f"  hour {hour}                   {held[-1] / 1e6:8.1f} MB,"
                     f" {_count(client, 'fd')} open files, {_count(client, 'task')} threads"
                 )
-    later = (held[-1] - held[1]) / 1e6
-    growth = held[-1] / held[1]
-    print(f"  since the second hour    {later:+8.1f} MB, {growth:.2f} times")
-    record_aimed("memory after a day of editing / after two hours", f"{growth:.2f}", "flat")
+        return held
+
+    def print_grown(self) -> None:
+        """Print by how much logs and manifests have grown."""
+        now = self._trail_bytes()
+        print(f"  logs and manifests       {self._at_begin / 1e6:8.1f} MB, now {now / 1e6:.1f} MB")
+
+    def _trail_bytes(self) -> int:
+        return sum(
+            file.stat().st_size for file in self._root.glob("*/.ai-audit/*") if file.is_file()
+        )
+
+    def _work_for_an_hour(self, client: Client) -> None:
+        for project, path in self._numbers.sample(self._files, OPENED):
+            project.edit(client, path)
+        for _ in range(OTHERS):
+            project, path = self._numbers.choice(self._files)
+            project.record_elsewhere(path, self._numbers.randrange(1, LINES - 10))
+        for project in self._projects:
+            project.end_hour(client)
 
 
-class _Day:
-    """A project, and somebody who works in it."""
+class _Project:
+    """A repository with a trail."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._numbers = random.Random(7)
+    def __init__(self, root: Path, numbers: random.Random) -> None:
+        self._root = root
+        self._numbers = numbers
+        root.mkdir()
         self._writer = TrailWriter(root)
         self._writer.config()
         self._environment = self._writer.environment()
-        for number in range(FILES):
-            text = "".join(f"    value_{line} = compute({line})\n" for line in range(LINES))
-            (root / _path(number)).write_text(text, encoding="utf-8")
-            for start in range(3, LINES, LINES // RANGES):
-                self._record_elsewhere(_path(number), start)
-        self._repository = Repository(root)
+
+    def add_file(self, path: str) -> None:
+        """Add a file with annotations."""
+        text = "".join(f"    value_{line} = compute({line})\n" for line in range(LINES))
+        (self._root / path).write_text(text, encoding="utf-8")
+        for start in range(3, LINES, LINES // RANGES):
+            self.record_elsewhere(path, start)
+
+    def begin(self) -> None:
+        """Make it a repository."""
+        self._repository = Repository(self._root)
         self._repository.git("init", "--quiet")
         self._repository.commit("Begin")
 
-    def work(self, client: Client) -> None:
-        """Work for an hour."""
-        for number in self._numbers.sample(range(FILES), OPENED):
-            self._edit(client, _path(number))
-        for _ in range(OTHERS):
-            self._record_elsewhere(
-                _path(self._numbers.randrange(FILES)), self._numbers.randrange(1, LINES - 10)
-            )
-        client.request("workspace/executeCommand", {"command": "vibes.queue", "arguments": [{}]})
+    def end_hour(self, client: Client) -> None:
+        """Look at the queue and commit."""
+        queue = {"command": "vibes.queue", "arguments": [{"uri": self._root.as_uri()}]}
+        client.request("workspace/executeCommand", queue)
         self._repository.commit("Work of an hour")
 
-    def _record_elsewhere(self, path: str, start: int) -> None:
-        text = (self.root / path).read_text(encoding="utf-8")
+    def record_elsewhere(self, path: str, start: int) -> None:
+        """Record an annotation as another program."""
+        text = (self._root / path).read_text(encoding="utf-8")
         self._writer.line(path, start, start + 5, text=text, environment=self._environment)
 
-    def _edit(self, client: Client, path: str) -> None:
-        file = self.root / path
-        uri = client.open(path)
+    def edit(self, client: Client, path: str) -> None:
+        """Open a file, type in it, record, save and close it."""
+        file = self._root / path
+        uri = client.open(f"{self._root.name}/{path}")
         document = {"uri": uri}
         lines = file.read_text(encoding="utf-8").split("\n")
         version, line = 1, 0

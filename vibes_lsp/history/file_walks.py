@@ -85,7 +85,11 @@ class FileWalks:
             self._earlier.clear()
         elif self._head is not None:
             self._earlier.update(
-                {path: (self._head, walk) for path, walk in self._walks.items() if walk.is_settled}
+                {
+                    path: (self._head, walk)
+                    for path, walk in self._walks.items()
+                    if walk.is_settled and not self._is_saved(walk)
+                }
             )
         self._head, self._boundary = head, boundary
         self._walks = {}
@@ -149,9 +153,14 @@ class FileWalks:
         self._walks.update(walks)
         for path, walk in walks.items():
             self._commits.update(each.commit for each in walk.changes)
-            is_saved = walk.is_settled and len(walk.changes) <= _MAX_SAVED
-            if is_new and is_saved and self._cache is not None and self._head is not None:
+            is_saved = is_new and self._is_saved(walk)
+            if is_saved and self._cache is not None and self._head is not None:
                 self._cache.put_for_tip(f"walk {path}", self._head, _pack(walk.changes))
+
+    def _is_saved(self, walk: FileWalk) -> bool:
+        """Whether a walk is in the cache, in a sixth of its memory."""
+        is_small = walk.is_settled and len(walk.changes) <= _MAX_SAVED
+        return is_small and self._cache is not None
 
     def _saved(self, path: str) -> tuple[str, FileWalk] | None:
         if self._cache is None:

@@ -280,3 +280,18 @@ def test_a_lineage_that_moved_to_another_file_is_only_there(writer: TrailWriter)
     assert current_ids(trail.lineages_in("new.py")) == [new]
     assert trail.lineages_in("old.py") == []
     assert trail.lineages() == trail.lineages_in("new.py")
+
+
+def test_what_was_read_of_other_files_is_freed_and_read_again(writer: TrailWriter) -> None:
+    writer.line("a.py", 1, 9)
+    writer.line("b.py", 1, 9)
+    trail = read_trail(writer.root)
+    kept, freed = (trail.lineages_in(path)[0].current for path in ("a.py", "b.py"))
+    trail.keep(["a.py"])
+    [again], [other] = trail.lineages_in("a.py"), trail.lineages_in("b.py")
+    assert again.current is kept
+    assert other.current == freed
+    assert other.current is not freed
+    trail.keep_last(1)
+    assert trail.lineages_in("b.py")[0].current is other.current
+    assert trail.lineages_in("a.py")[0].current is not kept
