@@ -234,9 +234,9 @@ class HistoryLookup:
         holds = kept.open(request.renamed, use_notes=request.use_notes)
         kept.keep_in_memory(request.opened)
         for path in self._known.keys() - request.opened:  # a text takes ten times its size
-            del self._known[path]
-        if self._locator is not None:
-            self._locator.trail.keep(request.opened)
+            self._known.pop(path, None)
+        if (locator := self._locator) is not None:
+            locator.trail.keep(request.opened)
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         known = {
             path: found
@@ -395,7 +395,8 @@ class HistoryLookup:
         return self._closed_files
 
     def _nearest(self, commits: Sequence[str]) -> str | None:
-        return self._locator.nearest_commit(commits) if self._locator is not None else None
+        locator = self._locator
+        return None if locator is None else locator.nearest_commit(commits)
 
     def close(self) -> None:
         """End git's processes."""
