@@ -127,9 +127,8 @@ def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
 ) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
     for question in (("find",), ("coverage", "--json")):
-        assert git_commands(few, question, tmp_path, cache) == git_commands(
-            many, question, tmp_path, cache
-        ), question
+        one, other = (git_commands(each, question, tmp_path, cache) for each in (few, many))
+        assert without_objects(one) == without_objects(other), question
         again = git_commands(many, question, tmp_path, cache)
         assert not {"log", "rev-list", "diff-tree", "blame"} & set(again), question
         assert len(again) <= 9, question
@@ -142,7 +141,7 @@ def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
     assert first.count("blame") == 6, (
         "once for each file with lines in doubt that the commit changed"
     )
-    assert len(first) - first.count("blame") <= len(plain) - plain.count("blame")
+    assert len(without_objects(first)) - 6 <= len(without_objects(plain)) - 1
     assert "blame" not in again
     assert len(again) <= 9
 
@@ -153,6 +152,12 @@ def make_uncertain(repository: Repository, number: int) -> None:
     lines = file.read_text("utf-8").split("\n")
     lines[4] += "  # changed"
     file.write_text("\n".join(lines), "utf-8")
+
+
+def without_objects(commands: list[str]) -> list[str]:
+    """Return the commands without those that read objects: each of two processes has its own."""
+    assert commands.count("cat-file") <= 3
+    return sorted(each for each in commands if each != "cat-file")
 
 
 def git_commands(

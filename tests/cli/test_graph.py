@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.cli.run_vibes import vibes
-from tests.trails import Repository
 
 if TYPE_CHECKING:
     from tests.trails import CompleteTrail
+    from tests.unit.checks.projects import Project
 
 
 def test_mermaid_and_json_have_the_same_nodes_and_links(valid_trail: CompleteTrail) -> None:
@@ -31,36 +31,37 @@ def test_mermaid_and_json_have_the_same_nodes_and_links(valid_trail: CompleteTra
     )
 
 
-def test_edits_have_the_lines_where_they_are_now(valid_trail: CompleteTrail) -> None:
-    source = valid_trail.root / "src/auth.py"
+def test_edits_have_the_lines_where_they_are_now(
+    project: Project, valid_trail: CompleteTrail
+) -> None:
+    source = project.root / "src/auth.py"
     source.write_bytes(b"# one\n# two\n" + source.read_bytes())
     wanted = ("graph", valid_trail.created)
-    graph = vibes(*wanted, "--json", cwd=valid_trail.root).json
+    graph = vibes(*wanted, "--json", cwd=project.root).json
     root = graph["nodes"][0]
     assert root["lineStart"] == root["recordedLineStart"] + 2
     assert root["state"] == "moved"
     label = f"create src/auth.py#58;{root['lineStart']}-{root['lineEnd']}”"
-    assert label in vibes(*wanted, cwd=valid_trail.root).lines[1]
+    assert label in vibes(*wanted, cwd=project.root).lines[1]
     source.write_text("nothing\n")
-    lost = vibes(*wanted, "--json", cwd=valid_trail.root).json["nodes"][0]
+    lost = vibes(*wanted, "--json", cwd=project.root).json["nodes"][0]
     assert (lost["state"], lost["lineStart"]) == ("lost", None)
     source.unlink()
-    assert "state" not in vibes(*wanted, "--json", cwd=valid_trail.root).json["nodes"][0]
+    assert "state" not in vibes(*wanted, "--json", cwd=project.root).json["nodes"][0]
 
 
-def test_a_file_that_was_renamed_and_a_review(valid_trail: CompleteTrail) -> None:
-    repository = Repository(valid_trail.root)
-    repository.commit("Add all")
+def test_a_file_that_was_renamed_and_a_review(project: Project, valid_trail: CompleteTrail) -> None:
+    repository = project.repository
     repository.git("mv", "src/auth.py", "src/accounts.py")
     repository.commit("Rename a file")
-    graph = vibes("graph", valid_trail.created, "--json", cwd=valid_trail.root).json
+    graph = vibes("graph", valid_trail.created, "--json", cwd=project.root).json
     assert graph["nodes"][0]["state"] in {"exact", "moved"}
     assert graph["nodes"][0]["text"].startswith("create src/accounts.py:")
     (review,) = [each for each in graph["edges"] if each["type"] == "reviewed_by"]
     assert review["verdict"] == "approved"
     assert any(
         '-- "approved by" -->' in each
-        for each in vibes("graph", valid_trail.created, cwd=valid_trail.root).lines
+        for each in vibes("graph", valid_trail.created, cwd=project.root).lines
     )
 
 

@@ -44,7 +44,7 @@ async def _opened(
 
 async def _lenses(editor: Editor, uri: str) -> list[tuple[int, str]]:
     """Return the lenses about the attestation: 1-based line and title."""
-    places = ("now at ", "not found in ")
+    places = ("now at ", "superseded, ", "not found in ")
     return [each for each in await editor.lenses(uri) if not each[1].startswith(places)]
 
 
