@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ from vibes_lsp.store.files import FileSignature, file_signature, is_settled
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 
 _MAX_SECONDS: Final = 600
-"""Windows opens a console for every program that a process without one starts."""
+"""Seconds that a command may take."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _MAX_TEXT: Final = 300
 _FAILURE: Final = 2
@@ -193,6 +194,7 @@ class Attestations:
         self._known: dict[Path, AttestationState] = {}
         self._running: dict[Path, asyncio.Task[AttestationState]] = {}
         self._waiting: set[asyncio.Task[None]] = set()
+        self._asked: set[Path] = set()  # about while a process ran, which may have read before
         self._on_change: Callable[[AuditDir], None] = lambda _directory: None
 
     def call_on_change(self, callback: Callable[[AuditDir], None]) -> None:
@@ -227,7 +229,9 @@ class Attestations:
             task.cancel()
 
     def _start_in_background(self, directory: AuditDir) -> None:
-        if directory.path not in self._running:
+        if directory.path in self._running:
+            self._asked.add(directory.path)
+        else:
             task = asyncio.get_running_loop().create_task(self._notify(directory))
             self._waiting.add(task)
             task.add_done_callback(self._waiting.discard)
@@ -240,8 +244,15 @@ class Attestations:
         if task is None:
             task = asyncio.get_running_loop().create_task(self._verify(directory))
             self._running[directory.path] = task
-            task.add_done_callback(lambda _task: self._running.pop(directory.path, None))
+            task.add_done_callback(partial(self._end, directory))
         return task
+
+    def _end(self, directory: AuditDir, task: asyncio.Task[AttestationState]) -> None:
+        self._running.pop(directory.path, None)
+        was_asked = directory.path in self._asked
+        self._asked.discard(directory.path)
+        if was_asked and not task.cancelled():
+            self.last(directory)  # verifies again if a file has changed since
 
     async def _verify(self, directory: AuditDir) -> AttestationState:
         signatures, now = _signatures_of(directory), datetime.now(UTC)
