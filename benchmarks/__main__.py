@@ -59,8 +59,8 @@ def describe_machine() -> str:
     )
 
 
+scale.main()  # before others read the secret of the user's cache, because it has one of its own
 scan.main()
-scale.main()
 server.main()
 typing.main()
 editing_day.main()
