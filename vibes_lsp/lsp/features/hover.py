@@ -19,7 +19,6 @@ from typing import Final, TypeAlias, cast
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import VibesError
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
@@ -53,8 +52,6 @@ _PAUSE: Final = 1e-3
 _LINES_PER_STEP: Final = 20
 """Lines of a step that builds no text, because they all have one."""
 _LineKey: TypeAlias = tuple[object, ...]
-_Texts: TypeAlias = "dict[_LineKey, tuple[_Contents, EncodedResult]]"
-"""Hovers by what they are about, which is kept because the key has identities of its objects."""
 _MINUTE: Final = 60
 """Seconds for which a text stays as it is: it says how old an annotation is."""
 
@@ -88,12 +85,7 @@ def _direct_hover(ls: Server, params: Members) -> EncodedResult | None:
     if snapshot is None or snapshot.version is None:
         return None
     variant = ls.settings, int(time.time()) // _MINUTE
-    hovers = ls.encoded.get(
-        _KIND,
-        snapshot,
-        variant,
-        lambda: _EncodedHovers(ls, snapshot, ls.encoded.last(_KIND, uri, variant)),
-    )
+    hovers = ls.encoded.get(_KIND, snapshot, variant, partial(_EncodedHovers, ls, snapshot))
     return hovers.at(line)
 
 
@@ -102,26 +94,18 @@ class _EncodedHovers:
 
     To build a text takes three times as long as to answer with it. So after the first question the
     texts of the nearest annotations are built as well, in short steps with pauses between them, in
-    which requests are answered. A change of the document or of its annotations ends that. Where
-    annotations were only added, the texts about others are kept.
+    which requests are answered. A change of the document or of its annotations ends that.
 
     Args:
         ls: The server.
         snapshot: The document, which is open.
-        before: Those of the version before.
     """
 
-    def __init__(
-        self, ls: Server, snapshot: DocumentSnapshot, before: _EncodedHovers | None
-    ) -> None:
+    def __init__(self, ls: Server, snapshot: DocumentSnapshot) -> None:
         self._ls = ls
-        self.snapshot = snapshot
+        self._snapshot = snapshot
         self._by_line: dict[int, EncodedResult] = {}
-        self.texts: _Texts = {}
-        self._texts_of_edited: _Texts = {}  # which depend on who owns the edited lines
-        if before is not None and snapshot.continues(before.snapshot):
-            self.texts = before.texts
-        self._built = 0
+        self._by_contents: dict[_LineKey, EncodedResult] = {}
         self._lines_ahead: Iterator[int] | None = None  # of which the texts are built next
 
     def at(self, line: int) -> EncodedResult:
@@ -135,19 +119,15 @@ class _EncodedHovers:
         return found
 
     def _build(self, line: int) -> EncodedResult:
-        contents = _contents_at(self.snapshot, line + 1, shows_notes=self._ls.settings.notes)
-        is_edited = any(each.located.state == State.EDITED for each in contents.placements)
-        texts = self._texts_of_edited if is_edited else self.texts
-        _, found = texts.get(contents.key, (contents, None))
+        contents = _contents_at(self._snapshot, line + 1, shows_notes=self._ls.settings.notes)
+        found = self._by_contents.get(contents.key)
         if found is None:
-            self._built += 1
-            hover = _hover(_description(self._ls, self.snapshot), contents)
+            hover = _hover(_description(self._ls, self._snapshot), contents)
             found = encode_result(None if hover is None else _as_json(hover))
-            if any(_has_blob(each, self.snapshot) for each in contents.placements):
+            if any(_has_blob(each, self._snapshot) for each in contents.placements):
                 return found
-            texts[contents.key] = contents, found
-            if len(texts) > _MAX_TEXTS:
-                del texts[next(iter(texts))]
+            if len(self._by_contents) < _MAX_TEXTS:
+                self._by_contents[contents.key] = found
         if len(self._by_line) < _MAX_LINES:
             self._by_line[line] = found
         return found
@@ -156,7 +136,7 @@ class _EncodedHovers:
         """Yield the lines of the annotations that begin nearest to a line."""
         ranges = (
             range(each.located.start - 1, each.located.end or each.located.start)
-            for each in self.snapshot.placements
+            for each in self._snapshot.placements
             if each.located.start is not None
         )
         for near in nsmallest(_MAX_TEXTS, ranges, key=lambda each: abs(each.start - line)):
@@ -164,10 +144,10 @@ class _EncodedHovers:
 
     @property
     def _is_current(self) -> bool:
-        uri, document = self.snapshot.uri, self._ls.documents.get(self.snapshot.uri)
+        uri, document = self._snapshot.uri, self._ls.documents.get(self._snapshot.uri)
         return (
             document is not None
-            and document.version == self.snapshot.version
+            and document.version == self._snapshot.version
             and self._ls.encoded.is_last(_KIND, uri, self)
             and not self._ls.has_shut_down
         )
@@ -179,7 +159,7 @@ class _EncodedHovers:
         """Build the next text, unless answers are about another version by now."""
         if not self._is_current:
             return
-        built = self._built
+        built = len(self._by_contents)
         for _ in range(_LINES_PER_STEP):
             line = next(self._lines_ahead or iter(()), None)
             if line is None:
@@ -189,7 +169,7 @@ class _EncodedHovers:
                     self._build(line)
                 except VibesError:  # the next question meets the same error, and reports it
                     return
-            if self._built > built:
+            if len(self._by_contents) > built:
                 break
         self._continue_later()
 
