@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import threading
@@ -27,6 +28,25 @@ if TYPE_CHECKING:
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
 
+def receive_request(connection: socket.socket) -> None:
+    """Read a request to its end: closing with a part unread would reset the connection."""
+    request = b""
+    while (end := request.find(b"\r\n\r\n")) < 0:
+        request += received(connection)
+    length = re.search(rb"content-length: *(\d+)", request[:end].lower())
+    missing = end + 4 + (int(length[1]) if length else 0) - len(request)
+    while missing > 0:
+        missing -= len(received(connection))
+
+
+def received(connection: socket.socket) -> bytes:
+    """Return the bytes that came next; raise `ConnectionError` where the client has closed."""
+    data = connection.recv(65_536)
+    if not data:
+        raise ConnectionError
+    return data
+
+
 @contextmanager
 def answering(
     answer: Callable[[socket.socket], None], context: ssl.SSLContext | None = None
@@ -45,7 +65,7 @@ def answering(
                 try:
                     if context is not None:
                         connection = context.wrap_socket(connection, server_side=True)
-                    connection.recv(65_536)
+                    receive_request(connection)
                     answer(connection)
                 except OSError:
                     pass
