@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from playwright.sync_api import sync_playwright
 
-from tests.editors.vscode.program import ENTRY, NODE, Program
+from tests.editors.vscode.program import ENTRY, NODE, Program, install
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require
 from tests.trails import Repository, TrailWriter
@@ -94,8 +94,9 @@ def _rounds(folder: Path) -> list[Counter[str]]:
         "vibes.server.path": str(Path(sys.executable).with_name("vibes-lsp")),
         "git.enabled": True,
     }
+    installed = install([EXTENSION], folder / "installed")
     with (
-        Program(folder / "profile", [EXTENSION], settings) as program,
+        Program(folder / "profile", installed, settings) as program,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(

@@ -92,9 +92,11 @@ export function statusOf({ tier, holds }: Pick<Verification, 'tier' | 'holds'>):
 function registerAttestationCommands(server: Server, refresh: () => void): vscode.Disposable {
   return vscode.Disposable.from(
     register('vibes.ui.verify', server, async () => {
-      const found = await server.run<Verification>('vibes.verify', { ...subject(server), show: true });
+      const about = subject(server);
+      const { attested } = await server.run<Verification>('vibes.verify', about);
       refresh();
-      if (!found.attested) showDone('the audit trail is not attested');
+      if (attested) await server.run<Verification>('vibes.verify', { ...about, show: true });
+      else void offerToAttest();
     }),
     register('vibes.ui.attest', server, async () => {
       const preview = await server.run<Attesting>('vibes.attest', { ...subject(server), preview: true });
@@ -111,15 +113,26 @@ function registerAttestationCommands(server: Server, refresh: () => void): vscod
   );
 }
 
+/** Says that there is nothing to verify, and offers to sign the trail. */
+async function offerToAttest(): Promise<void> {
+  const attest = 'Attest…';
+  const chosen = await vscode.window.showInformationMessage('VIBES: the audit trail is not attested.', attest);
+  if (chosen === attest) await vscode.commands.executeCommand('vibes.ui.attest');
+}
+
 /** Returns the sentences that say what readers of a signed trail see. */
 export function publicationOf({ texts, paths, people, possibleSecrets }: NonNullable<Attesting['public']>): string {
   const counts = new Map<string, number>();
   for (const { type } of texts) counts.set(type, (counts.get(type) ?? 0) + 1);
-  const listed = [...counts].map(([type, count]) => `${count} ${plain(type, 20)} ${count === 1 ? 'text' : 'texts'}`);
-  const seen = [...listed, `${paths.length} file names`, ...(people.length > 0 ? [`${people.length} reviewers' names`] : [])];
+  const listed = [...counts].map(([type, count]) => counted(count, `${plain(type, 20)} text`));
+  const seen = [...listed, counted(paths.length, 'file name'), ...(people.length > 0 ? [counted(people.length, 'reviewer name')] : [])];
   const warning =
-    possibleSecrets.length > 0 ? `\n${possibleSecrets.length} texts may contain a secret: see \`vibes attest --dry-run\`.` : '';
+    possibleSecrets.length > 0 ? `\n${counted(possibleSecrets.length, 'text')} may contain a secret: see \`vibes attest --dry-run\`.` : '';
   return `Readers of the trail see ${seen.join(', ')}.${warning}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function subject(server: Server): { uri?: string } {

@@ -104,7 +104,9 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
 
 async function startWithTrail(server: Server): Promise<void> {
   const found = await Promise.all([findTrails(), findProjects(KNOWLEDGE_BASE)]);
-  if (found.flat().length > 0) await server.startIfStopped();
+  const isNone = found.flat().length === 0;
+  await vscode.commands.executeCommand('setContext', 'vibes.noTrail', isNone); // unknown until then
+  if (!isNone) await server.startIfStopped();
   else server.log.info('no audit trail found and no knowledge base: the server starts when there is one');
 }
 

@@ -13,5 +13,5 @@ test('the preview counts what becomes public and warns of secrets', () => {
   const some = { texts, paths: ['a.py', 'b.py'], people: [], possibleSecrets: [] };
   assert.equal(publicationOf(some), 'Readers of the trail see 2 prompt texts, 1 reasoning text, 2 file names.');
   const more = publicationOf({ ...some, people: ['Ada'], possibleSecrets: ['manifest.json:3'] });
-  assert.match(more, /1 reviewers' names\.\n1 texts may contain a secret/);
+  assert.match(more, /1 reviewer name\.\n1 text may contain a secret/);
 });

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from tests.editors.conftest import has_failed
 from tests.editors.terminal import SCRIPTS
 from tests.editors.vscode.carried import carry_server
 from tests.editors.vscode.companions import packed
-from tests.editors.vscode.program import ENTRY, NODE, Program
+from tests.editors.vscode.program import ENTRY, NODE, Program, install
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require_editor
 
@@ -74,7 +75,7 @@ def _run(folder: Path, *command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A headless Chromium."""
     chromium = require_editor("chromium")
@@ -86,12 +87,61 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+class Programs:
+    """Starts VS Code servers.
+
+    One is shared by the tests that need nothing but settings: each of them has a browser profile,
+    an extension host and a language server of its own.
+    """
+
+    def __init__(self, folder: Path, extensions: list[Path]) -> None:
+        self._folder = folder
+        self._extensions = extensions
+        self._installed: dict[tuple[str, ...], Path] = {}
+        self._shared = ExitStack()
+        self._running: Program | None = None
+
+    def shared(self, settings: Mapping[str, Any]) -> Program:
+        """Return the shared server, with these settings alone."""
+        if self._running is None:
+            program = Program(self._new_folder("shared"), self.installed(()), settings)
+            self._running = self._shared.enter_context(program)
+        self._running.begin(settings)
+        return self._running
+
+    def end_shared(self) -> None:
+        """End the shared server: the next test that needs it starts another."""
+        self._running = None
+        self._shared.close()
+
+    def installed(self, beside: tuple[str, ...]) -> Path:
+        """Return a folder with our extensions and the named fake ones installed."""
+        if beside not in self._installed:
+            folder = self._new_folder("installed")
+            others = [packed(name, folder) for name in beside]
+            self._installed[beside] = install([*self._extensions, *others], folder)
+        return self._installed[beside]
+
+    def _new_folder(self, name: str) -> Path:
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self._folder))
+
+
+@pytest.fixture(scope="session")
+def programs(
+    extensions: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Programs]:
+    """Servers of VS Code, which end with the session."""
+    require_editor(ENTRY)
+    programs = Programs(tmp_path_factory.mktemp("programs"), extensions)
+    yield programs
+    programs.end_shared()
+
+
 @pytest.fixture
 def open_window(
-    browser: Browser, extensions: list[Path], tmp_path: Path, request: pytest.FixtureRequest
+    browser: Browser, programs: Programs, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Open]:
     """Opens folders in VS Code with a fresh profile. On failure, saves logs and a screenshot."""
-    require_editor(ENTRY)
     opened: list[tuple[Program, Window]] = []
     with ExitStack() as stack:
 
@@ -107,11 +157,14 @@ def open_window(
                 "vibes.server.path": str(SERVER),
                 **{name.replace("__", "."): value for name, value in settings.items()},
             }
-            profile = tmp_path / f"profile-{len(opened)}"
-            others = [packed(name, tmp_path) for name in beside]
-            program = stack.enter_context(
-                Program(profile, [*extensions, *others], chosen, environment, trusts=trusted)
-            )
+            if beside or environment or not trusted or opened:
+                profile = tmp_path / f"profile-{len(opened)}"
+                installed = programs.installed(tuple(beside))
+                program = stack.enter_context(
+                    Program(profile, installed, chosen, environment, trusts=trusted)
+                )
+            else:
+                program = programs.shared(chosen)
             context = stack.enter_context(
                 browser.new_context(viewport={"width": 1280, "height": 1100})
             )
@@ -125,3 +178,4 @@ def open_window(
                 window.picture(PICTURES / "failed" / f"{request.node.name}-{number}.png")
                 said = [program.log, *window.console[-20:], *window.notifications()]
                 request.node.add_report_section("teardown", f"VS Code {number}", "\n".join(said))
+            programs.end_shared()

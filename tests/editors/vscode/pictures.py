@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.demo.workspace import build
 from tests.editors.vscode.knowledge import run_kb
-from tests.editors.vscode.program import Program
+from tests.editors.vscode.program import Program, install
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require_editor
 from tests.trails import Repository
@@ -43,8 +43,9 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         shop = build(Path(scratch) / "shop").root
+        installed = install([EXTENSION], Path(scratch) / "installed")
         with (
-            Program(Path(scratch) / "profile", [EXTENSION], settings) as program,
+            Program(Path(scratch) / "profile", installed, settings) as program,
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(

@@ -18,8 +18,11 @@ HOME: Final = REPOSITORY / ".tools/vscode"
 NODE: Final = REPOSITORY / ".tools/bin/node"
 ENTRY: Final = HOME / "node_modules/code-server/out/node/entry.js"
 _TIMEOUT: Final = 180
+_GRACE_SECONDS: Final = 5
+"""How long the extensions of a closed window run on; by default three hours."""
 _QUIET: Final[Mapping[str, Any]] = {
     "chat.disableAIFeatures": True,
+    "editor.cursorBlinking": "solid",
     "editor.hover.above": False,
     "editor.hover.delay": 100,
     "editor.minimap.enabled": False,
@@ -32,11 +35,12 @@ _QUIET: Final[Mapping[str, Any]] = {
     "telemetry.telemetryLevel": "off",
     "update.mode": "none",
     "workbench.enableExperiments": False,
+    "workbench.reduceMotion": "on",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
 }
-"""No network access, and nothing that covers the editor."""
+"""No network access, and nothing that covers the editor or moves by itself."""
 _ASKING: Final[Mapping[str, Any]] = {
     "security.workspace.trust.banner": "never",
     "security.workspace.trust.enabled": True,
@@ -45,12 +49,51 @@ _ASKING: Final[Mapping[str, Any]] = {
 """No folder is trusted, and there is no trust prompt at startup."""
 
 
+def install(extensions: Sequence[Path], folder: Path) -> Path:
+    """Install extensions below an empty folder, and return what servers can share."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "extensions"
+    options = [part for file in extensions for part in ("--install-extension", str(file))]
+    done = subprocess.run(
+        [*_command(folder, target), *options, "--force"],
+        env=_environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.count("successfully installed") == len(extensions), (
+        f"not all were installed:\n{done.stdout}{done.stderr}"
+    )
+    return target
+
+
+def _command(profile: Path, extensions: Path) -> list[str]:
+    folders = [
+        f"--user-data-dir={profile}",
+        f"--extensions-dir={extensions}",
+        f"--config={profile}/config.yaml",
+    ]
+    return [str(NODE), str(ENTRY), *folders]
+
+
+def _environment(profile: Path) -> dict[str, str]:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("VSCODE_")
+    }
+    return {
+        **inherited,
+        "EXTENSIONS_GALLERY": "{}",
+        "TMPDIR": str(profile),
+        "XDG_RUNTIME_DIR": str(profile),
+    }
+
+
 class Program:
-    """The VS Code server process; a context manager.
+    """The VS Code server process; a context manager. Windows may use it one after another.
 
     Args:
-        profile: An empty folder for all its files.
-        extensions: Files to install.
+        profile: An empty folder for all its files but the extensions.
+        extensions: A folder from `install`.
         settings: User settings.
         environment: Additional environment variables.
         trusts: Whether every folder is trusted, else none is.
@@ -62,7 +105,7 @@ class Program:
     def __init__(
         self,
         profile: Path,
-        extensions: Sequence[Path],
+        extensions: Path,
         settings: Mapping[str, Any],
         environment: Mapping[str, str] | None = None,
         *,
@@ -73,41 +116,27 @@ class Program:
         self._extensions = extensions
         self._settings = dict(settings) if trusts else {**_ASKING, **settings}
         self._trusts = trusts
-        inherited = {
-            name: value for name, value in os.environ.items() if not name.startswith("VSCODE_")
-        }
-        self._environment = {
-            **inherited,
-            "EXTENSIONS_GALLERY": "{}",
-            "TMPDIR": str(profile),
-            "XDG_RUNTIME_DIR": str(profile),
-            **(environment or {}),
-        }
+        self._environment = {**_environment(profile), **(environment or {})}
         self._lines: list[str] = []
+        self._older_logs: frozenset[Path] = frozenset()
         self._is_up = threading.Event()
 
     def __enter__(self) -> Self:
         self.choose({})
-        install = [part for file in self._extensions for part in ("--install-extension", str(file))]
-        done = subprocess.run(
-            [*self._command(), *install, "--force"],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.stdout.count("successfully installed") == len(self._extensions), (
-            f"not all were installed:\n{done.stdout}{done.stderr}"
-        )
         serve = [
             "--auth=none",
             "--bind-addr=127.0.0.1:0",
             "--disable-telemetry",
             "--disable-update-check",
+            f"--reconnection-grace-time={_GRACE_SECONDS}",
             *self._trusting(),
         ]
         self._process = subprocess.Popen(
-            [*self._command(), *serve, "--disable-getting-started-override"],
+            [
+                *_command(self.profile, self._extensions),
+                *serve,
+                "--disable-getting-started-override",
+            ],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -136,6 +165,12 @@ class Program:
         if self._process.stdout is not None:
             self._process.stdout.close()
 
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Replace all user settings and disregard all logs, for the next window."""
+        self._settings = {}
+        self._older_logs = frozenset(self.profile.glob("logs/**/*.log"))
+        self.choose(settings)
+
     def choose(self, settings: Mapping[str, Any]) -> None:
         """Add user settings."""
         self._settings = {**self._settings, **settings}
@@ -150,16 +185,17 @@ class Program:
 
     def log_count(self, words: str) -> int:
         """Return how often the extension logged a text."""
-        files = [file for file in self.profile.glob("logs/**/*.log") if "vibes" in file.as_posix()]
         return sum(
-            file.read_text(encoding="utf-8", errors="replace").count(words) for file in files
+            file.read_text(encoding="utf-8", errors="replace").count(words)
+            for file in self._logs()
+            if "vibes" in file.as_posix()
         )
 
     @property
     def log(self) -> str:
         """The end of its output and of the extension logs."""
         said = [*self._lines[-40:]]
-        for file in sorted(self.profile.glob("logs/**/*.log")):
+        for file in self._logs():
             if "vibes" in file.as_posix() or file.name == "remoteexthost.log":
                 said += [
                     f"--- {file.relative_to(self.profile)}",
@@ -167,16 +203,12 @@ class Program:
                 ]
         return "\n".join(said)
 
+    def _logs(self) -> list[Path]:
+        """Return the log files of the present window; each window's extensions have their own."""
+        return sorted({*self.profile.glob("logs/**/*.log")} - self._older_logs)
+
     def _trusting(self) -> list[str]:
         return ["--disable-workspace-trust"] if self._trusts else []
-
-    def _command(self) -> list[str]:
-        profile = [
-            f"--user-data-dir={self.profile}",
-            f"--extensions-dir={self.profile}/extensions",
-            f"--config={self.profile}/config.yaml",
-        ]
-        return [str(NODE), str(ENTRY), *profile]
 
     def _read(self) -> None:
         assert self._process.stdout is not None

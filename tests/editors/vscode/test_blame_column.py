@@ -47,7 +47,7 @@ def test_it_is_a_toggle_and_says_once_per_block_whose_it_is(
     by_age = {cell["colour"] for line, cell in code.blame().items() if line in AI_LINES}
     assert len(by_age) == 1, "both edits are of one day"
 
-    code.command("VIBES: Heat of the Blame Column: Age, Risk")
+    code.command("VIBES: Switch Blame Column Heat: Age, Risk")
     code.until(lambda: code.blame()[13]["colour"] != code.blame()[23]["colour"], "heat by risk")
 
     code.command("VIBES: Toggle Marks")

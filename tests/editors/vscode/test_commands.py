@@ -65,14 +65,14 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     code.lens("critical risk")
     clerk = Clerk(code, workspace)
     author = [
-        ("Tool that wrote it", "Hand"),
+        ("AI tool", "Hand"),
         ("Version of Hand", "1.0"),
         ("Model", "some-model"),
         ("Version of some-model", "7"),
     ]
 
     begun = clerk.give(
-        "Start a Session",
+        "Start a Session…",
         *author,
         ("What is it about?", "Tidy up."),
         until=lambda each: each["type"] == "session",
@@ -85,7 +85,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     clerk.select(1, 3)
     asked = ("What was the AI asked?", "Explain the module.")
     written = clerk.give(
-        "Record the Selection as Written by an AI",
+        "Record the Selection as Written by an AI…",
         ("What was done with lines 1 to 3?", "modify"),
         asked,
         until=is_of("line"),
@@ -94,7 +94,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
 
     clerk.select(5, 5)
     gone = clerk.give(
-        "Record the Selection as Written by an AI",
+        "Record the Selection as Written by an AI…",
         ("What was done with line 5?", "delete"),
         ("What was the AI asked?", ""),
         until=is_of("line"),
@@ -102,7 +102,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     assert (gone["line_start"], gone["line_end"], gone["action"]) == (5, 5, "delete")
 
     function = clerk.give(
-        "Record a Function as Written by an AI",
+        "Record a Function as Written by an AI…",
         ("Name of the function", "hash_password"),
         ("What was done with hash_password?", "review"),
         ("What was the AI asked?", ""),
@@ -112,7 +112,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
 
     clerk.select(23, 24)
     decided = clerk.give(
-        "Record a Decision about the Selection",
+        "Record a Decision about the Selection…",
         ("What was done with lines 23 to 24?", "modify"),
         ("What was decided?", "How to hash."),
         ("First option", "Argon2"),
@@ -124,7 +124,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     )
 
     ran = clerk.give(
-        "Record a Command of the Session",
+        "Record a Command of the Session…",
         ("Command that was run", "make test"),
         ("What kind of command?", "shell"),
         until=is_of("edge"),
@@ -132,7 +132,7 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     read = clerk.give("Record that the Session Read This File", until=is_of("edge"))
 
     delegated = clerk.give(
-        "Record that the Session Delegated a Task",
+        "Record that the Session Delegated a Task…",
         ("What is the task?", "Write tests."),
         ("Name of the agent", "tester"),
         *author,
@@ -143,9 +143,9 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
 
     code.go_to(14)
     related = clerk.give(
-        "Record a Relation of the Selection",
-        ("What about it?", "informed_by"),
-        ("informed_by what?", "The session that is open"),
+        "Record a Relation of the Selection…",
+        ("Relation of lines 13-20", "informed_by"),
+        ("What was it informed by?", "The session that is open"),
         until=lambda each: each.get("edge_type") == "informed_by" and each["target_ref"] == session,
     )
     assert related["source_type"] == "annotation"

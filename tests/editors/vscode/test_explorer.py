@@ -31,7 +31,7 @@ def test_badges_show_what_waits_or_the_share(open_window: Open, tmp_path: Path) 
     code.marks_on([*range(13, 21), 23, 24, 25, 27])
     assert _badges(code) == {}
 
-    code.command("VIBES: Badges in the Explorer")
+    code.command("VIBES: Choose Badges in the Explorer…")
     code.choose("Edits to review")
     waiting = code.until(
         lambda: found if {"auth.py", "limits.py"} <= (found := _badges(code)).keys() else None,
@@ -44,7 +44,7 @@ def test_badges_show_what_waits_or_the_share(open_window: Open, tmp_path: Path) 
     assert title in spoken
 
     code.go_to(24)
-    code.command("VIBES: Mark Reviewed")
+    code.command("VIBES: Mark Reviewed…")
     code.answer("", "Mark reviewed")
     code.until(lambda: "auth.py" not in _badges(code), "nothing that waits in the file")
 

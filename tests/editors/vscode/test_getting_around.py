@@ -37,10 +37,12 @@ def test_keys_go_to_the_next_and_previous_ai_change_after_edits_too(
     code.wait_for(".statusbar-item", "VIBES: no AI changes in this file")
 
 
-def test_prompt_and_history_are_in_the_palette(open_window: Open, tmp_path: Path) -> None:
+def test_the_palette_shows_prompt_and_history_and_the_status_bar_opens_a_menu(
+    open_window: Open, tmp_path: Path
+) -> None:
     code = open_window(build(tmp_path / "shop").root)
     code.open_file("src/auth.py")
-    code.marks_on([*range(13, 21), 23, 24, 25, 27])
+    marked = code.marks_on([*range(13, 21), 23, 24, 25, 27])
     code.go_to(24)
     code.command("VIBES: Show Prompt")
     code.wait_for(".tab.active", "Prompt")
@@ -52,12 +54,8 @@ def test_prompt_and_history_are_in_the_palette(open_window: Open, tmp_path: Path
     code.go_to(1)
     code.command("VIBES: Show Prompt")
     code.message("VIBES: no annotation on this line")
+    code.command("Notifications: Clear All Notifications")
 
-
-def test_the_status_bar_counts_by_model_and_opens_a_menu(open_window: Open, tmp_path: Path) -> None:
-    code = open_window(build(tmp_path / "shop").root)
-    code.open_file("src/auth.py")
-    marked = code.marks_on([*range(13, 21), 23, 24, 25, 27])
     item = code.page.locator(".statusbar-item", has_text="AI 44% · 1 to review").first
 
     def tooltip() -> str:

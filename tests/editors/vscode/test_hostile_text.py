@@ -57,11 +57,11 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert views.locator("img, b, .codicon-zap, .codicon-flame").count() == 0
 
     code.go_to(5)
-    code.command("VIBES: Record a Relation of the Selection")
-    code.answer("depends_on", "$ (flame)<b>model</b>")
+    code.command("VIBES: Record a Relation of the Selection…")
+    code.answer("depends_on", "Relation of lines 4-7")
     listed = code.page.locator(".quick-input-list")
     assert "$ (flame)<b>model</b>" in code.until(
-        lambda: "".join(listed.locator("[aria-label*='Lines 10-13']").all_inner_texts()),
+        lambda: "".join(listed.locator("[aria-label*='lines 10-13']").all_inner_texts()),
         "the other one",
     )
     assert listed.locator("b, .codicon-flame").count() == 0

@@ -36,7 +36,7 @@ def test_twenty_thousand_rows_come_bit_by_bit_and_the_editor_answers(
     progress = code.page.locator(".part.sidebar .monaco-progress-container.active")
     code.until(lambda: progress.count() == 0, "the sign of progress to go")
 
-    code.command("VIBES: Group Review Queue By")
+    code.command("VIBES: Group Review Queue By…")
     code.answer("prompt", "Group the review queue by")
     code.until(
         lambda: [

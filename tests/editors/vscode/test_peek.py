@@ -53,15 +53,14 @@ def _check_peek(code: Window) -> None:
     code.page.locator(".peekview-widget").wait_for(state="hidden")
 
 
-def test_a_click_on_a_lens_opens_prompt_and_history(open_window: Open, tmp_path: Path) -> None:
+def test_a_click_on_a_lens_and_a_key_open_prompt_and_history_below_the_line(
+    open_window: Open, tmp_path: Path
+) -> None:
     code, _ = _opened(open_window, tmp_path)
     code.lens("critical risk", at=23)
     code.page.locator(".codelens-decoration a", has_text="critical risk").click()
     _check_peek(code)
 
-
-def test_a_key_opens_prompt_and_history_below_the_line(open_window: Open, tmp_path: Path) -> None:
-    code, _ = _opened(open_window, tmp_path)
     code.go_to(24)
     code.page.keyboard.press("Alt+Shift+V")
     _check_peek(code)

@@ -193,6 +193,10 @@ def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(
 
     code.program.choose({"vibes.server.path": str(tmp_path / "nowhere")})
     code.message("vibes.server.path names", "which is not a file")
+    code.command("VIBES: Focus on Review View")
+    code.wait_for(".welcome-view-content", "The server vibes-lsp is not running.")
+    texts = code.page.locator(".welcome-view-content").all_inner_texts()
+    assert "no audit trail" not in "".join(texts), "there is one"
 
 
 def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_path: Path) -> None:
@@ -227,7 +231,7 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.command("VIBES: Toggle Capture of Accepted Completions")
     code.message("nothing is captured in an untrusted workspace")
     code.go_to(5)
-    code.command("VIBES: Mark Reviewed")
+    code.command("VIBES: Mark Reviewed…")
     code.answer("Read.", "Mark reviewed")
     code.until(lambda: not code.lenses(), "the review")
 

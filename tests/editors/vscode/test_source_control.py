@@ -46,7 +46,7 @@ def test_the_view_counts_the_ai_lines_of_the_next_commit(open_window: Open, tmp_
     ]
     code.click_row("Lines 4-7 of a.py")
     code.wait_for(".statusbar-item:has-text('Ln 4, ')")
-    code.command("VIBES: Mark Reviewed")
+    code.command("VIBES: Mark Reviewed…")
     code.answer("", "Mark reviewed")
     code.until(lambda: "AI lines in this commit: 8 " in _view(code), "all reviewed")
     repository.git("commit", "--quiet", "--message", "Go on")

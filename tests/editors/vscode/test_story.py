@@ -43,7 +43,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     code.save()
 
     code.go_to(26)
-    code.command("VIBES: Mark Reviewed")
+    code.command("VIBES: Mark Reviewed…")
     code.answer("Argon2 is on its way.", "Mark reviewed")
     assert code.until(lambda: not code.problems(), "the problem to go")
     code.lens("critical risk · approved", at=25)

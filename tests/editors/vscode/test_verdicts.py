@@ -20,7 +20,7 @@ def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothi
     code.go_to(7)
 
     before = log.read_bytes()
-    code.command("VIBES: Mark Reviewed")
+    code.command("VIBES: Mark Reviewed…")
     code.dismiss("Mark reviewed")
     code.take_action("Reject with note…")
     code.dismiss("Reject")
@@ -37,7 +37,7 @@ def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothi
     )
 
     code.go_to(12)
-    code.command("VIBES: Mark Reviewed")
+    code.command("VIBES: Mark Reviewed…")
     code.answer("", "Mark reviewed")
     code.until(lambda: 12 not in {line for line, _ in code.lenses()}, "the lens to go")
     edge = newest(workspace.audit, "reviewed_by")

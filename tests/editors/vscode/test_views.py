@@ -64,7 +64,7 @@ def test_the_queue_is_worked_off_in_the_review_view(open_window: Open, tmp_path:
     assert edge["metadata"]["verdict"] == "rejected"
     assert edge["metadata"]["note"] == "Salted SHA-256 is too fast."
 
-    code.command("VIBES: Group Review Queue By")
+    code.command("VIBES: Group Review Queue By…")
     code.answer("prompt", "Group the review queue by")
     assert code.until(
         lambda: [

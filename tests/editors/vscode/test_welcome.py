@@ -45,6 +45,6 @@ def test_a_button_opens_a_demo(open_window: Open, tmp_path: Path) -> None:
         code.answer(str(home / "vibes-demo"), "Open a demo")
     assert "vibes-demo" in opened.value.url
     assert (home / "vibes-demo/.ai-audit/annotations.jsonl").is_file()
-    code.command("VIBES: Open a Demo")
+    code.command("VIBES: Open a Demo…")
     code.answer(str(home / "vibes-demo"), "Open a demo")
     code.message("vibes-demo", "not empty")

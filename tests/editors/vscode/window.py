@@ -86,10 +86,14 @@ class Window:
 
     def open_file(self, path: str) -> None:
         """Open a file of the folder by its path."""
+        self.request_file(path)
+        self.editor.locator(".view-line").first.wait_for(timeout=_TIMEOUT_MS)
+
+    def request_file(self, path: str) -> None:
+        """Open a file by its path, of which VS Code may not show the text at once."""
         name = path.rsplit("/", maxsplit=1)[-1]
         self._in_quick_input("Control+P", path, name)
         self.page.locator(".tab.active", has_text=name).wait_for(timeout=_TIMEOUT_MS)
-        self.editor.locator(".view-line").first.wait_for(timeout=_TIMEOUT_MS)
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a 1-based line and column."""

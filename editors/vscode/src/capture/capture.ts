@@ -59,7 +59,9 @@ export class Capture implements vscode.Disposable {
     }
     await vscode.workspace.getConfiguration('vibes').update(SETTING, !isEnabled(), vscode.ConfigurationTarget.Global);
     await this.update();
-    const message = isEnabled() ? 'what Tab completes is recorded as “captured”' : 'completions are no longer captured';
+    const message = isEnabled()
+      ? 'completions that you accept with Tab are recorded, marked as captured'
+      : 'completions are no longer recorded';
     void vscode.window.showInformationMessage(`VIBES: ${message}.`);
   }
 

@@ -31,7 +31,7 @@ export class Authors {
 
   /** Returns the current session. Throws if there is none. */
   requireSession(): string {
-    if (this.session === undefined) throw new Error('start a session first');
+    if (this.session === undefined) throw new Error('no session: run “VIBES: Start a Session…” first');
     return this.session;
   }
 
@@ -43,15 +43,15 @@ export class Authors {
   /** Asks for a tool and a model, and stores them as the next defaults. */
   async askAuthor(): Promise<Author> {
     const last = this.storage.get<Author>(AUTHOR);
-    const tool = await askNameAndVersion('Tool', last?.tool);
-    const model = await askNameAndVersion('Model', last?.model);
+    const tool = await askNameAndVersion('AI tool', last?.tool, 'Claude Code');
+    const model = await askNameAndVersion('Model', last?.model, 'claude-opus-4-5');
     await this.storage.update(AUTHOR, { tool, model });
     return { tool, model };
   }
 }
 
-async function askNameAndVersion(what: string, last: NameAndVersion | undefined): Promise<NameAndVersion> {
-  const name = await ask(`${what} that wrote it`, last?.name);
+async function askNameAndVersion(what: string, last: NameAndVersion | undefined, example: string): Promise<NameAndVersion> {
+  const name = await ask(what, last?.name, false, example);
   const version = await ask(`Version of ${name}`, last?.name === name ? last.version : 'unknown');
   return { name, version };
 }

@@ -5,11 +5,12 @@ import { plain } from '../text';
 import { Cancelled } from './register';
 
 /** Asks for a line of text. */
-export async function ask(title: string, value = '', isOptional = false): Promise<string> {
+export async function ask(title: string, value = '', isOptional = false, example?: string): Promise<string> {
+  const placeHolder = isOptional ? 'optional' : example === undefined ? undefined : `for example ${example}`;
   const answer = await vscode.window.showInputBox({
     title,
     value,
-    ...(isOptional ? { placeHolder: 'optional' } : {}),
+    ...(placeHolder === undefined ? {} : { placeHolder }),
     validateInput: (text) => (isOptional || text.trim() !== '' ? undefined : 'enter a value'),
   });
   if (answer === undefined) throw new Cancelled();

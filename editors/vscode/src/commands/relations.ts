@@ -7,11 +7,16 @@ import type { Server } from '../server/server';
 import { plain } from '../text';
 import { showDone, register } from './register';
 import type { Authors } from './authors';
-import { ask, choose, pick } from './questions';
+import { ask, pick, pickItem } from './questions';
 import { selected, type Selected } from './selection';
 
-/** Edge types that no other command records. */
-const RELATIONS = ['depends_on', 'informed_by', 'caused_by', 'supersedes'] as const;
+/** Edge types that no other command records, each with its meaning and the question for its target. */
+const RELATIONS = [
+  ['depends_on', 'works only with it', 'What does it depend on?'],
+  ['informed_by', 'was written with knowledge of it', 'What was it informed by?'],
+  ['caused_by', 'was written because of it', 'What was it caused by?'],
+  ['supersedes', 'replaces it', 'What does it supersede?'],
+] as const;
 const NODE_TYPES: Record<string, string> = { record: 'annotation', entry: 'context', session: 'session' };
 
 interface Node {
@@ -42,11 +47,12 @@ export function registerRelationCommands(server: Server, authors: Authors): vsco
     const annotations = await annotationsOf(selection);
     const overlapping = annotations.filter(({ range }) => range !== null && overlaps(range, selection));
     const source = await chooseAnnotation('Which annotation?', overlapping, `nothing is recorded for ${selection.description}`);
-    const edgeType = await choose(`What about it? ${plain(titleOf(source), 80)}`, RELATIONS);
+    const choices = RELATIONS.map((value) => ({ label: value[0], description: value[1], value }));
+    const [edgeType, , question] = await pickItem(`Relation of ${linesOf(source)}`, choices);
     const others = annotations.filter((each) => each !== source).map((each) => [titleOf(each), nodeOf(each)] as const);
     const session = authors.session === undefined ? [] : [['The session that is open', { ref: authors.session, type: 'session' }] as const];
     const elsewhere = ['Something else, by its id…', undefined] as const;
-    const target = (await pick(`${edgeType} what?`, [...session, ...others, elsewhere])) ?? (await askNode(selection));
+    const target = (await pick(question, [...session, ...others, elsewhere])) ?? (await askNode(selection));
     const { ref, type } = nodeOf(source);
     const nodes = { sourceRef: ref, sourceType: type, targetRef: target.ref, targetType: target.type };
     await record('vibes.recordEdge', { uri: selection.location.uri, edgeType, ...nodes });
@@ -93,9 +99,14 @@ function overlaps(range: NonNullable<Placement['range']>, { location }: Selected
   return range.start.line < location.range.end.line && location.range.start.line < range.end.line;
 }
 
-function titleOf({ lineStart, lineEnd, model, label, annotationId }: Placement): string {
-  const where = lineStart === null ? 'lost' : `Lines ${lineStart}-${lineEnd ?? lineStart}`;
-  return `${where}: ${plain(model.name ?? 'unknown model', 40)} · ${label} (${annotationId.slice(0, 8)})`;
+function titleOf(placement: Placement): string {
+  const { model, label, annotationId } = placement;
+  return `${linesOf(placement)}: ${plain(model.name ?? 'unknown model', 40)} · ${label} (${annotationId.slice(0, 8)})`;
+}
+
+function linesOf({ lineStart, lineEnd }: Placement): string {
+  if (lineStart === null) return 'lost lines';
+  return lineEnd === null || lineEnd === lineStart ? `line ${lineStart}` : `lines ${lineStart}-${lineEnd}`;
 }
 
 function nodeOf({ annotationId }: Placement): Node {

@@ -17,7 +17,7 @@ export function watchServer(server: Server, installer: Installer): vscode.Dispos
   const show = () => {
     updateItem(item, server, installer);
     void vscode.commands.executeCommand('setContext', 'vibes.running', server.state === 'running');
-    void vscode.commands.executeCommand('setContext', 'vibes.missing', server.state === 'missing');
+    for (const state of ['missing', 'failed']) void vscode.commands.executeCommand('setContext', `vibes.${state}`, server.state === state);
     if (server.state === 'running') void completeWalkthroughStep();
     if (server.state === 'missing') void installer.offer();
     if (server.state === 'failed' && server.program === undefined) void reportWrongSetting(server, installer);
