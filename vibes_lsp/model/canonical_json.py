@@ -46,7 +46,7 @@ class FastDecoder(Generic[_T]):
     def __init__(self, kind: Any) -> None:
         self._decode = msgspec.json.Decoder(kind).decode
 
-    def decode(self, data: bytes) -> _T | None:
+    def decode(self, data: bytes | memoryview) -> _T | None:
         """Return the value of a text; None when the strict parser must read it."""
         try:
             value: _T = self._decode(data)
@@ -54,7 +54,7 @@ class FastDecoder(Generic[_T]):
             return None
         return value
 
-    def decode_all(self, texts: Iterable[bytes]) -> list[_T] | None:
+    def decode_all(self, texts: Iterable[bytes | memoryview]) -> list[_T] | None:
         """Return the values of several texts in one pass of C code; None when one is unusual."""
         try:
             return list(map(self._decode, texts))
@@ -186,6 +186,14 @@ def _parse_lines(texts: Sequence[bytes]) -> list[Members] | None:
     except _FAST_FAILURES:
         return None
     return values if set(map(type, values)) == {dict} else None
+
+
+def object_or_none(data: bytes | str) -> Members | None:
+    """Return what `parse_object` does; None where it raises."""
+    try:
+        return parse_object(data)
+    except MalformedJson:
+        return None
 
 
 def _object_or_error(text: bytes) -> Members | MalformedJson:

@@ -27,6 +27,11 @@ def texts(members: Mapping[str, JsonValue], name: str) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
+def objects(value: JsonValue) -> list[Members]:
+    """Return the objects in an array; none for anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def mapping(members: Mapping[str, JsonValue], name: str) -> Members:
     """Return the member when it is an object, else an empty one."""
     value = members.get(name)

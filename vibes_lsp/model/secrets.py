@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.model.joined_texts import JoinedTexts
 from vibes_lsp.model.secret_formats import (
@@ -32,7 +32,7 @@ SHORTEST_MATCH: Final = 42
 """Characters of the shortest match of a format without a literal."""
 _WORD: Final = re.compile(r"\S+")
 
-_Span = tuple[int, int]
+_Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ def named_audit_dir(path: Path) -> AuditDir:
     """Return the audit directory at a path that the user gave; its folder may have any name.
 
     Raises:
-        AuditDirNotFound: It is not a folder.
+        AuditDirNotFound: It is not a folder, or has no file of an audit trail.
     """
     folder = path.absolute()
     if (folder / AUDIT_DIR_NAME).is_dir():
@@ -151,4 +151,11 @@ def named_audit_dir(path: Path) -> AuditDir:
         raise AuditDirNotFound(
             f"{path} is not a folder", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder"
         )
-    return AuditDir(folder)
+    found = AuditDir(folder)
+    files = (found.config, found.manifest, found.log)
+    if folder.name != AUDIT_DIR_NAME and not any(map(os.path.lexists, files)):
+        names = ", ".join(file.name for file in files)
+        raise AuditDirNotFound(
+            f"{path} has none of {names}", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder"
+        )
+    return found

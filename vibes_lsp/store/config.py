@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object, parse_object_allowing_non_finite
 from vibes_lsp.model.gitignore import MAX_PATTERN
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.risk.policy import Policy, read_policy
@@ -56,6 +56,13 @@ class LoadedConfig:
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the file, by field."""
         return self._validated[1]
+
+    @property
+    def project_name(self) -> str:
+        """The name of the project; empty if it has none."""
+        if self._needs_validation:
+            return self.config.project_name
+        return text(self.members, "project_name") or ""
 
     @cached_property
     def policy(self) -> Policy:

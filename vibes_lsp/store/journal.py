@@ -55,6 +55,16 @@ class LayeredMap(Mapping[str, _V], Generic[_V]):
             layers[-1] = {**layers[-1], **top}
         return LayeredMap(*layers)
 
+    def changed_keys(self, before: LayeredMap[_V]) -> set[str]:
+        """Return the keys of which this mapping and one before it have different objects.
+
+        Layers that both have are not looked through: usually all but a few items.
+        """
+        known = {id(each) for each in before._layers} & {id(each) for each in self._layers}
+        layers = (each for each in (*self._layers, *before._layers) if id(each) not in known)
+        keys = (key for layer in layers for key in layer)
+        return {key for key in keys if self.get(key) is not before.get(key)}
+
     @override
     def __getitem__(self, key: str) -> _V:
         for layer in self._layers:
@@ -92,7 +102,7 @@ class Journal:
         entries_file: The shared file of this program; None if missing.
     """
 
-    entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
+    entries: LayeredMap[msgspec.Raw] = field(default_factory=LayeredMap)
     problems: tuple[tuple[str, VibesError], ...] = ()
     entries_file: EntriesFile | None = None
 
@@ -163,8 +173,9 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
                 else f"{invalid} lines are not context entries"
             )
             problems.append((path.name, MalformedJson(reason)))
-    waiting = {} if own is None else own.entries
-    return Journal({**waiting, **others} if others else waiting, tuple(problems), own)
+    waiting = LayeredMap[msgspec.Raw]() if own is None else own.entries
+    entries = LayeredMap({**waiting, **others}) if others else waiting
+    return Journal(entries, tuple(problems), own)
 
 
 def _read_entries_file(path: Path, previous: EntriesFile | None) -> EntriesFile:

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Final
 from vibes_lsp.errors import (
     BrokenBlob,
     EscapingBlob,
-    MalformedJson,
     MissingBlob,
     RefusedWrite,
     UnreadableFile,
 )
-from vibes_lsp.model.canonical_json import canonical_json, parse_object, with_portable_numbers
+from vibes_lsp.model.canonical_json import (
+    canonical_json,
+    object_or_none,
+    with_portable_numbers,
+)
 from vibes_lsp.model.hashing import context_hash, sha256
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import ContextType
@@ -128,10 +131,7 @@ def blob_name_matches(path: str, content: bytes, entry: Members) -> bool:
 def _from_blob(entry: Members, path: str, content: bytes) -> Members:
     """Return the inline entry in a blob; some tools store the bare text (R8)."""
     if content.lstrip()[:1] == b"{":
-        try:
-            stored = parse_object(content)
-        except MalformedJson:
-            stored = {}
+        stored = object_or_none(content) or {}
         if "reasoning_text" in stored:
             return stored
     kept = {name: value for name, value in entry.items() if name not in ("external", "blob_path")}

@@ -69,7 +69,9 @@ class KnownEntries:
             found = file_signature(self._manifest_path)
             if found is None or found != self._manifest_signature:
                 shared = self._manifest_cache.get(found)
-                manifest = shared or parse_manifest(read_file(self._manifest_path))
+                manifest = (
+                    parse_manifest(read_file(self._manifest_path)) if shared is None else shared
+                )
                 keys = manifest.stored if shared is not None else frozenset(manifest.stored)
                 broken = manifest.form is ManifestForm.BROKEN
                 self._manifest_keys = frozenset() if broken else keys

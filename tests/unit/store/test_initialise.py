@@ -265,6 +265,9 @@ def test_a_missing_audit_directory_has_a_hint(tmp_path: Path) -> None:
 
 def test_a_named_directory_may_have_any_name(tmp_path: Path) -> None:
     (tmp_path / "trail").mkdir()
+    with pytest.raises(AuditDirNotFound, match=r"trail has none of config\.json, manifest\.json"):
+        named_audit_dir(tmp_path / "trail")
+    (tmp_path / "trail/annotations.jsonl").touch()
     assert named_audit_dir(tmp_path / "trail").path == tmp_path / "trail"
     (tmp_path / ".ai-audit").mkdir()
     assert named_audit_dir(tmp_path).path == tmp_path / ".ai-audit"
