@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeVar
@@ -21,7 +22,6 @@ from vibes_lsp.attestation_server.registry_database import (
     DatabaseDown,
     RegistryDatabase,
     RegistryEntry,
-    SignatureEntry,
     Submission,
 )
 from vibes_lsp.attestation_server.requests import (
@@ -39,7 +39,7 @@ from vibes_lsp.model.members import Members, texts
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.verify.envelope import Envelope, parse_envelope
 from vibes_lsp.verify.keys import PublicKey, parse_public_key
-from vibes_lsp.verify.registry import FIND_PATH, MAX_RESULTS, SUBMIT_PATH
+from vibes_lsp.verify.registry import FIND_PATH, MAX_RESULTS, SUBMIT_PATH, RegisteredSignature
 from vibes_lsp.verify.statement import parse_statement
 
 _logger = logging.getLogger(__name__)
@@ -158,16 +158,14 @@ def parse_submission(members: Members, received_at: str, submitter: str) -> Subm
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _Query:
     """The parameters of a search, each given once at most."""
 
-    def __init__(
-        self, key_id: str | None, project: str | None, before: int | None, limit: int
-    ) -> None:
-        self.key_id = key_id
-        self.project = project
-        self.before = before
-        self.limit = limit
+    key_id: str | None
+    project: str | None
+    before: int | None
+    limit: int
 
     @classmethod
     def of(cls, request: Request) -> _Query:
@@ -194,12 +192,12 @@ class _Query:
         return cls(values.get("keyid"), values.get("project"), before, limit)
 
 
-def _signatures(envelope: Envelope, keys: list[PublicKey]) -> tuple[SignatureEntry, ...]:
+def _signatures(envelope: Envelope, keys: list[PublicKey]) -> tuple[RegisteredSignature, ...]:
     """Return the signatures; verified are those of a key whose own id they declare."""
     by_id = {key.key_id: key for key in keys}
     messages = [message for _, message in envelope.messages()]
     return tuple(
-        SignatureEntry(
+        RegisteredSignature(
             each.key_id,
             each.key_id in by_id
             and any(by_id[each.key_id].verifies(each.signature, message) for message in messages),

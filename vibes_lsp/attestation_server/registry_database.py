@@ -16,6 +16,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from vibes_lsp.errors import VibesError
+from vibes_lsp.verify.registry import RegisteredSignature
 
 MAX_NAME: Final = 200
 """Longest project name, key id or submitter that is stored, in characters."""
@@ -57,19 +58,6 @@ _SIGNATURES: Final = sql.Table(
 
 
 @dataclass(frozen=True, slots=True)
-class SignatureEntry:
-    """A signature of an attestation.
-
-    Attributes:
-        key_id: The identifier that it declares.
-        verified: Whether a public key with this identifier was submitted that verifies it.
-    """
-
-    key_id: str
-    verified: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Submission:
     """An attestation to store.
 
@@ -87,7 +75,7 @@ class Submission:
     submitter: str
     project: str | None
     envelope: str
-    signatures: tuple[SignatureEntry, ...]
+    signatures: tuple[RegisteredSignature, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +94,7 @@ class RegistryEntry:
     attestation_id: str
     received_at: str
     project: str | None
-    signatures: tuple[SignatureEntry, ...]
+    signatures: tuple[RegisteredSignature, ...]
 
 
 class RegistryDatabase:
@@ -281,14 +269,14 @@ def _entries(
 ) -> list[RegistryEntry]:
     """Return entries of rows, with their signatures."""
     numbers = [row["number"] for row in rows]
-    found: dict[int, list[SignatureEntry]] = {number: [] for number in numbers}
+    found: dict[int, list[RegisteredSignature]] = {number: [] for number in numbers}
     for signature in connection.execute(
         sql.select(_SIGNATURES)
         .where(_SIGNATURES.c.number.in_(numbers))
         .order_by(_SIGNATURES.c.number, _SIGNATURES.c.place)
     ).mappings():
         found[signature["number"]].append(
-            SignatureEntry(signature["key_id"], bool(signature["verified"]))
+            RegisteredSignature(signature["key_id"], bool(signature["verified"]))
         )
     return [
         RegistryEntry(

@@ -6,7 +6,6 @@ key stays published, but its private key is deleted: it can never sign again.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,6 +23,7 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.files import flush_folder
 from vibes_lsp.verify.cosigning import as_document, parse_key_document
+from vibes_lsp.verify.envelope import encode_base64url
 from vibes_lsp.verify.key_files import load_private_key, write_key_file
 from vibes_lsp.verify.keys import PrivateKey, generate_private_key
 from vibes_lsp.verify.signing_time import time_message
@@ -106,11 +106,11 @@ class SigningKeys:
         signed_at = format_timestamp(now)
         return {
             "keyid": published.declared_id,
-            "sig": _base64url(key.sign(digest)),
+            "sig": encode_base64url(key.sign(digest)),
             "provider_name": provider.name,
             "tool_name": provider.tool,
             "signed_at": signed_at,
-            "time_sig": _base64url(key.sign(time_message(digest, signed_at))),
+            "time_sig": encode_base64url(key.sign(time_message(digest, signed_at))),
         }
 
 
@@ -191,7 +191,3 @@ def _key_file(folder: Path, key_id: str) -> Path:
     if not key_id.isalnum():  # it comes from a file, and must not lead out of the folder
         raise VibesError(f"{DOCUMENT_NAME}: {key_id[:40]!r} is no key id of 16 hexadecimal digits")
     return folder / f"{key_id}.key"
-
-
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

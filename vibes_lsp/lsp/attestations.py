@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, UnreadableFile
 from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.members import Members, integer, mapping, text
+from vibes_lsp.model.members import Members, integer, mapping, objects, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import FileSignature, file_signature, is_settled
@@ -38,7 +38,7 @@ _TIER_TEXTS: Final = {
     TrustTier.NONE.value: "no good signature, or log or config not checked",
 }
 
-_Signatures = tuple[FileSignature | None, ...]
+_Signatures: TypeAlias = tuple[FileSignature | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,7 @@ class AttestationState:
 
     def files(self) -> list[Members]:
         """Return the result for each file."""
-        found = self.members.get("files")
-        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        return objects(self.members.get("files"))
 
     def file(self, name: str) -> Members | None:
         """Return the result for a file of the trail."""
@@ -128,15 +127,12 @@ class AttestationState:
         yield from ("", f"Timestamp {_line(proof, 'file')}")
         if _line(proof, "problem"):
             yield f"  could not check: {_line(proof, 'problem')}"
-        found = proof.get("attestations")
-        for each in found if isinstance(found, list) else []:
-            if isinstance(each, dict):
-                yield f"  {_line(each, 'verdict')}: {_line(each, 'reason')}"
+        for each in objects(proof.get("attestations")):
+            yield f"  {_line(each, 'verdict')}: {_line(each, 'reason')}"
 
     def signature_results(self) -> list[Members]:
         """Return the result for each signature."""
-        found = self.members.get("signatures")
-        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        return objects(self.members.get("signatures"))
 
     def _problems(self) -> list[str]:
         found = self.members.get("problems")

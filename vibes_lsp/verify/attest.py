@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
@@ -24,8 +23,8 @@ from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import file_signature, read_file
 from vibes_lsp.verify.file_digest import FileDigest, digest_file
+from vibes_lsp.verify.json_digests import canonical_digest, json_digests
 from vibes_lsp.verify.merkle import ALGORITHM, entry_tree
-from vibes_lsp.verify.reformatting import canonical_digest, frame_digest
 from vibes_lsp.verify.statement import CLOCK_TOLERANCE, SUBJECT_NAMES, Statement, Subject
 
 _LAST_RECORDS: Final = 1000
@@ -119,6 +118,7 @@ def differing_claims(
 def _statement(context: CheckContext, report: Report, digests: dict[str, FileDigest]) -> Statement:
     directory = context.directory
     head = context.repository.head() if context.repository is not None else None
+    manifest = json_digests(context.trail.manifest.data)
     project: Members = {"name": report.project, "assurance_level": report.level}
     return Statement(
         tuple(Subject(subject, digests[name].sha256) for subject, name in SUBJECT_NAMES.items()),
@@ -130,8 +130,8 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
                 "bytes": digests[directory.manifest.name].size,
                 "entries": len(context.trail.manifest.stored),
                 "types": _numbers(report.entries),
-                "canonical_sha256": _canonical(directory.manifest),
-                "frame_sha256": frame_digest(context.trail.manifest.data),
+                "canonical_sha256": manifest.canonical,
+                "frame_sha256": manifest.frame,
                 "merkle": _merkle(context),
             },
             "annotations": {
@@ -144,7 +144,7 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
             },
             "config": {
                 "bytes": digests[directory.config.name].size,
-                "canonical_sha256": _canonical(directory.config),
+                "canonical_sha256": canonical_digest(read_file(directory.config) or b""),
             },
             "stats": _stats(context, report),
         },
@@ -204,10 +204,6 @@ def _merkle(context: CheckContext) -> Members | None:
         return None
     tree = entry_tree(context.trail.manifest)
     return {"algorithm": ALGORITHM, "root": tree.root, "entries": tree.size}
-
-
-def _canonical(path: Path) -> str | None:
-    return canonical_digest(read_file(path) or b"")
 
 
 def _numbers(counts: dict[str, int]) -> Members:

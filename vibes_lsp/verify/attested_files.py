@@ -25,8 +25,9 @@ from vibes_lsp.verify.file_digest import (
     digest_with_prefix,
     line_ends,
 )
+from vibes_lsp.verify.json_digests import frame_digest
 from vibes_lsp.verify.merkle import attested_tree, entry_tree
-from vibes_lsp.verify.reformatting import frame_digest, is_reformatted, is_reformatted_log
+from vibes_lsp.verify.reformatting import is_reformatted, is_reformatted_log
 from vibes_lsp.verify.statement import SUBJECT_NAMES, FileFacts, Statement, Subject
 
 _MANIFEST_ENDING: Final = b"}}\n"

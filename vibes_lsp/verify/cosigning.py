@@ -7,7 +7,6 @@ An endpoint gets the 32-byte digest of the envelope's encoding, signs it, and sa
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -16,7 +15,7 @@ from vibes_lsp.errors import BadKey, MalformedJson, ServiceFailure
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature
+from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, decode_base64, encode_base64url
 from vibes_lsp.verify.http_client import ask, ask_json
 from vibes_lsp.verify.keys import Signer
 from vibes_lsp.verify.signing_time import signature_member, time_message
@@ -83,7 +82,7 @@ def cosign(
     members: Members = {
         "keytype": _KEYTYPE,
         "signed_at": signed_at,
-        "time_sig": _base64url(key.sign(time_message(envelope.pae_digest, signed_at))),
+        "time_sig": encode_base64url(key.sign(time_message(envelope.pae_digest, signed_at))),
     }
     return EnvelopeSignature(key_id or key.key_id, key.sign(envelope.pae), members)
 
@@ -132,10 +131,6 @@ def parse_key_document(data: bytes) -> tuple[TrustedKey, ...]:
     return tuple(found)
 
 
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
 def parse_digest(value: str) -> bytes | None:
     """Return the digest in a request: base64 as the guide says, or hexadecimal as one tool sends.
 
@@ -146,12 +141,8 @@ def parse_digest(value: str) -> bytes | None:
             return bytes.fromhex(value) if value.isalnum() else None
         except ValueError:
             return None
-    plain = value.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        found = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return found if len(found) == DIGEST_BYTES else None
+    found = decode_base64(value)
+    return found if found is not None and len(found) == DIGEST_BYTES else None
 
 
 def as_document(

@@ -172,17 +172,34 @@ def _signature(value: JsonValue, name: str) -> EnvelopeSignature:
 
 
 def _base64(value: JsonValue, name: str) -> bytes:
-    """Decode standard or URL-safe base64, with or without padding; nothing else is ignored."""
+    """Decode a member in base64, with no bits that are not used.
+
+    Raises:
+        BadEnvelope: It is missing, or not base64.
+    """
     if not isinstance(value, str):
         raise BadEnvelope(f"{name} is missing or no string")
-    text = value.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        found = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        raise BadEnvelope(f"{name} is not base64") from None
-    if base64.standard_b64encode(found).decode().rstrip("=") != text:
+    found = decode_base64(value)
+    if found is None:
+        raise BadEnvelope(f"{name} is not base64")
+    plain = value.replace("-", "+").replace("_", "/").rstrip("=")
+    if base64.standard_b64encode(found).decode().rstrip("=") != plain:
         raise BadEnvelope(f"{name} is not base64: it has unused bits")
     return found
+
+
+def decode_base64(value: str) -> bytes | None:
+    """Decode standard or URL-safe base64, with or without padding; None for anything else."""
+    plain = value.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def encode_base64url(data: bytes) -> str:
+    """Encode as URL-safe base64 without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def _pae(payload_type: str, payload: bytes) -> bytes:

@@ -60,12 +60,13 @@ def digest_with_prefix(
     """
     cut = None if size is None or size < len(ending) else size - len(ending)
     whole, total, prefix = hashlib.sha256(), 0, None
+    buffer = bytearray(_CHUNK)
     with _reading(path) as file:
         tail = _LineCounter()
         before, left = b"\n", lines if cut is None else None
-        for chunk in _chunks(file):
+        for chunk in _chunks(file, buffer):
             if left:
-                end, left = _after_lines(bytes(chunk), left)
+                end, left = _after_lines(buffer, len(chunk), left)
                 cut = None if end is None else total + end
             if cut is not None and prefix is None and total + len(chunk) >= cut:
                 head = chunk[: cut - total]
@@ -110,14 +111,14 @@ def line_ends(path: Path) -> Iterator[tuple[int, str]]:
             yield total, digest.copy().hexdigest()
 
 
-def _after_lines(chunk: bytes, lines: int) -> tuple[int | None, int]:
-    """Return where this number of lines ends in a chunk, or None and how many lines are left."""
-    found = chunk.count(b"\n")
+def _after_lines(buffer: bytearray, length: int, lines: int) -> tuple[int | None, int]:
+    """Return where this number of lines ends in a buffer, or None and how many lines are left."""
+    found = buffer.count(b"\n", 0, length)
     if found < lines:
         return None, lines - found
     end = 0
     for _ in range(lines):
-        end = chunk.index(b"\n", end) + 1
+        end = buffer.index(b"\n", end, length) + 1
     return end, 0
 
 
@@ -143,9 +144,8 @@ class _LineCounter:
                 self._open = False
 
 
-def _chunks(file: BinaryIO) -> Iterator[memoryview]:
-    """Yield the parts of a file; each is valid until the next one."""
-    buffer = bytearray(_CHUNK)
+def _chunks(file: BinaryIO, buffer: bytearray) -> Iterator[memoryview]:
+    """Yield the parts of a file, each read to the start of a buffer."""
     view = memoryview(buffer)
     while length := file.readinto(buffer):  # type: ignore[attr-defined]  # of every binary file
         yield view[:length]

@@ -106,7 +106,6 @@ def ask_json(
     members: Members | None = None,
     token: str | None = None,
     limit: int = MAX_ANSWER,
-    timeout: float = TIMEOUT,
 ) -> Members:
     """Make one request whose body and answer are JSON objects; return the answer's.
 
@@ -115,7 +114,6 @@ def ask_json(
         members: The body; None for a `GET` request.
         token: The bearer token to send, if the service wants one.
         limit: Largest answer, in bytes.
-        timeout: Seconds for everything.
 
     Raises:
         VibesError: The URL may not be asked, or the token cannot be sent.
@@ -130,7 +128,7 @@ def ask_json(
     if members is not None:
         headers["Content-Type"] = "application/json"
         body = json.dumps(members).encode()
-    answer = ask(url, body=body, headers=headers, limit=limit, timeout=timeout)
+    answer = ask(url, body=body, headers=headers, limit=limit)
     try:
         found = parse_object(answer.body)
     except MalformedJson as error:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical_json import canonical_json, parse_json, parse_object
+from vibes_lsp.model.canonical_json import parse_json
 from vibes_lsp.model.members import JsonValue
-from vibes_lsp.store.manifest import equal_except_time
+from vibes_lsp.verify.json_digests import canonical_digest
 
 _INDENTS: Final = (2, 4, "\t", None)
 _COMPACT: Final = (",", ":")
@@ -31,12 +31,12 @@ def is_reformatted(data: bytes, sha256: str, canonical_sha256: str | None) -> bo
         sha256: The digest of the attested file.
         canonical_sha256: The digest of the attested file's canonical JSON, if it was signed too.
     """
+    if canonical_sha256 is not None:
+        return canonical_digest(data) == canonical_sha256
     try:
         value = parse_json(data)
     except MalformedJson:
         return False
-    if canonical_sha256 is not None:
-        return _digest(canonical_json(value)) == canonical_sha256
     return _matches(_line_end_variants(data), sha256) or _matches(_formats(value), sha256)
 
 
@@ -55,27 +55,6 @@ def is_reformatted_log(data: bytes, sha256: str) -> bool:
             if _matches(_line_end_variants(b"\n".join(texts) + b"\n"), sha256):
                 return True
     return False
-
-
-def canonical_digest(data: bytes) -> str | None:
-    """Return the digest of a JSON file's canonical form; None if it is not valid."""
-    try:
-        return _digest(canonical_json(parse_json(data)))
-    except MalformedJson:
-        return None
-
-
-def frame_digest(data: bytes) -> str | None:
-    """Return the digest of a manifest without its entries; None if it is not a valid object.
-
-    A union merge leaves entries twice that differ in their time only; that is valid.
-    """
-    try:
-        members = parse_object(data, same=equal_except_time)
-    except MalformedJson:
-        return None
-    frame = {name: value for name, value in members.items() if name != "entries"}
-    return _digest(canonical_json(frame))
 
 
 def _line_end_variants(data: bytes) -> Iterator[bytes]:

@@ -27,11 +27,11 @@ _MAX_ANSWER: Final = 2 * MAX_ENVELOPE
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSignature:
-    """A signature as the registry lists it.
+    """A signature as a registry lists it.
 
     Attributes:
         key_id: The identifier that it declares.
-        verified: Whether the registry verified it, by its word.
+        verified: Whether the registry got a public key with this identifier that verifies it.
     """
 
     key_id: str

@@ -6,8 +6,6 @@ over digest and time, says when.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -18,7 +16,7 @@ from vibes_lsp.model.ages import describe_span
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
-from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature
+from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, decode_base64
 from vibes_lsp.verify.keys import SIGNATURE_BYTES, PublicKey
 
 TIME_TYPE: Final = "application/vnd.vibes.cosigning-time+json"
@@ -103,9 +101,5 @@ def _span(later: datetime, earlier: datetime, name: str) -> str:
 
 def signature_member(members: Members, name: str) -> bytes | None:
     """Return a signature in base64 or base64url; None if there is none of the right length."""
-    value = (text(members, name) or "").replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        found = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return found if len(found) == SIGNATURE_BYTES else None
+    found = decode_base64(text(members, name) or "")
+    return found if found is not None and len(found) == SIGNATURE_BYTES else None
