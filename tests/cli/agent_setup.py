@@ -36,8 +36,8 @@ class Setup:
         path = os.pathsep.join([str(self.programs), "/usr/bin", "/bin"])
         return {"HOME": str(self.home), "PATH": path, **moved}
 
-    def run(self, *options: str) -> CommandResult:
-        return vibes("init", *options, cwd=self.project, **self.environment)
+    def run(self, *options: str, **environment: str) -> CommandResult:
+        return vibes("init", *options, cwd=self.project, **{**self.environment, **environment})
 
     def write(self, name: str, text: str) -> Path:
         path = self.project / name

@@ -88,7 +88,11 @@ def test_a_second_time_changes_nothing(tmp_path: Path, run_vibes: RunVibes) -> N
         "other",
         cwd=tmp_path,
     )
-    assert (done.code, done.lines[1:]) == (0, [f"  kept     {name}" for name in FILES])
+    directory = tmp_path / ".ai-audit"
+    assert (done.code, done.out) == (
+        0,
+        f"{directory}: complete already; config.json has its settings\n",
+    )
     assert contents(tmp_path) == before
 
 

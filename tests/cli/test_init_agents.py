@@ -266,3 +266,10 @@ def test_hooks_in_the_home_folder_name_the_installed_program(setup: Setup) -> No
 def test_options_that_do_not_fit_together_are_refused(setup: Setup, options: list[str]) -> None:
     assert setup.run(*options).code == 2
     assert list(setup.project.iterdir()) == []
+
+
+def test_it_says_that_no_agent_was_found(setup: Setup) -> None:
+    done = setup.run("--agents", "detected", PATH="")
+    assert done.code == 0
+    assert "No coding agent was found on this machine" in done.out
+    assert "No coding agent" not in setup.run("--agents", "none").out

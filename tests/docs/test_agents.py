@@ -89,7 +89,7 @@ def test_the_overviews_commands_set_agents_up(tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
     (tmp_path / "home/.gemini").mkdir(parents=True)
     run([shell, "-euc", "git init -q"], tmp_path)
-    for command in code_blocks(PAGE, "sh")[1:]:
+    for command in code_blocks(PAGE, "sh")[:-1]:
         run([shell, "-euc", command], tmp_path, home=tmp_path / "home")
     assert (tmp_path / ".gemini/settings.json").is_file()
     assert (tmp_path / ".git/hooks/pre-commit").is_file()
@@ -120,7 +120,7 @@ def test_a_missing_program_does_no_harm(agent: CodingAgent, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_the_example_records_what_it_says(tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
-    out = run([shell, "-euc", code_blocks(PAGE, "sh")[0]], tmp_path).decode()
+    out = run([shell, "-euc", code_blocks(PAGE, "sh")[-1]], tmp_path).decode()
     shown = [line for line in out.splitlines() if "def double" in line or "return 2" in line]
     assert len(shown) == 2
     assert all(f" + {number} " in line for number, line in enumerate(shown, 1)), out

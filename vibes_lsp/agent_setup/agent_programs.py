@@ -20,7 +20,7 @@ from vibes_lsp import __version__
 from vibes_lsp.agent_setup.json_edits import compact
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.model.members import JsonValue, Members, mapping
+from vibes_lsp.model.members import Members, mapping, objects
 from vibes_lsp.store.files import is_inside
 
 PATIENCE: Final = 5.0
@@ -135,11 +135,7 @@ def _answers(stream: IO[bytes], request: int) -> Iterator[Members]:
 
 
 def _hooks_of(result: Members, project: Path) -> list[Members] | None:
-    for each in _objects(result.get("data")):
+    for each in objects(result.get("data")):
         if each.get("cwd") == str(project):
-            return _objects(each.get("hooks"))
+            return objects(each.get("hooks"))
     return None
-
-
-def _objects(value: JsonValue) -> list[Members]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -27,12 +27,14 @@ from vibes_lsp.agent_setup.json_edits import (
     layout_of,
     member,
     parse_document,
+    place_of,
     removals,
+    text_around,
     write_object,
 )
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.canonical_json import json_type
-from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.members import JsonValue, Members, objects
 from vibes_lsp.model.members import text as text_member
 
 _PROGRAM: Final = (
@@ -142,8 +144,7 @@ class HookConfiguration:
             or not is_created(document, document.root)
         ):
             return apply_edits(text, removals(document, document.root, {index}))
-        around = text[: document.root.start] + text[document.root.end :]
-        return None if around in ("\n", "\r\n") and document.root.start == 0 else around
+        return text_around(document)
 
     def inspect(self, text: str) -> HookState:
         """Return whether a configuration runs `vibes hook`.
@@ -192,7 +193,7 @@ def _find_hooks(document: JsonText) -> _Hooks | None:
     if _HOOKS not in document.value:
         return None
     value = document.value[_HOOKS]
-    place = _place_of(document.value, document.root, _HOOKS)
+    place = place_of(document.value, document.root, _HOOKS)
     if not isinstance(value, dict):
         raise _misplaced(document, place, "hooks", "an object", value)
     events = {}
@@ -210,10 +211,6 @@ def _misplaced(
     return MisplacedHooks(f"{name} is a JSON {json_type(value)}, expected {expected} (line {line})")
 
 
-def _place_of(value: Members, place: Place, name: str) -> Place:
-    return place.items[list(value).index(name)].place
-
-
 def _arrays(entries: Mapping[str, Members]) -> Members:
     return {name: [entry] for name, entry in entries.items()}
 
@@ -223,9 +220,7 @@ def _handlers(entry: JsonValue) -> list[Members]:
     if not isinstance(entry, dict):
         return []
     group = entry.get(_HOOKS)
-    return (
-        [each for each in group if isinstance(each, dict)] if isinstance(group, list) else [entry]
-    )
+    return objects(group) if isinstance(group, list) else [entry]
 
 
 def _commands(handler: Members) -> list[str]:
@@ -264,7 +259,7 @@ def _replace(entry: JsonValue, place: Place, wanted: Members) -> list[Edit]:
     for handler, inner in _handler_places(entry, place):
         for name in handler if _is_ours(handler) else ():
             if name in new and name in _COMMANDS and handler[name] != new[name]:
-                at = _place_of(handler, inner, name)
+                at = place_of(handler, inner, name)
                 edits.append(Edit(at.start, at.end, compact(new[name])))
     return edits
 
@@ -273,7 +268,7 @@ def _handler_places(entry: Members, place: Place) -> list[tuple[Members, Place]]
     group = entry.get(_HOOKS)
     if not isinstance(group, list):
         return [(entry, place)]
-    items = _place_of(entry, place, _HOOKS).items
+    items = place_of(entry, place, _HOOKS).items
     pairs = zip(group, items, strict=True)
     return [(each, item.place) for each, item in pairs if isinstance(each, dict)]
 
@@ -288,7 +283,7 @@ def _removals(document: JsonText, event: _Event) -> tuple[list[Edit], bool]:
         if len(ours) == len(_elements(entry)):
             whole.add(index)
         elif isinstance(entry, dict):
-            group = _place_of(entry, event.place.items[index].place, _HOOKS)
+            group = place_of(entry, event.place.items[index].place, _HOOKS)
             edits += removals(document, group, ours)
     edits += removals(document, event.place, whole)
     return edits, bool(whole) and len(whole) == len(event.entries)

@@ -272,6 +272,17 @@ def is_created(document: JsonText, container: Place) -> bool:
     return document.text[container.start + 1] in SPACE
 
 
+def place_of(value: Members, place: Place, name: str) -> Place:
+    """Return the place of a member of an object."""
+    return place.items[list(value).index(name)].place
+
+
+def text_around(document: JsonText) -> str | None:
+    """Return what is left of a text without its object; None if `write_object` made all of it."""
+    around = document.text[: document.root.start] + document.text[document.root.end :]
+    return None if around in ("\n", "\r\n") and document.root.start == 0 else around
+
+
 def has_comments(document: JsonText, place: Place) -> bool:
     """Return whether comments are in a value."""
     return any(place.start <= start < place.end for start, _ in document.comments)

@@ -38,7 +38,9 @@ from vibes_lsp.agent_setup.json_edits import (
     layout_of,
     member,
     parse_document,
+    place_of,
     removals,
+    text_around,
     write_object,
 )
 from vibes_lsp.errors import VibesError
@@ -174,7 +176,7 @@ class JsonServer:
             return apply_edits(text, insertions(document, place, [added]))
         if known[SERVER] == self.entry or not self._is_ours(known[SERVER]):
             return text
-        at = _place_of(known, place, SERVER)
+        at = place_of(known, place, SERVER)
         return apply_edits(text, [Edit(at.start, at.end, compact(self.entry))])
 
     def remove(self, text: str) -> str | None:
@@ -195,8 +197,7 @@ class JsonServer:
         if len(document.value) > 1 or document.comments or not is_created(document, document.root):
             index = list(document.value).index(self.member)
             return apply_edits(text, removals(document, document.root, {index}))
-        around = text[: document.root.start] + text[document.root.end :]
-        return None if around in ("\n", "\r\n") and document.root.start == 0 else around
+        return text_around(document)
 
     def inspect(self, text: str) -> HookState:
         """Return whether a configuration has our server.
@@ -218,7 +219,7 @@ class JsonServer:
         if self.member not in document.value:
             return None
         value = document.value[self.member]
-        place = _place_of(document.value, document.root, self.member)
+        place = place_of(document.value, document.root, self.member)
         if not isinstance(value, dict):
             line = document.text.count("\n", 0, place.start) + 1
             raise MisplacedServers(
@@ -346,7 +347,3 @@ def _toml_servers(text: str) -> dict[str, dict[str, object]]:
     if not isinstance(servers, dict) or not all(isinstance(v, dict) for v in servers.values()):
         raise MisplacedServers(f"{_TOML} is not a table of tables")
     return servers
-
-
-def _place_of(value: Members, place: Place, name: str) -> Place:
-    return place.items[list(value).index(name)].place

@@ -166,7 +166,7 @@ def command(  # noqa: PLR0917  # one branch for each option
     if not as_json:
         if made.created:
             print_line("Commit .ai-audit/ with your code. Check the setup with `vibes doctor`.")
-        print_next_step(done, project, is_chosen=agents is not None, is_new=bool(made.created))
+        print_next_step(done, project, agents, is_new=bool(made.created))
     return code
 
 
@@ -205,6 +205,9 @@ _HOOK_TEXTS = {
 
 
 def _print_files(made: InitResult) -> None:
+    if not (made.created or made.completed):
+        print_line(f"{escape(made.directory.path)}: complete already; config.json has its settings")
+        return
     print_line(escape(made.directory.path))
     for name in made.created:
         print_line(f"  created  {name}")

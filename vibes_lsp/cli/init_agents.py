@@ -320,21 +320,25 @@ def print_setup(done: SetupChanges, project: Path) -> None:
         print_error(error)
 
 
-def print_next_step(done: SetupChanges, project: Path, *, is_chosen: bool, is_new: bool) -> None:
+def print_next_step(done: SetupChanges, project: Path, wanted: str | None, *, is_new: bool) -> None:
     """Print the one thing to try next: let an agent work, hook up those here, or record by hand.
 
     Args:
         done: What was done.
         project: The project's folder.
-        is_chosen: Whether an option said which agents to hook up, even if none.
+        wanted: What `--agents` names; None without it.
         is_new: Whether the trail was created.
     """
     ready = [change.agent for change in done.agents if _is_ready(change)]
     named = ready or [change.agent for change in done.agents]
     if named:
         print_line(f"Try it: let {named[0].name} change a file, then run `vibes blame FILE`.")
-    elif not (is_chosen or done.instructions or done.errors) and _agents_without_hooks(project):
+    elif (
+        wanted is None and not (done.instructions or done.errors) and _agents_without_hooks(project)
+    ):
         print_line("Next: `vibes init --agents detected` makes your coding agents record.")
+    elif wanted == "detected" and not done.errors:
+        print_line("No coding agent was found on this machine; `--agents NAMES` hooks up others.")
     elif is_new and not done.errors:
         print_line("Try it: `vibes record annotate FILE:1-9 --tool chat --model some-model`")
         print_line("records that an AI wrote these lines; then run `vibes review`.")

@@ -14,9 +14,9 @@ from typing import Final
 
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.exchange.import_plan import ImportSource, Refusal
-from vibes_lsp.model.canonical_json import canonical_json, parse_json, parse_object
+from vibes_lsp.model.canonical_json import canonical_json, object_or_none, parse_json, parse_object
 from vibes_lsp.model.hashing import sha256
-from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text
 from vibes_lsp.model.timestamps import parse_timestamp
 
 FORMAT: Final = "agent-trace"
@@ -111,7 +111,7 @@ def read_traces(data: bytes, name: str) -> Iterator[Trace | Refusal]:
     numbered = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     if not numbered:
         return
-    if not _is_object(numbered[0][1]):
+    if object_or_none(numbered[0][1]) is None:
         try:
             document = parse_json(data)
         except MalformedJson:
@@ -127,14 +127,6 @@ def read_traces(data: bytes, name: str) -> Iterator[Trace | Refusal]:
             yield _read_trace(parse_object(line), place)
         except MalformedJson:
             yield Refusal(ImportSource(FORMAT, place, place), NOT_A_RECORD)
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        parse_object(line)
-    except MalformedJson:
-        return False
-    return True
 
 
 def _read_trace(record: JsonValue, place: str) -> Trace | Refusal:
@@ -156,7 +148,7 @@ def _read_trace(record: JsonValue, place: str) -> Trace | Refusal:
     is_git = text(vcs, "type") in {"git", None}
     ranges: list[TraceRange] = []
     broken: list[str] = []
-    for file in _objects(files):
+    for file in objects(files):
         path = text(file, "path") or ""
         for each in _ranges(file, path):
             if each is None:
@@ -185,9 +177,9 @@ def sha256_of(content_hash: str) -> str | None:
 
 def _ranges(file: Members, path: str) -> Iterator[TraceRange | None]:
     """Yield the ranges of a file; None for one that cannot be read."""
-    for conversation in _objects(file.get("conversations")):
+    for conversation in objects(file.get("conversations")):
         common = mapping(conversation, "contributor")
-        for each in _objects(conversation.get("ranges")):
+        for each in objects(conversation.get("ranges")):
             start, end = integer(each, "start_line"), integer(each, "end_line")
             if not path or start is None or end is None or not 1 <= start <= end:
                 yield None
@@ -205,8 +197,3 @@ def _ranges(file: Members, path: str) -> Iterator[TraceRange | None]:
                 text(conversation, "url"),
                 conversation.get("related"),
             )
-
-
-def _objects(value: JsonValue) -> Iterator[Members]:
-    if isinstance(value, list):
-        yield from (each for each in value if isinstance(each, dict))

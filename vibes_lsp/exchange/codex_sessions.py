@@ -14,14 +14,13 @@ from vibes_lsp.exchange.session_edits import (
     Lines,
     SessionState,
     joined_texts,
-    objects,
     parsed,
 )
 from vibes_lsp.ingest import codex
 from vibes_lsp.ingest.events import Agent, AgentEvent, FileEdit, FilesEdited
 from vibes_lsp.ingest.patches import read_unified_diff
 from vibes_lsp.ingest.payload_members import absolute_path, subagent_key
-from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text
 
 
 def read_codex(lines: Lines, path: Path) -> Iterator[AgentEdit]:

@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from typing import Final, Self
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.exchange.edit_placement import text_lines
 from vibes_lsp.exchange.replay import (
     Attribution,
     OwnedText,
@@ -30,6 +29,7 @@ from vibes_lsp.history.changed_files import ChangedBlob, CommitChanges, changes_
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.renames import renames_in_commit
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.ingest.edited_lines import text_lines
 from vibes_lsp.ingest.events import FileEdit
 from vibes_lsp.model.vocabulary import Action
 

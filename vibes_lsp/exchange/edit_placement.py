@@ -6,17 +6,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from vibes_lsp.anchors.text import BOM, Text
-from vibes_lsp.ingest.events import DiffHunk, FileEdit
-from vibes_lsp.ingest.patch_placement import apply_chunks
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.ingest.edited_lines import occurrences, text_lines
+from vibes_lsp.ingest.events import DiffHunk, FileEdit, lines_after, lines_before
+from vibes_lsp.ingest.patch_placement import apply_chunks, places_of
 
 Block: TypeAlias = tuple[int, int, Sequence[str]]
 """First line and end of a replaced stretch, 0-based, and the lines that replace it."""
-
-
-def text_lines(content: str) -> list[str]:
-    """Return the lines of a text as they are compared: without line ends and byte order mark."""
-    return Text(content.removeprefix(BOM)).lines
 
 
 def find_blocks(lines: Sequence[str], edit: FileEdit) -> tuple[list[Block], bool] | None:
@@ -58,7 +54,7 @@ def _replace(
     """
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     text = "".join(f"{line}\n" for line in lines)
-    starts = deque(_occurrences(text, old))
+    starts = deque(occurrences(text, old))
     if not starts or (len(starts) > 1 and not everywhere):
         return None
     if old[0] in " \t" and any(_is_in_indentation(text, start) for start in starts):
@@ -94,18 +90,11 @@ def _line_end(text: str, position: int) -> int:
     return len(text) if newline < 0 else newline + 1
 
 
-def _occurrences(text: str, part: str) -> Iterator[int]:
-    start = text.find(part)
-    while start >= 0:
-        yield start
-        start = text.find(part, start + len(part))
-
-
 def _place_hunks(
     lines: Sequence[str], hunks: Sequence[DiffHunk]
 ) -> tuple[list[Block], bool] | None:
     """Return the lines that a diff replaces: where it says, else where they occur once."""
-    sides = [sides_of(hunk) for hunk in hunks]
+    sides = [(lines_before(hunk), lines_after(hunk)) for hunk in hunks]
     starts: list[int] = []
     shift = 0
     for hunk, (old, new) in zip(hunks, sides, strict=True):
@@ -154,22 +143,8 @@ def _place_chunks(lines: Sequence[str], edit: FileEdit) -> tuple[list[Block], bo
     is_once = True
     shift = 0
     for hunk in applied[1]:
-        old, new = sides_of(hunk)
+        old, new = lines_before(hunk), lines_after(hunk)
         blocks += _changes(hunk.new_start - 1 - shift, hunk)
         is_once = is_once and len(places_of(lines, old)) == 1
         shift += len(new) - len(old)
     return blocks, is_once
-
-
-def sides_of(hunk: DiffHunk) -> tuple[list[str], list[str]]:
-    """Return the lines of a hunk before and after."""
-    old = [line for tag, line in hunk.lines if tag != "+"]
-    return old, [line for tag, line in hunk.lines if tag != "-"]
-
-
-def places_of(lines: Sequence[str], block: Sequence[str]) -> list[int]:
-    """Return where a block of lines occurs."""
-    if not block:
-        return []
-    found = [start for start in range(len(lines) - len(block) + 1) if lines[start] == block[0]]
-    return [start for start in found if list(lines[start : start + len(block)]) == list(block)]

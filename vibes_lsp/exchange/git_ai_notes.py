@@ -15,7 +15,7 @@ from typing import Final
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.events import Agent
 from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.members import Members, mapping, objects, text
 
 NOTES_REF: Final = "refs/notes/ai"
 MAX_NOTE: Final = 16 << 20
@@ -25,7 +25,6 @@ _DIVIDER: Final = "---"
 _ENTRY: Final = re.compile(r"  ([!-~]{1,200}) ([0-9,-]+)")
 _RANGE: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _HUMAN: Final = "h_"
-_SESSION: Final = "s_"
 _MAX_PROMPT: Final = 1 << 16
 """Characters of the messages of a session that are imported as its prompt."""
 
@@ -199,16 +198,10 @@ def _sessions(metadata: Members) -> Iterator[tuple[str, AgentSession]]:
 
 def _prompt(record: Members) -> str | None:
     """Return what the user wrote in a session, from the messages that old logs have."""
-    messages = record.get("messages")
-    if not isinstance(messages, list):
-        return None
     asked = [
         content
-        for each in messages
-        if isinstance(each, dict)
-        and each.get("type") == "user"
-        and (content := text(each, "text"))
-        and content.strip()
+        for each in objects(record.get("messages"))
+        if each.get("type") == "user" and (content := text(each, "text")) and content.strip()
     ]
     return "\n\n".join(asked)[:_MAX_PROMPT] or None
 

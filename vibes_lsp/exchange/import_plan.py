@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members
@@ -133,7 +133,7 @@ class Refusal:
     end: int | None = None
 
 
-Candidate = ImportedEdit | Refusal
+Candidate: TypeAlias = ImportedEdit | Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,10 @@ from vibes_lsp.anchors.line_map import (
 from vibes_lsp.exchange.edit_placement import (
     Block,
     find_blocks,
-    places_of,
-    sides_of,
-    text_lines,
 )
-from vibes_lsp.ingest.edited_lines import common_lines
-from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk
+from vibes_lsp.ingest.edited_lines import common_lines, text_lines
+from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
+from vibes_lsp.ingest.patch_placement import places_of
 from vibes_lsp.model.vocabulary import Action
 
 _LAYOUT: Final = re.compile(r"[\s,;]+")
@@ -469,8 +467,8 @@ def _place_patches(
 
 def _patched_sides(edit: FileEdit) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the whole lines before and after of each part of an edit."""
-    hunks: Sequence[DiffHunk] = edit.hunks or [DiffHunk(0, each.lines) for each in edit.chunks]
-    if hunks:
-        yield from map(sides_of, hunks)
+    parts = edit.hunks or edit.chunks
+    if parts:
+        yield from ((lines_before(each), lines_after(each)) for each in parts)
     elif edit.old is not None and edit.new is not None:
         yield text_lines(edit.old), text_lines(edit.new)[1:-1]  # the others may be parts of lines

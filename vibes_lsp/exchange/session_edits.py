@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.events import Agent, AgentEvent, FileEdit, FilesEdited, SessionKey
 from vibes_lsp.ingest.payload_members import checked_model, checked_version
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 
@@ -109,17 +108,7 @@ class SessionState:
 
 def parsed(value: JsonValue) -> Members:
     """Return the object in a JSON text; an empty one for anything else."""
-    if not isinstance(value, str) or not value.startswith("{"):
-        return {}
-    try:
-        return parse_object(value)
-    except MalformedJson:
-        return {}
-
-
-def objects(value: JsonValue) -> list[Members]:
-    """Return the objects in a member that is an array; none for anything else."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return (object_or_none(value) if isinstance(value, str) else None) or {}
 
 
 def joined_texts(parts: Sequence[Members]) -> str:

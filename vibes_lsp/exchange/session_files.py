@@ -26,7 +26,11 @@ from vibes_lsp.exchange.session_formats import (
     read_qwen_code,
 )
 from vibes_lsp.ingest.events import Agent
-from vibes_lsp.model.canonical_json import FastDecoder, parse_json_prefix, parse_object
+from vibes_lsp.model.canonical_json import (
+    FastDecoder,
+    object_or_none,
+    parse_json_prefix,
+)
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.files import open_file
 
@@ -247,10 +251,7 @@ def _decode(line: bytes) -> Members | None:
     found = _DECODER.decode(line)
     if found is not None:
         return found  # type: ignore[return-value]  # JSON has no other values
-    try:
-        return parse_object(line)
-    except MalformedJson:
-        return None
+    return object_or_none(line)
 
 
 def _modified(path: Path) -> float:

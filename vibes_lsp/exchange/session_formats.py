@@ -17,11 +17,10 @@ from vibes_lsp.exchange.session_edits import (
     Lines,
     SessionState,
     joined_texts,
-    objects,
 )
 from vibes_lsp.ingest import claude_code, copilot_cli, gemini_cli
 from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.model.members import JsonValue, Members, mapping, text
+from vibes_lsp.model.members import JsonValue, Members, mapping, objects, text
 
 _NO_PROMPTS: Final = ("<command-", "<local-command", "<bash-", "<system-reminder>", "[Request ")
 """How texts begin that Claude Code writes in the name of the user."""

@@ -21,11 +21,10 @@ from vibes_lsp.ingest.payload_members import (
     exit_code,
     files_edited,
     files_read,
-    objects,
     read_claude_like_event,
     replacement,
 )
-from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.members import Members, mapping, objects, text
 
 _EXIT_CODE: Final = re.compile(r"\AExit code (\d+)\b")
 
@@ -69,11 +68,11 @@ def _choices(members: Members, response: Members) -> ChoicesMade | None:
         return None
     answers, notes = mapping(response, "answers"), mapping(response, "annotations")
     choices: list[Choice] = []
-    for each in objects(members, "questions"):
+    for each in objects(members.get("questions")):
         question = text(each, "question") or ""
         options = tuple(
             (label, text(option, "description") or label)
-            for option in objects(each, "options")
+            for option in objects(each.get("options"))
             if (label := text(option, "label"))
         )
         answer = None if "unanswered" in mapping(notes, question) else text(answers, question)

@@ -26,11 +26,10 @@ from vibes_lsp.ingest.payload_members import (
     exit_code,
     files_read,
     new_event,
-    objects,
     replacement,
     subagent_key,
 )
-from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text, texts
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text, texts
 
 _EXIT_CODE: Final = re.compile(r"\ACommand exited with code (\d+)\Z")
 _CREATED: Final = "File created successfully"
@@ -75,7 +74,7 @@ def _tool_use(folder: str, result: Members) -> Action | None:
         case "editor":
             return _edit(folder, given, mapping(result, "output"))
         case "read_files":
-            return files_read(folder, *(text(each, "path") for each in objects(given, "files")))
+            return files_read(folder, *(text(each, "path") for each in objects(given.get("files"))))
         case "run_commands":
             run = _command(output)
             return None if run is None else replace(run, duration=integer(result, "durationMs"))
@@ -95,7 +94,7 @@ def _edit(folder: str, given: Members, output: Members) -> FilesEdited | None:
 
 def _command(output: JsonValue) -> CommandRun | None:
     """Return the commands of one call; they have an exit code where it is one command."""
-    runs = [each for each in output if isinstance(each, dict)] if isinstance(output, list) else []
+    runs = objects(output)
     commands = [command for each in runs if (command := text(each, "query"))]
     if not commands:
         return None

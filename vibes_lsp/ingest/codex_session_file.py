@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.ingest.codex import edit_identity
 from vibes_lsp.ingest.events import Agent, AgentEvent, CommandRun, FileEdit, FilesEdited
 from vibes_lsp.ingest.patches import read_unified_diff
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.paths import PathKind, path_kind
 from vibes_lsp.model.vocabulary import SESSION_FILE
@@ -150,10 +150,7 @@ def _item(line: bytes) -> CompletedItem | None:
     """Return the command or change that a line reports as completed."""
     if b'"item_completed"' not in line:
         return None
-    try:
-        payload = mapping(parse_object(line), "payload")
-    except MalformedJson:  # the last line is being written
-        return None
+    payload = mapping(object_or_none(line) or {}, "payload")  # the last may be being written
     item, completed = mapping(payload, "item"), integer(payload, "completed_at_ms")
     identifier = text(item, "id")
     if text(payload, "type") != "item_completed" or not identifier or completed is None:

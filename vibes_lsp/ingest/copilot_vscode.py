@@ -31,12 +31,11 @@ from vibes_lsp.ingest.payload_members import (
     absolute_path,
     files_edited,
     files_read,
-    objects,
     patched_files,
     read_claude_like_event,
     replacement,
 )
-from vibes_lsp.model.members import Members, mapping, text, texts
+from vibes_lsp.model.members import Members, mapping, objects, text, texts
 
 _REPLACED: Final = ("filePath", "oldString", "newString")
 _SUCCEEDED: Final = ("successfully edited", "was applied successfully", "File created at")
@@ -78,7 +77,8 @@ def _tool_use(payload: Members) -> Action | None:
             return None if edit is None else _checked((edit,), told)
         case "multi_replace_string_in_file":
             edits = (
-                replacement(folder, each, _REPLACED) for each in objects(members, "replacements")
+                replacement(folder, each, _REPLACED)
+                for each in objects(members.get("replacements"))
             )
             return _checked(tuple(edit for edit in edits if edit is not None), told)
         case "apply_patch":

@@ -39,10 +39,9 @@ from vibes_lsp.ingest.payload_members import (
     files_edited,
     files_read,
     new_event,
-    objects,
     replaced_texts,
 )
-from vibes_lsp.model.members import JsonValue, Members, mapping, text, texts
+from vibes_lsp.model.members import JsonValue, Members, mapping, objects, text, texts
 
 _DRIVE: Final = re.compile(r"/[A-Za-z]:(?=[/\\])")
 """How a Windows path begins in some payloads."""
@@ -101,7 +100,7 @@ def _edits(folder: str, payload: Members) -> FilesEdited | None:
     path = text(payload, "file_path")
     if not path:
         return None
-    return replaced_texts(absolute_path(folder, _native(path)), objects(payload, "edits"))
+    return replaced_texts(absolute_path(folder, _native(path)), objects(payload.get("edits")))
 
 
 def _tool_use(folder: str, payload: Members) -> Action | None:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_map import align
 from vibes_lsp.anchors.text import BOM, Text
-from vibes_lsp.ingest.events import DiffHunk, FileEdit
+from vibes_lsp.ingest.events import DiffHunk, FileEdit, lines_after, lines_before
 from vibes_lsp.ingest.line_ends import plain_edit, plain_text
-from vibes_lsp.ingest.patch_placement import apply_chunks, find_chunk_placements
+from vibes_lsp.ingest.patch_placement import apply_chunks, find_chunk_placements, places_of
 from vibes_lsp.model.vocabulary import Action
 
 _EXACT_CELLS: Final = 250_000
@@ -27,7 +27,7 @@ _EXACT_CELLS: Final = 250_000
 _MAX_OCCURRENCES: Final = 50
 """Occurrences of the new text that are tried; each costs a copy of the file."""
 
-Span = tuple[int, int]
+Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,18 +183,20 @@ def changed_ranges(
             default anywhere.
     """
     if spans is None:
-        return _block_ranges(_lines(before), _lines(after), 0)
+        return _block_ranges(text_lines(before), text_lines(after), 0)
     ranges: list[EditedRange] = []
     offset = counted = 0
     for (start, end), (new_start, new_end) in _line_blocks(before, after, spans):
         offset += after.count("\n", counted, new_start)
         counted = new_start
-        ranges += _block_ranges(_lines(before[start:end]), _lines(after[new_start:new_end]), offset)
+        ranges += _block_ranges(
+            text_lines(before[start:end]), text_lines(after[new_start:new_end]), offset
+        )
     return tuple(ranges)
 
 
 def _all_lines(content: str) -> tuple[EditedRange, ...]:
-    lines = _lines(content)
+    lines = text_lines(content)
     return (EditedRange(1, len(lines), Action.CREATE),) if lines else ()
 
 
@@ -203,7 +205,7 @@ def _text_after(edit: FileEdit) -> tuple[str | None, list[tuple[Span, Span]] | N
     before, old, new = edit.before, edit.old, edit.new
     if before is None or old is None or new is None or old == "":
         return edit.after, None
-    starts = list(_occurrences(before, old))
+    starts = list(occurrences(before, old))
     if not starts or (len(starts) > 1 and not edit.replace_all):
         return edit.after, None
     spans: list[tuple[Span, Span]] = []
@@ -220,7 +222,7 @@ def _text_after(edit: FileEdit) -> tuple[str | None, list[tuple[Span, Span]] | N
     return after, spans
 
 
-def _occurrences(text: str, part: str) -> Iterator[int]:
+def occurrences(text: str, part: str) -> Iterator[int]:
     """Yield where a part occurs, without overlaps, as replacing finds it."""
     start = text.find(part)
     while start >= 0:
@@ -245,41 +247,27 @@ def _by_own_diff(edit: FileEdit, after: str | None, current: str | None) -> Reso
 
 
 def _fits(hunks: Sequence[DiffHunk], text: str) -> bool:
-    lines = _lines(text)
-    return all(hunk.new_start >= 1 or not _new_side(hunk) for hunk in hunks) and all(
+    lines = text_lines(text)
+    return all(hunk.new_start >= 1 or not lines_after(hunk) for hunk in hunks) and all(
         lines[hunk.new_start - 1 : hunk.new_start - 1 + len(new)] == new
         for hunk in hunks
-        if (new := _new_side(hunk))
+        if (new := lines_after(hunk))
     )
 
 
 def _moved(hunks: Sequence[DiffHunk], text: str) -> tuple[DiffHunk, ...] | None:
     """Return the hunks where the text has them now, if there is one place for each."""
-    lines = _lines(text)
+    lines = text_lines(text)
     moved: list[DiffHunk] = []
     for hunk in hunks:
-        starts = _block_starts(lines, _new_side(hunk))
+        starts = places_of(lines, lines_after(hunk))
         if len(starts) != 1:
             return None
         moved.append(DiffHunk(starts[0] + 1, hunk.lines))
     in_order = all(
-        one.new_start + len(_new_side(one)) <= other.new_start for one, other in pairwise(moved)
+        one.new_start + len(lines_after(one)) <= other.new_start for one, other in pairwise(moved)
     )
     return tuple(moved) if in_order else None
-
-
-def _block_starts(lines: Sequence[str], block: Sequence[str]) -> list[int]:
-    if not block:
-        return []
-    return [
-        start
-        for start in range(len(lines) - len(block) + 1)
-        if lines[start] == block[0] and list(lines[start : start + len(block)]) == list(block)
-    ]
-
-
-def _new_side(hunk: DiffHunk) -> list[str]:
-    return [line for tag, line in hunk.lines if tag != "-"]
 
 
 def _undo(hunks: Sequence[DiffHunk], text: str) -> str:
@@ -287,8 +275,8 @@ def _undo(hunks: Sequence[DiffHunk], text: str) -> str:
     lines = text.split("\n")
     for hunk in reversed(hunks):
         start = max(hunk.new_start - 1, 0)
-        old = [line for tag, line in hunk.lines if tag != "+"]
-        lines[start : start + len(_new_side(hunk))] = old
+        old = lines_before(hunk)
+        lines[start : start + len(lines_after(hunk))] = old
     return "\n".join(lines)
 
 
@@ -314,8 +302,7 @@ def _ranges_of_hunk(hunk: DiffHunk) -> Sequence[EditedRange]:
             ranges += _block_ranges(removed, added, number)
             number += len(added) + 1
             removed, added = [], []
-    old = [line for tag, line in hunk.lines if tag != "+"]
-    fewest = _block_ranges(old, _new_side(hunk), hunk.new_start - 1)
+    fewest = _block_ranges(lines_before(hunk), lines_after(hunk), hunk.new_start - 1)
     return fewest if _line_count(fewest) < _line_count(ranges) else ranges
 
 
@@ -454,5 +441,6 @@ def _longest_common(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, i
     return pairs
 
 
-def _lines(content: str) -> list[str]:
+def text_lines(content: str) -> list[str]:
+    """Return the lines of a text as they are compared: without line ends and byte order mark."""
     return Text(content.removeprefix(BOM)).lines

@@ -55,6 +55,16 @@ class PatchChunk:
     at_end: bool = False
 
 
+def lines_before(part: DiffHunk | PatchChunk) -> list[str]:
+    """Return the lines of a part of a diff or patch before the edit."""
+    return [line for tag, line in part.lines if tag != "+"]
+
+
+def lines_after(part: DiffHunk | PatchChunk) -> list[str]:
+    """Return the lines of a part of a diff or patch after the edit."""
+    return [line for tag, line in part.lines if tag != "-"]
+
+
 @dataclass(frozen=True, slots=True)
 class FileEdit:
     """An edit of one file, as far as its payload describes it; None is unknown.

@@ -25,12 +25,11 @@ from vibes_lsp.ingest.payload_members import (
     checked_version,
     files_read,
     new_event,
-    objects,
     patched_files,
     replacement,
 )
 from vibes_lsp.ingest.provenance_answers import provenance_asked
-from vibes_lsp.model.members import Members, integer, mapping, text
+from vibes_lsp.model.members import Members, integer, mapping, objects, text
 
 
 def read_event(payload: Members) -> AgentEvent | None:
@@ -67,7 +66,7 @@ def read_event(payload: Members) -> AgentEvent | None:
 def _prompt(output: Members) -> str:
     return "\n".join(
         text(part, "text") or ""
-        for part in objects(output, "parts")
+        for part in objects(output.get("parts"))
         if text(part, "type") == "text"
     )
 
@@ -107,7 +106,7 @@ def _patch(folder: str, arguments: Members, metadata: Members) -> FilesEdited | 
     patched = patched_files(folder, text(arguments, "patchText") or "")
     diffs = {
         text(each, "filePath") or "": read_unified_diff(text(each, "patch") or "")
-        for each in objects(metadata, "files")
+        for each in objects(metadata.get("files"))
     }
     return FilesEdited(
         tuple(replace(edit, hunks=diffs.get(edit.path, ())) for edit in patched.edits)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from vibes_lsp.ingest.events import DiffHunk, PatchChunk
+from vibes_lsp.ingest.events import DiffHunk, PatchChunk, lines_after, lines_before
 
 _MAX_PLACEMENTS: Final = 100
 """Combinations of places that are tried; a patch with more is unresolved."""
@@ -30,7 +30,7 @@ def apply_chunks(
             if found is None:
                 return None
             cursor = found + 1
-        old = _side(chunk, "+")
+        old = lines_before(chunk)
         place = _last_line(compared) if not old else _find_chunk(compared, old, cursor, chunk)
         if place is None:
             return None
@@ -39,7 +39,7 @@ def apply_chunks(
     hunks: list[DiffHunk] = []
     shift = 0
     for place, chunk in places:
-        old, new = _side(chunk, "+"), _side(chunk, "-")
+        old, new = lines_before(chunk), lines_after(chunk)
         start = place + shift
         lines[start : start + len(old)] = [f"{line}{end}" for line in new]
         hunks.append(DiffHunk(start + 1, chunk.lines))
@@ -57,7 +57,7 @@ def find_chunk_placements(
     """
     lines = after.split("\n")
     compared = [line.removesuffix("\r") for line in lines]
-    sides = [_side(chunk, "-") for chunk in chunks]
+    sides = [lines_after(chunk) for chunk in chunks]
     if not all(sides):
         return []
     found = []
@@ -73,15 +73,19 @@ def find_chunk_placements(
     ]
 
 
+def places_of(lines: Sequence[str], block: Sequence[str]) -> list[int]:
+    """Return where a block of lines occurs; an empty one occurs nowhere."""
+    if not block:
+        return []
+    found = [start for start in range(len(lines) - len(block) + 1) if lines[start] == block[0]]
+    return [start for start in found if list(lines[start : start + len(block)]) == list(block)]
+
+
 def _combinations(lines: Sequence[str], blocks: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
     """Return the places of all blocks, in order and without overlaps; none when they are many."""
     combinations: list[tuple[int, ...]] = [()]
     for block in reversed(blocks):
-        starts = [
-            start
-            for start in range(len(lines) - len(block) + 1)
-            if lines[start] == block[0] and list(lines[start : start + len(block)]) == list(block)
-        ]
+        starts = places_of(lines, block)
         if len(starts) * len(combinations) > _MAX_PLACEMENTS**2:
             return []
         combinations = [
@@ -100,14 +104,10 @@ def _undo(lines: Sequence[str], hunks: Sequence[DiffHunk], chunks: Sequence[Patc
     end = "\r" if any(line.endswith("\r") for line in lines) else ""
     for hunk, chunk in reversed(list(zip(hunks, chunks, strict=True))):
         start = hunk.new_start - 1
-        before[start : start + len(_side(chunk, "-"))] = [
-            f"{line}{end}" for line in _side(chunk, "+")
+        before[start : start + len(lines_after(chunk))] = [
+            f"{line}{end}" for line in lines_before(chunk)
         ]
     return "\n".join(before)
-
-
-def _side(chunk: PatchChunk, without: str) -> list[str]:
-    return [line for tag, line in chunk.lines if tag != without]
 
 
 def _find(lines: Sequence[str], block: Sequence[str], start: int) -> int | None:

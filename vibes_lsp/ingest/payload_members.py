@@ -186,14 +186,6 @@ def files_edited(*edits: FileEdit | None) -> FilesEdited | None:
     return FilesEdited(known) if known else None
 
 
-def objects(members: Members, name: str) -> tuple[Members, ...]:
-    """Return the objects in a member that is an array; empty for anything else."""
-    value = members.get(name)
-    return (
-        tuple(each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
-    )
-
-
 def patched_files(folder: str | None, patch: str) -> FilesEdited:
     """Return the edits of an `apply_patch` patch."""
     return FilesEdited(

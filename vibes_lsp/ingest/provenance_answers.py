@@ -14,7 +14,7 @@ from typing import Final
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.events import AnnotationShown, ProvenanceAsked
 from vibes_lsp.model.canonical_json import parse_json_prefix
-from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.members import JsonValue, Members, objects, text
 
 MAX_SHOWN: Final = 50
 """Annotations of one answer that are kept; a session's edits refer to them."""
@@ -43,7 +43,7 @@ def provenance_asked(tool: str | None, response: JsonValue) -> ProvenanceAsked |
 
 def annotations_shown(answer: Members) -> Iterator[AnnotationShown]:
     """Yield the annotations of an answer with the files that they are in."""
-    for each in (*_objects(answer, "annotations"), *_objects(answer, "prompts")):
+    for each in (*objects(answer.get("annotations")), *objects(answer.get("prompts"))):
         identifier, path = text(each, "annotationId"), text(each, "filePath")
         if identifier and path:
             yield AnnotationShown(identifier, path)
@@ -76,8 +76,3 @@ def _parsed(text: str) -> JsonValue:
         return parse_json_prefix(text) if text.startswith("{") else None
     except MalformedJson:  # the agent has cut it
         return None
-
-
-def _objects(members: Members, name: str) -> Iterator[Members]:
-    value = members.get(name)
-    yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()

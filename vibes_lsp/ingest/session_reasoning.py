@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.codex_session_file import codex_session_path
 from vibes_lsp.ingest.events import Agent, AgentEvent, CommandRun, FilesEdited
-from vibes_lsp.ingest.payload_members import call_content, milliseconds, objects
+from vibes_lsp.ingest.payload_members import call_content, milliseconds
 from vibes_lsp.ingest.transcripts import last_lines, transcript_path
-from vibes_lsp.model.canonical_json import parse_object
-from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.canonical_json import object_or_none
+from vibes_lsp.model.members import Members, mapping, objects, text
 from vibes_lsp.store.files import is_inside
 
 _Lines: TypeAlias = Sequence[bytes]
@@ -65,14 +64,14 @@ def _claude_code(lines: _Lines, event: AgentEvent) -> list[str] | None:
     """Return the thinking of the call's message: each block of it is a line of its own."""
     for number, line in _lines_with(lines, event.call_id):
         message = _claude_message(line)
-        before = _before(message, "tool_use", event.call_id)
+        before = _before(message, event.call_id)
         if before is not None:
             earlier = [
                 block
                 for _, each in _lines_with(lines[:number], text(message, "id"))
                 if b'"thinking"' in each
                 and text(found := _claude_message(each), "id") == text(message, "id")
-                for block in objects(found, "content")
+                for block in objects(found.get("content"))
             ]
             thinking = [each for each in (*earlier, *before) if text(each, "type") == "thinking"]
             return [text(each, "thinking") or "" for each in thinking]
@@ -84,11 +83,11 @@ def _claude_message(line: bytes) -> Members:
     return mapping(members, "message") if text(members, "type") == "assistant" else {}
 
 
-def _before(message: Members, kind: str, call_id: str | None) -> tuple[Members, ...] | None:
+def _before(message: Members, call_id: str | None) -> list[Members] | None:
     """Return the blocks before a call; None if the message does not hold it."""
-    blocks = objects(message, "content")
+    blocks = objects(message.get("content"))
     for number, each in enumerate(blocks):
-        if text(each, "type") == kind and text(each, "id") == call_id:
+        if text(each, "type") == "tool_use" and text(each, "id") == call_id:
             return blocks[:number]
     return None
 
@@ -107,11 +106,11 @@ def _gemini_cli(lines: _Lines, event: AgentEvent) -> list[str] | None:
         if int(answered) <= int(moment):
             calls = [
                 call_content(text(each, "name"), mapping(each, "args"))
-                for each in objects(members, "toolCalls")
+                for each in objects(members.get("toolCalls"))
             ]
             if event.call_content not in calls:
                 return None
-            thoughts = objects(members, "thoughts")
+            thoughts = objects(members.get("thoughts"))
             names = ("subject", "description")
             return ["\n".join(text(each, name) or "" for name in names) for each in thoughts]
     return None
@@ -121,7 +120,7 @@ def _qwen_code(lines: _Lines, event: AgentEvent) -> list[str] | None:
     """Return the parts that are thoughts, before the call in its message."""
     for _, line in _lines_with(lines, event.call_id):
         members = _parsed(line)
-        parts = objects(mapping(members, "message"), "parts")
+        parts = objects(mapping(members, "message").get("parts"))
         for number, each in enumerate(parts):
             call = mapping(each, "functionCall")
             if text(members, "type") == "assistant" and text(call, "id") == event.call_id:
@@ -167,7 +166,7 @@ def _codex_script(lines: _Lines) -> int | None:
 
 
 def _is_running(output: Members) -> bool:
-    parts = [text(each, "text") or "" for each in objects(output, "output")]
+    parts = [text(each, "text") or "" for each in objects(output.get("output"))]
     return any(each.startswith("Script running") for each in (*parts, text(output, "output") or ""))
 
 
@@ -180,7 +179,7 @@ def _codex_summaries(lines: _Lines) -> list[str]:
         payload = _codex_payload(line)
         match text(payload, "type"):
             case "reasoning":
-                summary = objects(payload, "summary")
+                summary = objects(payload.get("summary"))
                 found.append("\n\n".join(text(each, "text") or "" for each in summary))
             case "custom_tool_call_output" | "function_call_output" | "task_started":
                 break
@@ -203,10 +202,7 @@ def _lines_with(lines: _Lines, identifier: str | None) -> Iterator[tuple[int, by
 
 
 def _parsed(line: bytes) -> Members:
-    try:
-        return parse_object(line)
-    except MalformedJson:  # the last line is being written
-        return {}
+    return object_or_none(line) or {}  # the last line may be being written
 
 
 _READERS: Final[dict[Agent, Callable[[_Lines, AgentEvent], list[str] | None]]] = {

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.ingest.events import Agent, AgentEvent, SessionKey
 from vibes_lsp.ingest.payload_members import checked_model, checked_version, milliseconds
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.store.files import open_file
 
@@ -138,10 +138,7 @@ def _read(path: Path) -> list[ModelUse]:
 
 
 def _uses(line: bytes) -> Iterator[ModelUse]:
-    try:
-        members = parse_object(line)
-    except MalformedJson:  # the last line is being written
-        return
+    members = object_or_none(line) or {}  # the last line may be being written
     model = _model(members)
     if model is not None:
         moment = milliseconds(members.get("timestamp"))

@@ -24,8 +24,8 @@ from vibes_lsp.ingest.events import (
     PromptSubmitted,
     SessionKey,
 )
-from vibes_lsp.ingest.payload_members import files_read, new_event, objects, replaced_texts
-from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.ingest.payload_members import files_read, new_event, replaced_texts
+from vibes_lsp.model.members import Members, mapping, objects, text
 from vibes_lsp.model.paths import PathKind, path_kind
 
 
@@ -62,7 +62,7 @@ def _action(payload: Members, members: Members) -> Action | None:
         case "post_read_code" if is_file:
             return files_read(None, path)
         case "post_write_code" if is_file:
-            return replaced_texts(path, objects(members, "edits"))
+            return replaced_texts(path, objects(members.get("edits")))
     return None
 
 

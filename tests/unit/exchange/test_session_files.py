@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.unit.exchange.written_sessions import WRITERS, Step, replace
 from vibes_lsp.exchange.commit_search import DatedEdit
-from vibes_lsp.exchange.edit_placement import text_lines
 from vibes_lsp.exchange.replay import attribute_lines
 from vibes_lsp.exchange.session_files import AGENTS, Reading, read_edits, session_files
+from vibes_lsp.ingest.edited_lines import text_lines
 from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk
 
 if TYPE_CHECKING:
