@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from vibes_lsp.cli.kb import command
 
 
 class Shell:
@@ -140,3 +143,8 @@ def test_hostile_text_is_inert_in_every_output(kb: Shell, tmp_path: Path) -> Non
         printed = kb(*arguments, code=code)
         hidden = {each for each in printed if not each.isprintable() and each not in "\n\t"}
         assert not hidden, (arguments, hidden)
+
+
+def test_the_help_lists_every_command() -> None:
+    assert isinstance(command, click.Group)
+    assert sorted(command.list_commands(click.Context(command))) == sorted(command.commands)

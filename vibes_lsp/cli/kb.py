@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from typing_extensions import override
 
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.kb_changes import COMMANDS
@@ -29,9 +31,9 @@ from vibes_lsp.cli.output import (
     print_line,
     print_responses,
     print_styled,
-    print_table,
 )
 from vibes_lsp.cli.project import now
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.json_lines import answer_lines
 from vibes_lsp.knowledge.knowledge_base import (
@@ -46,8 +48,51 @@ from vibes_lsp.model.timestamps import parse_timestamp
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
+_SECTIONS: Final[Mapping[str, Sequence[str]]] = {
+    "Start": ("init", "discover", "status"),
+    "Propose": (
+        "source",
+        "propose-claim",
+        "propose-page",
+        "propose-entity",
+        "propose-relation",
+        "session",
+    ),
+    "Decide": ("pending", "show", "approve", "reject", "crystallize", "expire"),
+    "Change": ("confirm", "supersede", "contradict", "archive"),
+    "Ask": (
+        "search",
+        "context",
+        "cite",
+        "provenance",
+        *(f"list-{each}" for each in ("claims", "pages", "entities", "relations")),
+        *(f"read-{each}" for each in ("claim", "page", "entity", "relation")),
+    ),
+    "Check": ("doctor", "lint", "audit", "stats", "index"),
+    "Exchange": ("export", "export-check", "import-check", "import-apply", "serve", "capabilities"),
+}
+"""The commands, in the order in which people use them."""
+
+
+class _Commands(click.Group):
+    """Lists its commands by what they are for."""
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for names in _SECTIONS.values() for name in names]
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for title, names in _SECTIONS.items():
+            with formatter.section(title):
+                helps = [(name, self.commands[name].get_short_help_str(70)) for name in names]
+                formatter.write_dl([(f"{name:<{width}}", text) for name, text in helps])
+
+
 @click.group(
     "kb",
+    cls=_Commands,
     epilog=examples(
         "vibes kb init",
         "vibes kb source add README.md",

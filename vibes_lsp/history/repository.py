@@ -311,6 +311,12 @@ _RULE_LINE: Final = re.compile(rb":\d++:")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def nearest_ancestor(project: Path, commits: Sequence[str]) -> str | None:
+    """Return as `Repository.nearest_ancestor`; None for a project in no repository."""
+    repository = open_repository(project)
+    return None if repository is None else repository.nearest_ancestor(commits)
+
+
 def open_repository(folder: Path) -> Repository | None:
     """Return the repository that a folder is in; None outside a work tree or without git."""
     try:

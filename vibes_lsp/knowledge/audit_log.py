@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, Final
 
-from vibes_lsp.errors import InvalidObject, MalformedJson, UnreadableFile
+from vibes_lsp.errors import InvalidObject, UnreadableFile
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import object_or_none
+from vibes_lsp.model.members import text
 from vibes_lsp.store.files import flush_to_disk, open_file, open_for_writing, write_error
 
 _FIRST_HASH: Final = "0" * 64
@@ -115,7 +116,7 @@ def repair_tail(knowledge: KnowledgeBase, size: int, lines: bytes) -> None:
         RefusedWrite: The log cannot be written.
         UnreadableFile: It cannot be read.
     """
-    staged = [event for event in map(_parse, lines.splitlines()) if event is not None]
+    staged = [event for event in map(object_or_none, lines.splitlines()) if event is not None]
     if not staged:
         return
     tail = _bytes_from(knowledge, size)
@@ -178,7 +179,7 @@ def last_events(knowledge: KnowledgeBase, count: int) -> list[dict[str, Any]]:
     for line in _lines_backwards(knowledge):
         if len(found) >= count:
             break
-        event = _parse(line)
+        event = object_or_none(line)
         if event is not None:
             found.append(event)
     return found[::-1]
@@ -218,7 +219,7 @@ def _numbered(knowledge: KnowledgeBase) -> Iterator[tuple[int, dict[str, Any] | 
         while line := file.readline(_MAX_LINE):
             number += 1
             if line.strip():
-                yield number, _parse(line)
+                yield number, object_or_none(line)
 
 
 def _open(knowledge: KnowledgeBase) -> BinaryIO | None:
@@ -226,13 +227,6 @@ def _open(knowledge: KnowledgeBase) -> BinaryIO | None:
     if path.is_symlink():
         raise UnreadableFile(f"{path.name} is a link", hint="expected a file of the project")
     return open_file(path) if path.exists() else None
-
-
-def _parse(line: bytes) -> dict[str, Any] | None:
-    try:
-        return parse_object(line)
-    except MalformedJson:
-        return None
 
 
 def _end_of(knowledge: KnowledgeBase, size: int | None = None) -> tuple[int, str, bool]:
@@ -248,9 +242,9 @@ def _end_of(knowledge: KnowledgeBase, size: int | None = None) -> tuple[int, str
     ends_line: bool | None = None
     for line in _lines_backwards(knowledge, size):
         ends_line = line.endswith(b"\n") if ends_line is None else ends_line
-        event = _parse(line)
-        if event is not None and isinstance(event.get("hash"), str):
-            return size, event["hash"], ends_line
+        event = object_or_none(line)
+        if event is not None and (found := text(event, "hash")) is not None:
+            return size, found, ends_line
     return size, _FIRST_HASH, ends_line is not False
 
 

@@ -22,7 +22,7 @@ from typing_extensions import override
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE
 from vibes_lsp.knowledge.object_format import MAX_OBJECT
-from vibes_lsp.knowledge.objects import Kind, is_id, is_source_id
+from vibes_lsp.knowledge.objects import Kind, is_id_of, kind_and_id
 
 MANIFEST: Final = "manifest.json"
 SETTINGS: Final = "config.yaml"
@@ -175,16 +175,8 @@ def _member_issue(member: tarfile.TarInfo) -> str | None:
 
 def place(name: str) -> tuple[Kind, str] | None:
     """Return the kind and id that a path of a bundle stands for; None for any other path."""
-    parts = name.split("/")
-    try:
-        kind = Kind(parts[0])
-    except ValueError:
-        return None
-    if kind is Kind.SOURCE:
-        is_file = len(parts) == 3 and parts[2] in ("meta.yaml", "content")
-        return (kind, parts[1]) if is_file and is_source_id(parts[1]) else None
-    ending = ".md" if kind is Kind.PAGE else ".yaml"
-    if kind not in KINDS or len(parts) != 2 or not parts[1].endswith(ending):
-        return None
-    identifier = parts[1].removesuffix(ending)
-    return (kind, identifier) if is_id(identifier) else None
+    named = kind_and_id(name)
+    folder, _, file = name.rpartition("/")
+    if file == "content":
+        named = kind_and_id(f"{folder}/meta.yaml")
+    return named if named is not None and named[0] in KINDS and is_id_of(*named) else None

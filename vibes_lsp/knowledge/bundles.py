@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from vibes_lsp.errors import InvalidObject, MalformedJson, RefusedWrite, UnreadableFile, VibesError
 from vibes_lsp.knowledge.bundle_archive import (
@@ -48,7 +48,7 @@ _FORMAT: Final = "0.1"
 _MAX_ISSUES: Final = 100
 _MAX_EVENT_IDS: Final = 5_000
 
-OnConflict = Literal["skip", "overwrite", "fail"]
+OnConflict: TypeAlias = Literal["skip", "overwrite", "fail"]
 
 
 @dataclass(frozen=True, slots=True)

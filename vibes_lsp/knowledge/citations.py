@@ -36,7 +36,7 @@ _READ: Final = (
 _MAX_CONTENT: Final = 64 << 20
 """Most bytes of captured sources that the lines of one file are compared with."""
 
-Members = Mapping[str, Any]
+Members: TypeAlias = Mapping[str, Any]
 
 Approvals: TypeAlias = frozenset[tuple[str, str, str]]
 """The claims that decisions approve: id, approver and text."""
@@ -232,18 +232,23 @@ def current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> l
 
     Evidence that replaces itself, directly or not, replaces nothing.
     """
-    older = {each: evidence[each].get("replaces") for each in cited if each in evidence}
-
-    def is_in_cycle(identifier: str) -> bool:
-        seen: set[object] = set()
-        following = older.get(identifier)
-        while following in older and following not in seen:
-            seen.add(following)
-            following = older[following]
-        return identifier in seen
-
-    replaced = {found for each, found in older.items() if found in older and not is_in_cycle(each)}
+    known = {each: evidence[each] for each in cited if each in evidence}
+    replaced = {
+        each["replaces"]
+        for identifier, each in known.items()
+        if each.get("replaces") in known and not is_in_cycle(identifier, known, "replaces")
+    }
     return [each for each in cited if each not in replaced]
+
+
+def is_in_cycle(identifier: str, objects: Mapping[str, Members], member: str) -> bool:
+    """Return whether an object leads to itself by a member that names the next one."""
+    seen: set[str] = set()
+    following = str(objects[identifier].get(member))
+    while following in objects and following not in seen:
+        seen.add(following)
+        following = str(objects[following].get(member))
+    return identifier in seen
 
 
 def _texts(value: object) -> list[str]:

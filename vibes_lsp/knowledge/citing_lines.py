@@ -5,10 +5,9 @@ The text of the moment, saved or not, is captured as the source, so that it prov
 
 from __future__ import annotations
 
-import hashlib
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any
 
 from vibes_lsp.anchors.text import Text
@@ -19,7 +18,7 @@ from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.lifecycle import Lifecycle
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.objects import Source
-from vibes_lsp.knowledge.sources import create_evidence, locator_in, plan_lines
+from vibes_lsp.knowledge.sources import create_evidence, locator_in, plan_lines, source_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +72,13 @@ def propose_claim_at(
     lines.check()
     if not str(members.get("text") or "").strip():
         raise InvalidObject("text: is empty: a claim needs one")
-    source = _source(lines, now)
+    source = source_of(lines.content, lines.path, now)
     planned = plan_lines(source, lines.content, _locator(knowledge, source, lines), now)
     with changing(knowledge, actor, now) as change:
         create_evidence(change, planned)
     cited = planned.evidence.id
-    methods = KnowledgeMethods(knowledge, actor)
-    try:
+    with closing(KnowledgeMethods(knowledge, actor)) as methods:
         result: dict[str, Any] = methods.call("kb.propose_claim", {**members, "evidence": [cited]})
-    finally:
-        methods.close()
     if not result["valid"]:
         raise InvalidObject("; ".join(result["errors"]))
     return result
@@ -104,21 +100,9 @@ def reanchor_at(  # noqa: PLR0917  # what to change, and for whom
         VibesError: The knowledge base cannot be written.
     """
     lines.check()
-    source, lifecycle = _source(lines, now), Lifecycle(knowledge, actor, now)
+    source, lifecycle = source_of(lines.content, lines.path, now), Lifecycle(knowledge, actor, now)
     place = _locator(knowledge, source, lines)
     return lifecycle.reanchor(claim_id, evidence_id, source, lines.content, place).id
-
-
-def _source(lines: CitedLines, now: datetime) -> Source:
-    identifier = hashlib.sha256(lines.content).hexdigest()
-    return Source(
-        id=identifier,
-        locator=lines.path,
-        title=PurePosixPath(lines.path).name,
-        hash=identifier,
-        byte_size=len(lines.content),
-        created_at=now,
-    )
 
 
 def _locator(knowledge: KnowledgeBase, source: Source, lines: CitedLines) -> str:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from vibes_lsp.knowledge.citations import KnowledgeSnapshot
-from vibes_lsp.knowledge.file_checks import kind_and_id
 from vibes_lsp.knowledge.mentions import NamedObject
-from vibes_lsp.knowledge.objects import MODELS, Kind, ProposalKind
+from vibes_lsp.knowledge.objects import MODELS, Kind, ProposalKind, kind_and_id
 
 _LINK: Final = re.compile(r"\[\[([\w.-]*)$")
 _MEMBER: Final = re.compile(r"^(\s*)(?:- )?(\w+):(.*)$")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from vibes_lsp.knowledge.method_parameters import ContextParameters
 from vibes_lsp.knowledge.object_index import Hit, ObjectIndex
 from vibes_lsp.knowledge.objects import CLOSED, Kind
 
@@ -67,30 +67,7 @@ _STOP_WORDS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ContextRequest:
-    """What a pack is for.
-
-    Attributes:
-        task: The task in words.
-        max_chars: The budget; None for none.
-        min_items: How many items it needs.
-        limit: How many it has at most.
-        requires_citations: Whether claims without citations are left out.
-        fails_on_warnings: Whether a warning makes it fail.
-        fails_on_truncation: Whether leaving out items for the budget makes it fail.
-    """
-
-    task: str
-    max_chars: int | None = 4000
-    min_items: int = 0
-    limit: int = 10
-    requires_citations: bool = False
-    fails_on_warnings: bool = False
-    fails_on_truncation: bool = False
-
-
-def build_context(index: ObjectIndex, request: ContextRequest, now: datetime) -> dict[str, Any]:
+def build_context(index: ObjectIndex, request: ContextParameters, now: datetime) -> dict[str, Any]:
     """Return the pack for a task, in the form of the schema `context-pack` (2026-05-21).
 
     Claims that are superseded, archived or redacted are left out.
@@ -108,7 +85,7 @@ def build_context(index: ObjectIndex, request: ContextRequest, now: datetime) ->
         citations = _citations(hit.kind, members)
         if hit.kind is Kind.CLAIM and not citations:
             uncited.append(hit.id)
-            if request.requires_citations:
+            if request.require_citations:
                 continue
         summary = _summary(hit.kind, members)
         if request.max_chars is not None and used + len(summary) > request.max_chars:
@@ -125,8 +102,8 @@ def build_context(index: ObjectIndex, request: ContextRequest, now: datetime) ->
         "ok": not failed,
         "items": len(items),
         "minimum_items": request.min_items,
-        "require_citations": request.requires_citations,
-        "fail_on_warnings": request.fails_on_warnings,
+        "require_citations": request.require_citations,
+        "fail_on_warnings": request.fail_on_warnings,
         "uncited_items": uncited,
         "warnings": len(warnings),
         "budget_truncated": omitted + clipped > 0,
@@ -163,13 +140,15 @@ def _item(
     }
 
 
-def _failures(request: ContextRequest, count: int, uncited: list[str], truncated: int) -> list[str]:
+def _failures(
+    request: ContextParameters, count: int, uncited: list[str], truncated: int
+) -> list[str]:
     found = []
     if count < request.min_items:
         found.append(f"{count} items, expected at least {request.min_items}")
-    if request.fails_on_warnings and uncited:
+    if request.fail_on_warnings and uncited:
         found.append(f"{len(uncited)} claims without citations")
-    if request.fails_on_truncation and truncated:
+    if request.fail_on_budget_truncation and truncated:
         found.append(f"{truncated} items cut for the budget")
     return found
 

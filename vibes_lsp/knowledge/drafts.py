@@ -1,15 +1,17 @@
-"""What can be proposed: the members of a new claim, page, entity or relation."""
+"""What can be proposed to the review gate: the parameters of the `kb.propose_*` methods."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, ConfigDict, Field
 
+from vibes_lsp.knowledge.method_parameters import Line, Parameters, either
 from vibes_lsp.knowledge.objects import (
     ClaimType,
     EntityType,
     Fraction,
+    Id,
     PageType,
     ProposalKind,
     RelationType,
@@ -18,78 +20,83 @@ from vibes_lsp.knowledge.objects import (
 )
 from vibes_lsp.knowledge.sources import InlineEvidence
 
+_Stripped: TypeAlias = Annotated[Text, AfterValidator(str.strip)]
+_Names: TypeAlias = Annotated[list[str] | None, AfterValidator(lambda names: names or [])]
 
-class ProposalDraft(BaseModel):
-    """What a proposal is to create; unknown members are refused.
+
+class ProposalDraft(Parameters):
+    """What all proposals have in common.
 
     Attributes:
+        kind: What an approval creates.
+        named_by: The members that its id is made from.
         slug_hint: The wished id.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(validate_default=True)
+    kind: ClassVar[ProposalKind]
+    named_by: ClassVar[tuple[str, ...]]
 
-    slug_hint: str | None = None
+    slug_hint: Line | None = None
+    session_id: Id | None = None
+    rationale: Line | None = None
+    dry_run: bool = False
+
+    def summary(self) -> str:
+        """Return the text that the id is made from."""
+        return "--".join(getattr(self, name) for name in self.named_by)
 
 
 class ClaimDraft(ProposalDraft):
-    """A claim to propose; `evidence` has ids of sources and evidence, or new evidence."""
+    """For `kb.propose_claim`; `evidence` has ids of sources and evidence, or new evidence."""
 
-    text: Text
-    evidence: list[str | InlineEvidence] = []
-    type: ClaimType = "observation"
+    kind = ProposalKind.CLAIM
+    named_by = ("text",)
+
+    text: _Stripped
+    evidence: list[str | InlineEvidence]
+    type: ClaimType = Field("observation", validation_alias=either("type", "claim_type"))
     confidence: Fraction = 0.7
-    entities: list[str] = []
+    entities: _Names = None
     scope: Scope | None = None
-    tags: list[str] = []
+    tags: _Names = None
 
 
 class PageDraft(ProposalDraft):
-    """A page to propose."""
+    """For `kb.propose_page`."""
 
-    title: Text
-    body: str = ""
-    type: PageType = "concept"
-    claims: list[str] = []
-    entities: list[str] = []
-    sources: list[str] = []
-    tags: list[str] = []
+    kind = ProposalKind.PAGE
+    named_by = ("title",)
+
+    title: _Stripped
+    body: Annotated[str | None, AfterValidator(lambda body: body or "")] = None
+    type: PageType = Field("concept", validation_alias=either("type", "page_type"))
+    claims: _Names = Field(None, validation_alias=either("claims", "claim_ids"))
+    entities: _Names = Field(None, validation_alias=either("entities", "entity_ids"))
+    sources: _Names = Field(None, validation_alias=either("sources", "source_ids"))
+    tags: _Names = None
 
 
 class EntityDraft(ProposalDraft):
-    """An entity to propose."""
+    """For `kb.propose_entity`."""
 
-    name: Text
-    type: EntityType
-    aliases: list[str] = []
+    kind = ProposalKind.ENTITY
+    named_by = ("name",)
+
+    name: _Stripped
+    type: EntityType = Field(validation_alias=either("type", "entity_type"))
+    aliases: _Names = None
     description: str | None = None
 
 
 class RelationDraft(ProposalDraft):
-    """A relation to propose."""
+    """For `kb.propose_relation`."""
 
-    source: str
+    kind = ProposalKind.RELATION
+    named_by = ("source", "relation", "target")
+
+    source: Text = Field(validation_alias=either("source", "src"))
     relation: RelationType
-    target: str
+    target: Text
     confidence: Fraction = 0.7
-    evidence: list[str] = []
-
-
-DRAFT_KINDS: Final[dict[type[ProposalDraft], ProposalKind]] = {
-    ClaimDraft: ProposalKind.CLAIM,
-    PageDraft: ProposalKind.PAGE,
-    EntityDraft: ProposalKind.ENTITY,
-    RelationDraft: ProposalKind.RELATION,
-}
-
-
-def draft_title(draft: ProposalDraft) -> str:
-    """Return the text of a draft that its id is made from."""
-    if isinstance(draft, ClaimDraft):
-        return draft.text
-    if isinstance(draft, PageDraft):
-        return draft.title
-    if isinstance(draft, EntityDraft):
-        return draft.name
-    if isinstance(draft, RelationDraft):
-        return f"{draft.source}--{draft.relation}--{draft.target}"
-    return ""
+    evidence: _Names = None

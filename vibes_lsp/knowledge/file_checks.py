@@ -32,6 +32,7 @@ from vibes_lsp.knowledge.objects import (
     Kind,
     Proposal,
     ProposalKind,
+    kind_and_id,
     object_faults,
     parse_object,
 )
@@ -77,19 +78,6 @@ def check_file(snapshot: KnowledgeSnapshot, path: str, text: str, now: datetime)
         return []
     found = _object_faults(snapshot, *named, text, now)
     return [fault for fault, _ in zip(found, range(_MAX_FAULTS), strict=False)]
-
-
-def kind_and_id(path: str) -> tuple[Kind, str] | None:
-    """Return the kind and the id that a path in `.vouch` gives; None if it is of no object."""
-    folder, _, name = path.partition("/")
-    try:
-        kind = Kind(folder)
-    except ValueError:
-        return None
-    if kind is Kind.SOURCE:
-        return (kind, name.removesuffix("/meta.yaml")) if name.endswith("/meta.yaml") else None
-    ending = ".md" if kind is Kind.PAGE else ".yaml"
-    return (kind, name.removesuffix(ending)) if name.endswith(ending) and "/" not in name else None
 
 
 def _object_faults(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.audit_log import check_chain, read_events
-from vibes_lsp.knowledge.citations import Approvals, approvals_of, is_approver_proven
+from vibes_lsp.knowledge.citations import Approvals, approvals_of, is_approver_proven, is_in_cycle
 from vibes_lsp.knowledge.context_pack import CLOCK_SKEW
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.object_format import MemberPath
@@ -18,7 +18,7 @@ from vibes_lsp.knowledge.objects import CLOSED, Kind, ProposalKind
 from vibes_lsp.knowledge.sources import verify_sources
 
 STALE_DAYS: Final = 180
-Severity = Literal["error", "warning", "info"]
+Severity: TypeAlias = Literal["error", "warning", "info"]
 _LINTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.EVIDENCE, Kind.RELATION)
 
 
@@ -161,7 +161,7 @@ def _link_findings(
                 ("contradicts", place),
             )
             yield _claim_finding(claim, "error", "one_sided_contradiction", message, at)
-    if _is_in_cycle(claim, claims, "superseded_by"):
+    if is_in_cycle(claim["id"], claims, "superseded_by"):
         where = ("superseded_by",)
         yield _claim_finding(claim, "error", "supersession_cycle", "supersedes itself", where)
 
@@ -180,18 +180,6 @@ def _links(claim: Mapping[str, Any]) -> Iterator[tuple[MemberPath, str]]:
         yield ("superseded_by",), claim["superseded_by"]
 
 
-def _is_in_cycle(
-    found: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], member: str
-) -> bool:
-    """Return whether an object leads to itself by a member that names the next one."""
-    seen: set[str] = set()
-    following = str(found.get(member))
-    while following in others and following not in seen:
-        seen.add(following)
-        following = str(others[following].get(member))
-    return found["id"] in seen
-
-
 def _page_findings(page: Mapping[str, Any], known: KnownObjects) -> Iterator[HealthFinding]:
     for kind in (Kind.CLAIM, Kind.ENTITY, Kind.SOURCE):
         for place, target in enumerate(page[kind.value]):
@@ -206,7 +194,7 @@ def _evidence_findings(evidence: Mapping[str, Any], known: KnownObjects) -> Iter
         message = f"evidence {evidence['id']}: its source is missing"
         where = ("source_id",)
         yield HealthFinding("error", "dangling_evidence", message, (evidence["id"],), where)
-    if _is_in_cycle(evidence, known.evidence, "replaces"):
+    if is_in_cycle(evidence["id"], known.evidence, "replaces"):
         message = f"evidence {evidence['id']} replaces itself, so it replaces nothing"
         yield HealthFinding(
             "warning", "replacement_cycle", message, (evidence["id"],), ("replaces",)

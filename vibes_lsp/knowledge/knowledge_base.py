@@ -28,7 +28,14 @@ from vibes_lsp.knowledge.object_format import (
     load_settings,
     load_yaml,
 )
-from vibes_lsp.knowledge.objects import Kind, KnowledgeObject, is_id, is_source_id, parse_object
+from vibes_lsp.knowledge.objects import (
+    Kind,
+    KnowledgeObject,
+    ending_of,
+    is_id_of,
+    parse_object,
+    path_of,
+)
 from vibes_lsp.store.files import (
     RACY_NS,
     create_file,
@@ -151,11 +158,9 @@ class KnowledgeBase:
         Raises:
             InvalidObject: The id is none, so that the path could lead anywhere.
         """
-        if not (is_source_id(identifier) if kind is Kind.SOURCE else is_id(identifier)):
+        if not is_id_of(kind, identifier):
             raise InvalidObject(f"{kind.noun} id: expected letters, digits, '-', '_' and '.'")
-        if kind is Kind.SOURCE:
-            return self.path / kind / identifier / "meta.yaml"
-        return self.path / kind / f"{identifier}{_ending(kind)}"
+        return self.path / path_of(kind, identifier)
 
     def files(self, kind: Kind) -> Iterator[ObjectFile]:
         """Yield the files of a kind, in no order; names that are no ids are left out."""
@@ -201,14 +206,13 @@ class KnowledgeBase:
 
     def name_of(self, kind: Kind, identifier: str) -> str:
         """Return the name of an object's file, or of its folder for a source."""
-        return identifier if kind is Kind.SOURCE else f"{identifier}{_ending(kind)}"
+        return f"{identifier}{ending_of(kind)}"
 
     def id_of(self, kind: Kind, name: str) -> str | None:
         """Return the id that the name of a file gives; None if it gives none."""
-        if kind is Kind.SOURCE:
-            return name if is_source_id(name) else None
-        identifier = name.removesuffix(_ending(kind))
-        return identifier if identifier != name and is_id(identifier) else None
+        identifier = name.removesuffix(ending_of(kind))
+        is_named = name == self.name_of(kind, identifier)
+        return identifier if is_named and is_id_of(kind, identifier) else None
 
     def exists(self, kind: Kind, identifier: str) -> bool:
         """Return whether an object is there; a text that is no id names none."""
@@ -235,16 +239,6 @@ class KnowledgeBase:
             UnreadableFile: The file cannot be read.
         """
         return self._read(self.file_of(kind, identifier))
-
-    def read_members(self, kind: Kind, path: Path) -> Any:
-        """Return the members of an object's file as they are, unchecked; None if there is none.
-
-        Raises:
-            InvalidObject: It is no YAML.
-            UnreadableFile: It cannot be read.
-        """
-        data = self._read(path)
-        return None if data is None else _load(kind, data, self._name(path))
 
     def parse(self, kind: Kind, identifier: str, data: bytes) -> KnowledgeObject:
         """Return the object of a file's content.
@@ -476,10 +470,6 @@ def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
                 continue
             found[entry.name] = (status.st_mtime_ns, status.st_size)
     return found
-
-
-def _ending(kind: Kind) -> str:
-    return ".md" if kind is Kind.PAGE else ".yaml"
 
 
 def _load(kind: Kind, data: bytes, name: str) -> Any:

@@ -11,7 +11,7 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.citations import KnowledgeSnapshot, Members
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.object_format import Span
-from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.objects import Kind, path_of
 
 _TOKEN: Final = re.compile(r"[\w.-]+")
 _LINK: Final = re.compile(r"\[\[([\w.-]+)\]\]")
@@ -95,13 +95,6 @@ def objects_named(snapshot: KnowledgeSnapshot, identifier: str) -> list[NamedObj
     ]
 
 
-def file_of(kind: Kind, identifier: str) -> str:
-    """Return the path of the file of an object, relative to the folder `.vouch`."""
-    if kind is Kind.SOURCE:
-        return f"{kind.value}/{identifier}/meta.yaml"
-    return f"{kind.value}/{identifier}{'.md' if kind is Kind.PAGE else '.yaml'}"
-
-
 def find_mentions(
     snapshot: KnowledgeSnapshot, identifier: str, texts: Mapping[str, str]
 ) -> list[Mention]:
@@ -116,7 +109,7 @@ def find_mentions(
     for number, (kind, name) in enumerate(_naming(snapshot, identifier)):
         if number >= _MAX_FILES or len(found) >= _MAX_MENTIONS:
             break
-        path = file_of(kind, name)
+        path = path_of(kind, name)
         text = texts.get(path)
         if text is None:
             text = _saved(knowledge, kind, name)

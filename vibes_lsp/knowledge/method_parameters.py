@@ -1,6 +1,7 @@
 """The parameters of the `kb.*` methods, in the words of the specification and of its reference.
 
-Both spellings of a parameter are accepted; parameters that no version knows are ignored.
+Both spellings of a parameter are accepted; parameters that no version knows are ignored. Those of
+`kb.propose_*` are in `drafts`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,6 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from vibes_lsp.knowledge.bundles import OnConflict
 from vibes_lsp.knowledge.objects import (
-    ClaimType,
-    EntityType,
-    Fraction,
-    Id,
-    PageType,
-    RelationType,
-    Scope,
     SourceType,
     Text,
 )
@@ -29,7 +23,8 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
 SearchedKind: TypeAlias = Literal["claim", "page", "entity", "source"]
 
 
-def _either(*names: str) -> AliasChoices:
+def either(*names: str) -> AliasChoices:
+    """Return the spellings of a parameter."""
     return AliasChoices(*names)
 
 
@@ -49,9 +44,19 @@ class SearchParameters(Parameters):
 
 
 class ContextParameters(Parameters):
-    """For `kb.context`."""
+    """For `kb.context`.
 
-    task: str = Field(validation_alias=_either("task", "query"))
+    Attributes:
+        task: The task in words.
+        max_chars: The budget; None for none.
+        min_items: How many items it needs.
+        limit: How many it has at most.
+        require_citations: Whether claims without citations are left out.
+        fail_on_warnings: Whether a warning makes it fail.
+        fail_on_budget_truncation: Whether leaving out items for the budget makes it fail.
+    """
+
+    task: str = Field(validation_alias=either("task", "query"))
     max_chars: Count | None = 4000
     min_items: Count = 0
     limit: Count = 10
@@ -64,7 +69,7 @@ class ReadParameters(Parameters):
     """For `kb.read_*`."""
 
     id: str = Field(
-        validation_alias=_either("id", "claim_id", "page_id", "entity_id", "relation_id")
+        validation_alias=either("id", "claim_id", "page_id", "entity_id", "relation_id")
     )
 
 
@@ -94,8 +99,8 @@ class RegisterParameters(Parameters):
     """For `kb.register_source`."""
 
     content: str
-    type: SourceType = Field("file", validation_alias=_either("type", "source_type"))
-    locator: Line | None = Field(None, validation_alias=_either("locator", "url"))
+    type: SourceType = Field("file", validation_alias=either("type", "source_type"))
+    locator: Line | None = Field(None, validation_alias=either("locator", "url"))
     title: Line | None = None
     media_type: Line | None = None
     tags: list[str] | None = None
@@ -105,7 +110,7 @@ class RegisterPathParameters(Parameters):
     """For `kb.register_source_from_path`."""
 
     path: str
-    type: SourceType = Field("file", validation_alias=_either("type", "source_type"))
+    type: SourceType = Field("file", validation_alias=either("type", "source_type"))
     title: Line | None = None
     media_type: Line | None = None
 
@@ -114,58 +119,6 @@ class VerifyParameters(Parameters):
     """For `kb.source_verify`."""
 
     id: str | None = None
-
-
-class ProposeParameters(Parameters):
-    """What all proposals have in common."""
-
-    slug_hint: Line | None = None
-    session_id: Id | None = None
-    rationale: Line | None = None
-    dry_run: bool = False
-
-
-class ProposeClaimParameters(ProposeParameters):
-    """For `kb.propose_claim`."""
-
-    text: Text
-    evidence: list[str | InlineEvidence]
-    type: ClaimType = Field("observation", validation_alias=_either("type", "claim_type"))
-    confidence: Fraction = 0.7
-    entities: list[str] | None = None
-    scope: Scope | None = None
-    tags: list[str] | None = None
-
-
-class ProposePageParameters(ProposeParameters):
-    """For `kb.propose_page`."""
-
-    title: Text
-    body: str | None = None
-    type: PageType = Field("concept", validation_alias=_either("type", "page_type"))
-    claims: list[str] | None = Field(None, validation_alias=_either("claims", "claim_ids"))
-    entities: list[str] | None = Field(None, validation_alias=_either("entities", "entity_ids"))
-    sources: list[str] | None = Field(None, validation_alias=_either("sources", "source_ids"))
-    tags: list[str] | None = None
-
-
-class ProposeEntityParameters(ProposeParameters):
-    """For `kb.propose_entity`."""
-
-    name: Text
-    type: EntityType = Field(validation_alias=_either("type", "entity_type"))
-    aliases: list[str] | None = None
-    description: str | None = None
-
-
-class ProposeRelationParameters(ProposeParameters):
-    """For `kb.propose_relation`."""
-
-    source: Text = Field(validation_alias=_either("source", "src"))
-    relation: RelationType
-    target: Text
-    confidence: Fraction = 0.7
-    evidence: list[str] | None = None
 
 
 class ApproveParameters(Parameters):
@@ -185,30 +138,30 @@ class RejectParameters(Parameters):
 class SupersedeParameters(Parameters):
     """For `kb.supersede`."""
 
-    old_id: str = Field(validation_alias=_either("old_id", "old_claim_id"))
-    new_id: str = Field(validation_alias=_either("new_id", "new_claim_id"))
+    old_id: str = Field(validation_alias=either("old_id", "old_claim_id"))
+    new_id: str = Field(validation_alias=either("new_id", "new_claim_id"))
     reason: Line | None = None
 
 
 class ContradictParameters(Parameters):
     """For `kb.contradict`."""
 
-    a_id: str = Field(validation_alias=_either("a_id", "claim_a"))
-    b_id: str = Field(validation_alias=_either("b_id", "claim_b"))
+    a_id: str = Field(validation_alias=either("a_id", "claim_a"))
+    b_id: str = Field(validation_alias=either("b_id", "claim_b"))
     reason: Line | None = None
 
 
 class ArchiveParameters(Parameters):
     """For `kb.archive` and `kb.confirm`."""
 
-    id: str = Field(validation_alias=_either("id", "claim_id"))
+    id: str = Field(validation_alias=either("id", "claim_id"))
     reason: Line | None = None
 
 
 class CiteParameters(Parameters):
     """For `kb.cite`: with evidence it adds citations, without it returns those of the claim."""
 
-    id: str = Field(validation_alias=_either("id", "claim_id"))
+    id: str = Field(validation_alias=either("id", "claim_id"))
     evidence: str | InlineEvidence | list[str | InlineEvidence] | None = None
 
 
@@ -250,14 +203,14 @@ class AuditParameters(Parameters):
 class ExportParameters(Parameters):
     """For `kb.export`."""
 
-    out: str = Field(validation_alias=_either("out", "out_path"))
+    out: str = Field(validation_alias=either("out", "out_path"))
     without_decided: bool = False
 
 
 class BundleParameters(Parameters):
     """For `kb.export_check` and `kb.import_check`."""
 
-    path: str = Field(validation_alias=_either("path", "bundle_path"))
+    path: str = Field(validation_alias=either("path", "bundle_path"))
 
 
 class ImportParameters(BundleParameters):

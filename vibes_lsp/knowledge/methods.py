@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
 from vibes_lsp.errors import VibesError
+from vibes_lsp.knowledge import drafts
 from vibes_lsp.knowledge import method_parameters as parameters
 from vibes_lsp.knowledge import provenance_methods as provenance
 from vibes_lsp.knowledge import reading_methods as reading
@@ -95,7 +96,7 @@ def _parse(model: type[parameters.Parameters], params: Mapping[str, Any]) -> Any
         raise InvalidParameter(f"{where}: {reason}") from None
 
 
-_Method = tuple[type[parameters.Parameters], Callable[[MethodContext, Any], Any]]
+_Method: TypeAlias = tuple[type[parameters.Parameters], Callable[[MethodContext, Any], Any]]
 
 
 def _reader(kind: Kind) -> _Method:
@@ -131,13 +132,10 @@ _METHODS: Final[dict[str, _Method]] = {
         writing.register_source_from_path,
     ),
     "kb.source_verify": (parameters.VerifyParameters, reading.source_verify),
-    "kb.propose_claim": (parameters.ProposeClaimParameters, writing.propose_claim),
-    "kb.propose_page": (parameters.ProposePageParameters, writing.propose_page),
-    "kb.propose_entity": (parameters.ProposeEntityParameters, writing.propose_entity),
-    "kb.propose_relation": (
-        parameters.ProposeRelationParameters,
-        writing.propose_relation,
-    ),
+    "kb.propose_claim": (drafts.ClaimDraft, writing.propose_claim),
+    "kb.propose_page": (drafts.PageDraft, writing.propose_page),
+    "kb.propose_entity": (drafts.EntityDraft, writing.propose_entity),
+    "kb.propose_relation": (drafts.RelationDraft, writing.propose_relation),
     "kb.approve": (parameters.ApproveParameters, writing.approve),
     "kb.reject": (parameters.RejectParameters, writing.reject),
     "kb.supersede": (parameters.SupersedeParameters, writing.supersede),

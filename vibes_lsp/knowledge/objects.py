@@ -135,6 +135,34 @@ def is_source_id(text: str) -> bool:
     return _HASH.fullmatch(text) is not None
 
 
+def is_id_of(kind: Kind, text: str) -> bool:
+    """Return whether a text can be the id of an object of a kind."""
+    return is_source_id(text) if kind is Kind.SOURCE else is_id(text)
+
+
+def path_of(kind: Kind, identifier: str) -> str:
+    """Return the path of an object's file, relative to the folder `.vouch`."""
+    if kind is Kind.SOURCE:
+        return f"{kind}/{identifier}/meta.yaml"
+    return f"{kind}/{identifier}{ending_of(kind)}"
+
+
+def ending_of(kind: Kind) -> str:
+    """Return how the names of files of a kind end; a source is a folder."""
+    return ".md" if kind is Kind.PAGE else "" if kind is Kind.SOURCE else ".yaml"
+
+
+def kind_and_id(path: str) -> tuple[Kind, str] | None:
+    """Return what a path in `.vouch` gives, where the id may be none; None if it is no object's."""
+    folder, _, name = path.partition("/")
+    if folder not in set(Kind):
+        return None
+    kind = Kind(folder)
+    ending = "/meta.yaml" if kind is Kind.SOURCE else ending_of(kind)
+    identifier = name.removesuffix(ending)
+    return None if identifier == name or "/" in identifier else (kind, identifier)
+
+
 def slug(text: str) -> str:
     """Return a kebab-case id for a title or a sentence, from a hash if it has no Latin letters."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.repository import nearest_ancestor
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_content
@@ -297,12 +298,7 @@ def open_trail(directory: AuditDir) -> Trail:
     Raises:
         UnreadableFile: Its log cannot be read.
     """
-
-    def nearest(commits: Sequence[str]) -> str | None:
-        repository = open_repository(directory.project)
-        return repository.nearest_ancestor(commits) if repository is not None else None
-
-    trail = Trail(directory, nearest_commit=nearest)
+    trail = Trail(directory, nearest_commit=partial(nearest_ancestor, directory.project))
     trail.refresh()
     if trail.log.problem is not None:
         raise trail.log.problem

@@ -13,7 +13,7 @@ from vibes_lsp.knowledge import method_parameters as parameters
 from vibes_lsp.knowledge.audit_log import last_events, read_events
 from vibes_lsp.knowledge.bundles import check_bundle
 from vibes_lsp.knowledge.changes import changing
-from vibes_lsp.knowledge.context_pack import ContextRequest, build_context
+from vibes_lsp.knowledge.context_pack import build_context
 from vibes_lsp.knowledge.health import STALE_DAYS, HealthFinding, doctor, lint
 from vibes_lsp.knowledge.method_context import Dialect, MethodContext
 from vibes_lsp.knowledge.object_index import SEARCHED
@@ -92,16 +92,7 @@ def search(context: MethodContext, asked: parameters.SearchParameters) -> Any:
 def build_pack(context: MethodContext, asked: parameters.ContextParameters) -> dict[str, Any]:
     """Return a pack of objects for a task."""
     context.index.refresh(SEARCHED)
-    request = ContextRequest(
-        asked.task,
-        max_chars=asked.max_chars,
-        min_items=asked.min_items,
-        limit=asked.limit,
-        requires_citations=asked.require_citations,
-        fails_on_warnings=asked.fail_on_warnings,
-        fails_on_truncation=asked.fail_on_budget_truncation,
-    )
-    return build_context(context.index, request, context.now())
+    return build_context(context.index, asked, context.now())
 
 
 def read_object(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from vibes_lsp.errors import (
     DecidedOtherwise,
@@ -22,7 +22,7 @@ from vibes_lsp.errors import (
 )
 from vibes_lsp.knowledge.actors import is_same_actor
 from vibes_lsp.knowledge.changes import Change, changing
-from vibes_lsp.knowledge.drafts import DRAFT_KINDS, ClaimDraft, ProposalDraft, draft_title
+from vibes_lsp.knowledge.drafts import ClaimDraft, ProposalDraft
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.objects import (
     Claim,
@@ -47,7 +47,7 @@ _BY_THE_GATE: Final = frozenset({"approved_by", "auto_approved", "proposed_by"})
 """Members that a proposal never sets: they say who decided, and version 1.5 who proposed."""
 _EXPIRED: Final = "expired"
 
-Verdict = Literal["approved", "rejected"]
+Verdict: TypeAlias = Literal["approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +94,7 @@ class ReviewGate:
         self._knowledge = knowledge
         self._now = now
 
-    def propose(
-        self,
-        draft: ProposalDraft,
-        *,
-        actor: str,
-        session_id: str | None = None,
-        rationale: str | None = None,
-        dry_run: bool = False,
-    ) -> Proposed:
+    def propose(self, draft: ProposalDraft, *, actor: str) -> Proposed:
         """Create a proposal, unless the object would break a rule (vouch 3).
 
         New evidence of a claim is written at once: it needs no review.
@@ -110,13 +102,14 @@ class ReviewGate:
         Raises:
             VibesError: The knowledge base cannot be read or written.
         """
-        now, kind = self._now(), DRAFT_KINDS[type(draft)]
-        payload = draft.model_dump(mode="json", exclude={"slug_hint"}, exclude_none=True)
+        now, kind = self._now(), draft.kind
+        about = set(ProposalDraft.model_fields)
+        payload = draft.model_dump(mode="json", exclude=about, exclude_none=True)
         errors: list[str] = []
         evidence: list[PlannedEvidence] = []
         if isinstance(draft, ClaimDraft):
             evidence, payload["evidence"] = self._cite(draft, now, errors)
-        wished = draft.slug_hint or draft_title(draft)
+        wished = draft.slug_hint or draft.summary()
         payload = {"id": slug(wished), **payload}
         if draft.slug_hint is not None and not is_id(draft.slug_hint):
             errors.append("slug_hint: expected letters, digits, '-', '_' and '.'")
@@ -128,16 +121,16 @@ class ReviewGate:
                 id=f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:8]}",
                 kind=kind.value,
                 proposed_by=actor,
-                session_id=session_id,
+                session_id=draft.session_id,
                 proposed_at=now,
                 payload=payload,
-                rationale=rationale,
+                rationale=draft.rationale,
             )
-            if not errors and not dry_run:
+            if not errors and not draft.dry_run:
                 for each in evidence:
                     create_evidence(change, each)
                 change.create(Kind.PENDING, proposal)
-                details = {"kind": kind.value, "payload_summary": draft_title(draft)[:_SUMMARY]}
+                details = {"kind": kind.value, "payload_summary": draft.summary()[:_SUMMARY]}
                 change.record("proposal.create", [proposal.id], details)
         return Proposed(proposal, payload["id"], tuple(errors))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -103,21 +103,34 @@ def register_source(
     """
     if len(content) > MAX_SOURCE:
         raise InvalidObject(f"source: {len(content):,} bytes, expected at most {MAX_SOURCE:,}")
-    identifier = hashlib.sha256(content).hexdigest()
-    source = Source(
-        id=identifier,
+    source = source_of(
+        content,
+        locator,
+        now,
         type=source_type,
-        locator=locator,
         title=title,
-        hash=identifier,
-        byte_size=len(content),
         media_type=media_type,
-        created_at=now,
         tags=list(tags),
         metadata=metadata or {},
     )
     with changing(knowledge, actor, now) as change:
         return store_source(change, source, content)
+
+
+def source_of(content: bytes, locator: str, now: datetime, **members: Any) -> Source:
+    """Return bytes as a source, which is not written; by default its title is the file's name."""
+    identifier = hashlib.sha256(content).hexdigest()
+    return Source.model_validate(
+        {
+            "id": identifier,
+            "locator": locator,
+            "title": PurePosixPath(locator).name,
+            "hash": identifier,
+            "byte_size": len(content),
+            "created_at": now,
+            **members,
+        }
+    )
 
 
 def store_source(change: Change, source: Source, content: bytes) -> RegisteredSource:
@@ -184,8 +197,6 @@ def plan_evidence(
 ) -> PlannedEvidence:
     """Return evidence for a span; nothing is written.
 
-    Its id is made from source and span, so that the same span is the same evidence.
-
     Raises:
         InvalidObject: There is no such source, or its lines are not the quote.
         VibesError: The knowledge base or the file cannot be read.
@@ -194,15 +205,7 @@ def plan_evidence(
     locator = inline.locator
     if inline.path is not None:
         relative, content = _read_project_file(knowledge, inline.path)
-        identifier = hashlib.sha256(content).hexdigest()
-        source = Source(
-            id=identifier,
-            locator=relative,
-            title=Path(relative).name,
-            hash=identifier,
-            byte_size=len(content),
-            created_at=now,
-        )
+        source = source_of(content, relative, now)
         locator = locator_in(knowledge, source, relative, locator)
     else:
         found = knowledge.read(Kind.SOURCE, inline.source_id or "")
@@ -217,17 +220,7 @@ def plan_evidence(
             hint="register the file again",
         )
     quote = _quote(captured, inline)
-    name = hashlib.sha256(f"{source.id}:{locator}:{quote or ''}".encode()).hexdigest()
-    evidence = Evidence(
-        id=f"ev-{name[:16]}",
-        source_id=source.id,
-        source_type=source.type,
-        locator=locator,
-        quote=quote,
-        hash=None if quote is None else hashlib.sha256(quote.encode()).hexdigest(),
-        created_at=now,
-    )
-    return PlannedEvidence(evidence, source, content)
+    return PlannedEvidence(_evidence(source, locator, quote, now), source, content)
 
 
 def locator_in(knowledge: KnowledgeBase, source: Source, path: str, locator: str) -> str:
@@ -301,7 +294,7 @@ def plan_lines(
 ) -> PlannedEvidence:
     """Return evidence for lines of a source, which may take the place of older evidence.
 
-    Evidence is immutable, so the new one names the old one; its id covers that too.
+    Evidence is immutable, so the new one names the old one.
 
     Args:
         source: The source, registered or not.
@@ -313,22 +306,28 @@ def plan_lines(
     Raises:
         InvalidObject: The source has no such lines.
     """
-    inline = InlineEvidence(source_id=source.id, locator=locator)
-    quote = _quote(content, inline) or ""
-    name = ":".join([source.id, inline.locator, quote, *([replaces] if replaces else [])])
-    evidence = Evidence.model_validate(
+    quote = _quote(content, InlineEvidence(source_id=source.id, locator=locator)) or ""
+    return PlannedEvidence(_evidence(source, locator, quote, now, replaces), source, content)
+
+
+def _evidence(
+    source: Source, locator: str, quote: str | None, now: datetime, replaces: str | None = None
+) -> Evidence:
+    """Return evidence whose id follows from what it says: the same span is the same evidence."""
+    replaced = {} if replaces is None else {"replaces": replaces}
+    name = ":".join([source.id, locator, quote or "", *replaced.values()])
+    return Evidence.model_validate(
         {
             "id": f"ev-{hashlib.sha256(name.encode()).hexdigest()[:16]}",
             "source_id": source.id,
             "source_type": source.type,
-            "locator": inline.locator,
+            "locator": locator,
             "quote": quote,
-            "hash": hashlib.sha256(quote.encode()).hexdigest(),
+            "hash": None if quote is None else hashlib.sha256(quote.encode()).hexdigest(),
             "created_at": now,
-            **({"replaces": replaces} if replaces else {}),
+            **replaced,
         }
     )
-    return PlannedEvidence(evidence, source, content)
 
 
 def quoted_lines(content: bytes, locator: str) -> str | None:

@@ -20,7 +20,6 @@ from vibes_lsp.knowledge.method_context import Dialect, InvalidParameter, Method
 from vibes_lsp.knowledge.object_index import SEARCHED
 from vibes_lsp.knowledge.objects import Kind
 from vibes_lsp.knowledge.reading_methods import bundle_path
-from vibes_lsp.knowledge.review_gate import Proposed
 from vibes_lsp.knowledge.sessions import crystallize, end_session, start_session
 from vibes_lsp.knowledge.sources import (
     RegisteredSource,
@@ -63,65 +62,24 @@ def register_source_from_path(
     )
 
 
-def propose_claim(
-    context: MethodContext, asked: parameters.ProposeClaimParameters
-) -> dict[str, Any]:
+def propose_claim(context: MethodContext, asked: ClaimDraft) -> dict[str, Any]:
     """Propose a claim."""
-    draft = ClaimDraft(
-        slug_hint=asked.slug_hint,
-        text=asked.text.strip(),
-        evidence=asked.evidence,
-        type=asked.type,
-        confidence=asked.confidence,
-        entities=asked.entities or [],
-        scope=asked.scope,
-        tags=asked.tags or [],
-    )
-    return _propose(context, draft, asked, "claim_id")
+    return _propose(context, asked)
 
 
-def propose_page(context: MethodContext, asked: parameters.ProposePageParameters) -> dict[str, Any]:
+def propose_page(context: MethodContext, asked: PageDraft) -> dict[str, Any]:
     """Propose a page."""
-    draft = PageDraft(
-        slug_hint=asked.slug_hint,
-        title=asked.title.strip(),
-        body=asked.body or "",
-        type=asked.type,
-        claims=asked.claims or [],
-        entities=asked.entities or [],
-        sources=asked.sources or [],
-        tags=asked.tags or [],
-    )
-    return _propose(context, draft, asked, "page_id")
+    return _propose(context, asked)
 
 
-def propose_entity(
-    context: MethodContext, asked: parameters.ProposeEntityParameters
-) -> dict[str, Any]:
+def propose_entity(context: MethodContext, asked: EntityDraft) -> dict[str, Any]:
     """Propose an entity."""
-    draft = EntityDraft(
-        slug_hint=asked.slug_hint,
-        name=asked.name.strip(),
-        type=asked.type,
-        aliases=asked.aliases or [],
-        description=asked.description,
-    )
-    return _propose(context, draft, asked, "entity_id")
+    return _propose(context, asked)
 
 
-def propose_relation(
-    context: MethodContext, asked: parameters.ProposeRelationParameters
-) -> dict[str, Any]:
+def propose_relation(context: MethodContext, asked: RelationDraft) -> dict[str, Any]:
     """Propose a relation."""
-    draft = RelationDraft(
-        slug_hint=asked.slug_hint,
-        source=asked.source,
-        relation=asked.relation,
-        target=asked.target,
-        confidence=asked.confidence,
-        evidence=asked.evidence or [],
-    )
-    return _propose(context, draft, asked, "relation_id")
+    return _propose(context, asked)
 
 
 def approve(context: MethodContext, asked: parameters.ApproveParameters) -> dict[str, Any]:
@@ -276,19 +234,20 @@ def apply_bundle(context: MethodContext, asked: parameters.ImportParameters) -> 
     }
 
 
-def _propose(
-    context: MethodContext, draft: ProposalDraft, asked: parameters.ProposeParameters, id_name: str
-) -> dict[str, Any]:
-    proposed = context.gate.propose(
-        draft,
-        actor=context.actor,
-        session_id=asked.session_id,
-        rationale=asked.rationale,
-        dry_run=asked.dry_run,
-    )
+def _propose(context: MethodContext, draft: ProposalDraft) -> dict[str, Any]:
+    proposed = context.gate.propose(draft, actor=context.actor)
     if proposed.errors and context.dialect is not Dialect.SPEC:
         raise InvalidParameter("; ".join(proposed.errors))
-    return _proposed(proposed, id_name, is_dry_run=asked.dry_run)
+    is_valid = not proposed.errors
+    return {
+        "proposal_id": proposed.proposal.id if is_valid else None,
+        f"{draft.kind}_id": proposed.object_id,
+        "valid": is_valid,
+        "errors": list(proposed.errors),
+        "status": "pending" if is_valid else "invalid",
+        "kind": proposed.proposal.kind,
+        "dry_run": draft.dry_run,
+    }
 
 
 def _lifecycle(context: MethodContext) -> Lifecycle:
@@ -297,19 +256,6 @@ def _lifecycle(context: MethodContext) -> Lifecycle:
 
 def _registered(result: RegisteredSource) -> dict[str, Any]:
     return {**result.source.members(), "deduplicated": not result.is_new}
-
-
-def _proposed(proposed: Proposed, id_name: str, *, is_dry_run: bool) -> dict[str, Any]:
-    is_valid = not proposed.errors
-    return {
-        "proposal_id": proposed.proposal.id if is_valid else None,
-        id_name: proposed.object_id,
-        "valid": is_valid,
-        "errors": list(proposed.errors),
-        "status": "pending" if is_valid else "invalid",
-        "kind": proposed.proposal.kind,
-        "dry_run": is_dry_run,
-    }
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -70,6 +70,24 @@ def to_column(line: str, characters: int, encoding: Encoding) -> int:
     return len(head.encode("utf-16-le", "surrogatepass")) // 2
 
 
+def range_in_line(text: str, line: int, span: tuple[int, int], encoding: Encoding) -> types.Range:
+    """Return the range of characters of a line.
+
+    Args:
+        text: The line.
+        line: Its number, from 0.
+        span: The first character, and the one after the last, from 0.
+        encoding: What columns count.
+    """
+    start, end = (types.Position(line, to_column(text, at, encoding)) for at in span)
+    return types.Range(start, end)
+
+
+def range_of_lines(start: int, end: int) -> types.Range:
+    """Return the range of whole lines, which are numbered from 1."""
+    return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+
+
 def to_utf16_column(line: str, column: int, encoding: Encoding) -> int:
     """Return a column of a line, given in another encoding, in UTF-16."""
     characters = to_characters(line, column, encoding)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
@@ -19,7 +19,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.knowledge.evidence_lines import place_evidence
-from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.conversion import path_of, uri_in
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.placed_evidence import (
     KNOWLEDGE_DIR,
@@ -30,7 +30,7 @@ from vibes_lsp.lsp.placed_evidence import (
 )
 
 if TYPE_CHECKING:
-    from vibes_lsp.knowledge.citations import KnowledgeSnapshot
+    from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot
 
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -232,7 +232,30 @@ class KnowledgeBases:
             self._tasks.add(task)
             task.add_done_callback(self._end)
             await asyncio.wait([task], timeout=None if is_patient else _PATIENCE)
+            if not task.done():
+                task.add_done_callback(partial(self._tell_if_moved, state))
         return self._from_memory(document)
+
+    async def citing(
+        self,
+        knowledge: DocumentKnowledge,
+        is_wanted: Callable[[Citation], bool],
+        most: int | None = None,
+    ) -> AsyncIterator[DocumentKnowledge]:
+        """Yield what a knowledge base says about the files of which it cites lines.
+
+        Args:
+            knowledge: What it says about another file.
+            is_wanted: Whether a citation counts.
+            most: The largest number of files; without one all.
+        """
+        cited = knowledge.snapshot.citations
+        paths = sorted(path for path, each in cited.items() if any(map(is_wanted, each)))
+        for path in paths[:most]:
+            uri = uri_in(knowledge.project, path)
+            found = None if uri is None else await self.about(uri, is_patient=True)
+            if found is not None and found.project == knowledge.project:  # it has none within
+                yield found
 
     async def relocate(self, uri: str) -> None:
         """Place the evidence of a document again, in the pause after typing."""
@@ -240,10 +263,7 @@ class KnowledgeBases:
         found = None if document is None else self.owner(uri)
         if document is None or found is None:
             return
-        state, path = found
-        is_known = state.follower(document) is not None
-        if await self._update(state, path, document) and is_known:
-            self._on_change(state)  # what was lost is found again
+        await self._update(*found, document)
 
     async def refresh(self) -> None:
         """Read the knowledge bases that changed on disk."""
@@ -292,17 +312,27 @@ class KnowledgeBases:
         if error is not None:  # answers go without claims
             _logger.error("knowledge base: %s", report(error).message)
 
+    def _tell_if_moved(self, state: KnowledgeBaseState, task: asyncio.Task[bool]) -> None:
+        """Tell what an answer did not wait for."""
+        if not task.cancelled() and task.exception() is None and task.result():
+            self._on_change(state)
+
     async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> bool:
-        """Read what changed, and place the evidence; return whether that moved any."""
+        """Read what changed, and place the evidence.
+
+        Returns:
+            Whether evidence was placed that no client was told of: that of a new document.
+        """
         is_first = state.snapshot is None
         is_changed = False
         if is_first or not state.is_current:
             is_changed = await state.refresh()
-        is_moved = False
+        is_known, is_moved = state.follower(document) is not None, False
         if self._documents.get(document.uri) is document:
             is_moved = await state.follow(path, document)
-        if is_changed:
+        if is_changed or (is_known and is_moved):  # other answers may have been given before
             self._on_change(state)
+            return False
         return is_moved
 
     async def _of_closed(

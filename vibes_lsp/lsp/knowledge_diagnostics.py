@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.conversion import to_column, uri_in
+from vibes_lsp.lsp.conversion import range_in_line
 from vibes_lsp.lsp.knowledge_texts import state_words
 from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.server import Server
@@ -68,16 +68,16 @@ def _first_word(ls: Server, uri: str, line: int | None) -> types.Range:
         return _FIRST_LINE
     text = "".join(document.lines(line, line))
     found = _FIRST_WORD.match(text)
-    start, end = found.span(1) if found is not None else (0, 0)
-    return _range(ls, text, line - 1, start, end)
+    span = found.span(1) if found is not None else (0, 0)
+    return range_in_line(text, line - 1, span, ls.documents.encoding)
 
 
 async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagnostic]:
     """Return the faults of an open file of the knowledge base, and what its evidence has become."""
     # Imported late: a server without a knowledge base does not load pydantic's models.
-    from vibes_lsp.knowledge.file_checks import check_file, kind_and_id  # noqa: PLC0415
+    from vibes_lsp.knowledge.file_checks import check_file  # noqa: PLC0415
     from vibes_lsp.knowledge.object_format import MemberSpans  # noqa: PLC0415
-    from vibes_lsp.knowledge.objects import Kind  # noqa: PLC0415
+    from vibes_lsp.knowledge.objects import Kind, kind_and_id  # noqa: PLC0415
 
     document = ls.documents.get(knowledge.uri)
     if document is None:
@@ -110,21 +110,13 @@ async def _evidence_of(
     ls: Server, knowledge: DocumentKnowledge, claim: str
 ) -> dict[str, tuple[str, PlacedCitation]]:
     """Return the evidence of a claim that is placed in files, with the file of each."""
-    citing = [
-        path
-        for path, citations in knowledge.snapshot.citations.items()
-        if any(claim in each.claims for each in citations)
-    ]
-    places: dict[str, tuple[str, PlacedCitation]] = {}
-    for path in sorted(citing)[:_MAX_FILES]:
-        uri = uri_in(knowledge.project, path)
-        found = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
-        if found is None or found.project != knowledge.project:  # it is another knowledge base's
-            continue
-        for placed in found.placed:
-            if claim in placed.citation.claims:
-                places[str(placed.citation.evidence["id"])] = path, placed
-    return places
+    files = ls.knowledge.citing(knowledge, lambda each: claim in each.claims, _MAX_FILES)
+    return {
+        str(placed.citation.evidence["id"]): (file.path, placed)
+        async for file in files
+        for placed in file.placed
+        if claim in placed.citation.claims
+    }
 
 
 def _fault(ls: Server, lines: list[str], fault: FileFault) -> types.Diagnostic:
@@ -139,9 +131,5 @@ def _fault(ls: Server, lines: list[str], fault: FileFault) -> types.Diagnostic:
 
 def _span_range(ls: Server, lines: list[str], span: Span) -> types.Range:
     line = lines[span.line] if span.line < len(lines) else ""
-    return _range(ls, line, span.line, span.start, len(line) if span.end is None else span.end)
-
-
-def _range(ls: Server, text: str, line: int, start: int, end: int) -> types.Range:
-    columns = [to_column(text, at, ls.documents.encoding) for at in (start, end)]
-    return types.Range(*(types.Position(line, column) for column in columns))
+    end = len(line) if span.end is None else span.end
+    return range_in_line(line, span.line, (span.start, end), ls.documents.encoding)

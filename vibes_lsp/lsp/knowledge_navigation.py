@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.conversion import path_of, to_characters, to_column, uri_in
+from vibes_lsp.lsp.conversion import (
+    path_of,
+    range_in_line,
+    range_of_lines,
+    to_characters,
+    to_column,
+    uri_in,
+)
 from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
@@ -167,22 +174,13 @@ async def _lines(
 ) -> list[types.Location]:
     """Return where the lines of evidence are now."""
     wanted = set(evidence)
-    found: list[types.Location] = []
-    paths = [
-        path
-        for path, citations in knowledge.snapshot.citations.items()
-        if any(each.evidence["id"] in wanted for each in citations)
+    files = ls.knowledge.citing(knowledge, lambda each: each.evidence["id"] in wanted, _MAX_FILES)
+    return [
+        types.Location(file.uri, place)
+        async for file in files
+        for placed in file.placed
+        if placed.citation.evidence["id"] in wanted and (place := _place(placed)) is not None
     ]
-    for path in sorted(paths)[:_MAX_FILES]:
-        uri = uri_in(knowledge.project, path)
-        about = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
-        if about is None or about.project != knowledge.project:  # it is another knowledge base's
-            continue
-        for placed in about.placed:
-            place = _place(placed)
-            if place is not None and uri is not None and placed.citation.evidence["id"] in wanted:
-                found.append(types.Location(uri, place))
-    return found
 
 
 async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
@@ -200,9 +198,9 @@ async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
 
 
 def _own_file(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
-    from vibes_lsp.knowledge.mentions import file_of  # noqa: PLC0415  # loads pydantic
+    from vibes_lsp.knowledge.objects import path_of  # noqa: PLC0415  # loads pydantic
 
-    uri = uri_in(knowledge.snapshot.path, file_of(named.kind, named.id))
+    uri = uri_in(knowledge.snapshot.path, path_of(named.kind, named.id))
     return [] if uri is None else [types.Location(uri, _TOP)]
 
 
@@ -230,11 +228,10 @@ def _place(placed: PlacedCitation) -> types.Range | None:
     start, end = placed.located.start, placed.located.end
     if start is None or end is None:
         return None
-    return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    return range_of_lines(start, end)
 
 
 def _range(ls: Server, mention: Mention) -> types.Range:
-    span, encoding = mention.span, ls.documents.encoding
+    span = mention.span
     end = span.start if span.end is None else span.end
-    columns = [to_column(mention.line, at, encoding) for at in (span.start, end)]
-    return types.Range(*(types.Position(span.line, column) for column in columns))
+    return range_in_line(mention.line, span.line, (span.start, end), ls.documents.encoding)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -32,15 +32,15 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.recording.arguments import Checked, Lenient, WrongArgument
 from vibes_lsp.recording.paths import required_path
-from vibes_lsp.reports.blame import blame_file
+from vibes_lsp.reports.blame import blame_file, is_on_lines, owns_lines
 from vibes_lsp.reports.find import Filter, find_annotations, placements_in
 from vibes_lsp.reports.found_annotations import AnnotationSummary, FoundAnnotation
 from vibes_lsp.reports.review_queue import waiting
 
 MAX_RESULTS: Final = 100
-Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-Limit = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
-LineNumber = Annotated[int, Field(ge=1)]
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+Limit: TypeAlias = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
+LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
 NOTHING_RECORDED: Final = (
     "No annotation is on these lines: a person wrote them, or an AI that recorded nothing."
 )
@@ -52,7 +52,7 @@ def _code(value: str) -> str:
     return value
 
 
-Code = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_code)]
+Code: TypeAlias = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_code)]
 
 
 class FileLines(Checked):
@@ -247,22 +247,15 @@ def _score(found: AnnotationSummary) -> float | None:
 def _located(project: ServedProject, place: _Place) -> list[tuple[Placement, Members]]:
     """Return the annotations on lines of a file: owners first, then the later ones first."""
     blame = blame_file(project.locator(), place.path, place.text, project.scorer())
-    touching = [each for each in blame.placements if _is_on(each, place)]
+    lines = (place.start, place.end)
+    touching = [
+        each
+        for each in blame.placements
+        if is_on_lines(each, *lines) or (place.is_whole_file and each.located.start is None)
+    ]
     touching.sort(key=lambda each: each.lineage.rank, reverse=True)
-    touching.sort(key=lambda each: (not _owns(each, place), each.is_history))
+    touching.sort(key=lambda each: (not owns_lines(each, *lines), each.is_history))
     return [(each, blame.report.placement(each)) for each in touching]
-
-
-def _is_on(placement: Placement, place: _Place) -> bool:
-    start, end = placement.located.start, placement.located.end
-    if start is None or end is None:
-        return place.is_whole_file
-    return start <= place.end and place.start <= end
-
-
-def _owns(placement: Placement, place: _Place) -> bool:
-    ranges = placement.owned_ranges
-    return any(start <= place.end and place.start <= end for start, end in ranges)
 
 
 def _place(

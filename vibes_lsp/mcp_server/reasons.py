@@ -18,7 +18,7 @@ from vibes_lsp.mcp_server.answers import (
     SessionAnswer,
 )
 from vibes_lsp.mcp_server.recorded_text import Quotations, name, path_text
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.members import Members, objects, text
 from vibes_lsp.model.vocabulary import ContextType, EdgeType, NodeType
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.store.reasoning import reasoning_text
@@ -94,10 +94,6 @@ def _decision(trail: Trail, key: str | None, quotations: Quotations) -> Decision
     entry = _entry(trail, key, ContextType.DECISION)
     if not entry:
         return None
-    options = entry.get("options")
-    members = (
-        [each for each in options if isinstance(each, dict)] if isinstance(options, list) else []
-    )
     return DecisionAnswer(
         decision_point=quotations.quote(text(entry, "decision_point"), _BRIEF),
         selected=name(entry.get("selected")),
@@ -108,7 +104,7 @@ def _decision(trail: Trail, key: str | None, quotations: Quotations) -> Decision
                 id=name(each.get("id")) or "",
                 description=quotations.quote(text(each, "description"), _BRIEF),
             )
-            for each in members[:_MAX_OPTIONS]
+            for each in objects(entry.get("options"))[:_MAX_OPTIONS]
         ],
     )
 

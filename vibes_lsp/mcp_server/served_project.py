@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.repository import nearest_ancestor
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
@@ -58,7 +59,8 @@ class ServedProject:
         )
         if self._trail is None or self._trail.directory != directory:
             self.close()
-            self._trail = Trail(directory, nearest_commit=self._nearest_commit, uses_saved=True)
+            nearest = partial(nearest_ancestor, directory.project)
+            self._trail = Trail(directory, nearest_commit=nearest, uses_saved=True)
             self._recorder = self._locator = self._config = None
         fold_for_reader(directory)
         self.trail.refresh()
@@ -114,10 +116,6 @@ class ServedProject:
             self._recorder.finish(wait=False)
         if self._locator is not None:
             self._locator.close()
-
-    def _nearest_commit(self, commits: Sequence[str]) -> str | None:
-        repository = open_repository(self.root)
-        return None if repository is None else repository.nearest_ancestor(commits)
 
 
 def _problems(trail: Trail, config: LoadedConfig) -> list[str]:

@@ -199,8 +199,7 @@ def _call(
     try:
         answer = tool.call(connection, arguments)
     except Exception as error:  # noqa: BLE001  # an error of one call must not end the server
-        content = types.TextContent(type="text", text=_describe(error))
-        return types.CallToolResult(content=[content], is_error=True)
+        return failed_call(error)
     content = types.TextContent(type="text", text=_json(answer))
     return types.CallToolResult(content=[content], structured_content=answer)
 
@@ -215,8 +214,7 @@ def _refreshed(connection: Connection, work: Callable[[], R]) -> R:
         connection.project.refresh()
         return work()
     except Exception as error:  # noqa: BLE001  # as for tools
-        code = types.INVALID_PARAMS if isinstance(error, VibesError) else types.INTERNAL_ERROR
-        raise MCPError(code, _describe(error)) from None
+        raise failed_request(error) from None
 
 
 def _resource(connection: Connection, uri: str) -> str:
@@ -226,6 +224,18 @@ def _resource(connection: Connection, uri: str) -> str:
 def _json(members: Members) -> str:
     """Return an answer as text on one line, in which no recorded text starts a line."""
     return json.dumps(members, ensure_ascii=False)
+
+
+def failed_call(error: Exception) -> types.CallToolResult:
+    """Return an error as the result of a tool, which the model sees."""
+    content = types.TextContent(type="text", text=_describe(error))
+    return types.CallToolResult(content=[content], is_error=True)
+
+
+def failed_request(error: Exception) -> MCPError:
+    """Return an error of a request that is no call of a tool."""
+    code = types.INVALID_PARAMS if isinstance(error, VibesError) else types.INTERNAL_ERROR
+    return MCPError(code, _describe(error))
 
 
 def _describe(error: Exception) -> str:

@@ -40,6 +40,12 @@ class Blame:
             "lines": line_kinds(self.placements),
         }
 
+    def on_lines(self, first: int, last: int) -> list[Placement]:
+        """Return the current edits that own one of these lines; if none does, those around them."""
+        found = [each for each in self.placements if each.is_current_edit]
+        owners = [each for each in found if owns_lines(each, first, last)]
+        return owners or [each for each in found if is_on_lines(each, first, last)]
+
 
 def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
     """Locate the annotations of a file in a text."""
@@ -148,6 +154,17 @@ def line_kind(placement: Placement, line: int) -> LineKind:
         return LineKind.AI if located.sure else LineKind.CLAIMED
     kind = located.kinds[line - located.start]
     return kind if located.is_proven or kind == LineKind.HUMAN else LineKind.CLAIMED
+
+
+def is_on_lines(placement: Placement, first: int, last: int) -> bool:
+    """Return whether an annotation is on one of these lines, owned by it or not."""
+    start, end = placement.located.start, placement.located.end
+    return start is not None and end is not None and start <= last and first <= end
+
+
+def owns_lines(placement: Placement, first: int, last: int) -> bool:
+    """Return whether an annotation owns one of these lines."""
+    return any(start <= last and first <= end for start, end in placement.owned_ranges)
 
 
 def _lines(placement: Placement) -> Iterator[int]:

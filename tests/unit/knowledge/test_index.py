@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from vibes_lsp.knowledge.context_pack import ContextRequest, build_context, keywords
+from vibes_lsp.knowledge.context_pack import build_context, keywords
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
+from vibes_lsp.knowledge.method_parameters import ContextParameters
 from vibes_lsp.knowledge.object_index import ObjectIndex, open_index
 from vibes_lsp.knowledge.objects import Claim, Entity, Kind, KnowledgeObject, Page
 
@@ -261,6 +262,6 @@ def test_a_context_leaves_out_what_is_outdated(knowledge: KnowledgeBase) -> None
     write(knowledge, Kind.ENTITY, entity)
     with open_index(knowledge) as index:
         index.refresh()
-        pack = build_context(index, ContextRequest("What do we know of JWT tokens?"), NOW)
+        pack = build_context(index, ContextParameters(task="What do we know of JWT tokens?"), NOW)
     assert [each["id"] for each in pack["items"]] == ["jwt", "e"]
     assert keywords("What do we know of JWT tokens?") == ["know", "jwt", "tokens"]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
+from tests.server.knowledge_base import KnowledgeFiles
+from tests.server.project import STORY
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
-from vibes_lsp.lsp.knowledge_bases import KnowledgeBaseState
+from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.knowledge_bases import KnowledgeBases, KnowledgeBaseState
 
 _T = TypeVar("_T")
 
@@ -29,3 +35,36 @@ async def test_a_folder_of_the_future_is_current_until_it_changes(tmp_path: Path
     assert state.is_current
     (folder / "claims/new.yaml").write_text("id: new\ntext: A claim\n")
     assert not state.is_current
+
+
+async def test_what_an_answer_did_not_wait_for_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = KnowledgeFiles(tmp_path / "known")
+    for name in ("a.py", "b.py"):
+        (files.project / name).write_text(STORY, encoding="utf-8")
+    files.cited("b.py", STORY, "L4-L7")
+    may_run = asyncio.Event()
+    may_run.set()
+
+    async def run_when_allowed(work: Callable[[], _T]) -> _T:
+        await may_run.wait()
+        return work()
+
+    documents, told = Documents(), asyncio.Event()
+    knowledge = KnowledgeBases(documents, run_when_allowed)
+    first, second = ((files.project / name).as_uri() for name in ("a.py", "b.py"))
+    documents.open(first, 1, STORY)
+    assert await knowledge.about(first) is not None
+    knowledge.call_on_change(lambda _: told.set())
+
+    monkeypatch.setattr("vibes_lsp.lsp.knowledge_bases._PATIENCE", 0.01)
+    may_run.clear()
+    documents.open(second, 1, STORY)
+    assert await knowledge.about(second) is None
+    may_run.set()
+    async with asyncio.timeout(60):
+        await told.wait()
+    found = await knowledge.about(second)
+    assert found is not None
+    assert found.placed

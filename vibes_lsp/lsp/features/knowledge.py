@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +22,7 @@ from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFil
 from vibes_lsp.history.git import user_name
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
-from vibes_lsp.lsp.conversion import path_of, uri_in
+from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
 from vibes_lsp.lsp.knowledge_texts import (
@@ -314,16 +315,11 @@ async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
         return []
     places: dict[str, dict[str, Any]] = {}
     now = datetime.now(UTC)
-    for path, citations in sorted(own.snapshot.citations.items()):
-        if not any(each.proposals for each in citations):
-            continue
-        uri = uri_in(folder.parent, path)
-        found = None if uri is None else await ls.knowledge.about(uri, is_patient=True)
-        if found is None or found.project != folder.parent:  # a knowledge base within has this file
-            continue
-        for placed in found.placed:
-            for each in proposal_members(found, placed, now):
-                places.setdefault(each["proposalId"], {"uri": uri, "filePath": path, **each})
+    async for file in ls.knowledge.citing(own, lambda each: bool(each.proposals)):
+        for placed in file.placed:
+            for each in proposal_members(file, placed, now):
+                place = {"uri": file.uri, "filePath": file.path, **each}
+                places.setdefault(each["proposalId"], place)
     return [
         places.get(each["id"]) or describe_proposal(each, now) for each in own.snapshot.proposals()
     ]
@@ -407,11 +403,8 @@ def _call(folder: Path, reviewer: str | None, method: str, params: dict[str, Any
 
     knowledge = KnowledgeBase(folder)
     actor = _actor(knowledge.project, reviewer)
-    methods = KnowledgeMethods(knowledge, actor, may_approve_own=True)
-    try:
+    with closing(KnowledgeMethods(knowledge, actor, may_approve_own=True)) as methods:
         return methods.call(method, params)
-    finally:
-        methods.close()
 
 
 def _propose(source: _Source, reviewer: str | None, arguments: ProposeArguments) -> dict[str, Any]:
