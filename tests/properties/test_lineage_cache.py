@@ -59,6 +59,11 @@ def comparable(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...
     return [(each.ids, each.current.id, each.superseded_by) for each in here]
 
 
+def elsewhere(number: int) -> dict[str, object]:
+    """Return an annotation of another file."""
+    return annotation(number, "b.py", remapped=False, commit=None)
+
+
 def lone(number: int) -> dict[str, object]:
     """Return an annotation without a commit."""
     return annotation(number, "a.py", remapped=False, commit=None)
@@ -156,6 +161,34 @@ def test_appended_edits_give_the_lineages_of_a_new_reader(
     written: list[tuple[list[dict[str, object]], bool]],
 ) -> None:
     joined_at_each_step(written)
+
+
+@given(steps)
+@example([([edge(1, 0, "covers"), lone(0), elsewhere(1)], False), ([lone(1)], False)])
+@example([([edge(1, 0, "covers"), elsewhere(0), lone(0)], False), ([elsewhere(1)], False)])
+def test_other_records_with_a_known_id_are_read_alike_however_the_log_grew(
+    written: list[tuple[list[dict[str, object]], bool]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        directory = AuditDir(Path(folder))
+        cached = Trail(directory)
+        for records, _ in written:
+            with directory.log.open("ab") as log:
+                log.writelines(json.dumps(record).encode() + b"\n" for record in records)
+            cached.refresh()
+            fresh = Trail(directory)
+            fresh.refresh()
+            for path in ("a.py", "b.py"):
+                one, other = (by_lines(each.lineages_in(path)) for each in (cached, fresh))
+                assert one == other
+
+
+def by_lines(lineages: Sequence[Lineage]) -> list[tuple[object, ...]]:
+    """Return lineages by the lines of their records."""
+    return [
+        ([member.line for member in each.members], each.current.line, each.superseded_by)
+        for each in lineages
+    ]
 
 
 def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> None:

@@ -16,7 +16,7 @@ from tests.properties.logs import logs
 from tests.properties.test_log_follower import append, knowledge, new_log
 from tests.properties.test_saved_index import new_project
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index import forked_work, read_parts
+from vibes_lsp.index import forked_work, id_keys, read_parts
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store.log_follower import LogFollower
 
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vibes_lsp.store.log_batches import LogPart
+
+
+@pytest.fixture
+def new_secret() -> Iterator[None]:
+    """Begin without a secret, as a new process does, and go on with the one before."""
+    cached = id_keys._secret, id_keys._multipliers
+    for each in cached:
+        each.cache_clear()
+    yield
+    for each in cached:
+        each.cache_clear()
+
 
 LONG_LOGS = st.lists(logs(), min_size=1, max_size=6).map(b"".join)
 PART_SIZES = st.integers(1, 300)
@@ -140,6 +152,23 @@ def test_a_forked_process_reads_half_of_the_parts(log: bytes, size: int) -> None
         patch.setattr(LogFollower, "parts_to_read", noted_parts)
         assert knowledge(in_one(path)) == expected
         assert len(children) == (sum(found) >= 2)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs two processors"
+)
+@pytest.mark.usefixtures("new_secret")
+def test_keys_of_both_processes_have_one_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifiers = [f"{number:064x}" for number in range(100)]
+    path = tmp_path / "annotations.jsonl"
+    path.write_text("".join(f'{{"annotation_id":"{each}"}}\n' for each in identifiers))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(path))  # no folder: the secret is kept nowhere
+    monkeypatch.setattr(read_parts, "_PART", 1_000)
+    monkeypatch.setattr(read_parts, "_MIN_PARTS", 2)
+    monkeypatch.setattr(forked_work, "_thread_count", lambda: 1)
+    assert list(in_one(path).columns.keys) == list(map(id_keys.id_key, identifiers))
 
 
 @pytest.mark.skipif(

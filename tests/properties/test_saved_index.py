@@ -170,3 +170,20 @@ def test_a_saved_index_is_used() -> None:
         again.refresh()
         assert [again.columns.kinds.split, len(again.columns)] == [3, 4]
         assert dict(again.columns.annotations) == {"a.py": [1, 2, 3], "b.py": [4]}
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["no folder", "folder without access"])
+def test_nothing_is_prepared_that_cannot_be_saved(
+    monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    with new_project(small=False) as (path, folder):
+        path.write_bytes(b'{"type":"line","file_path":"a.py"}\n')
+        if is_there:
+            folder.mkdir(parents=True, mode=0o700)
+            monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+        else:
+            monkeypatch.setenv("XDG_CACHE_HOME", str(path))
+        index = LogIndex(path, uses_saved=True)
+        index.refresh()
+        assert not index.save()
+        assert index.columns.resolved == 0

@@ -123,6 +123,7 @@ class Editor:
         after = len(self.client.sent)
         uri = self.open(file, text)
         await self.told(uri, after=after)
+        await self.final(uri)  # under load it is told before history was asked, too
         await self.caught_up()
         return uri
 

@@ -11,6 +11,7 @@ from tests.server.editor import Editor
 from tests.server.profiles import encoded, members_of
 from tests.server.project import EDITED, STORY, Project
 from tests.server.wire import Wire
+from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,19 @@ async def test_the_column_is_in_the_encoding_of_the_client(
     uri = editor.open(project.file("a.py", text))
     (hint,) = await hints(editor, uri)
     assert hint.position.character == encoded(text.rstrip(), editor.profile)
+
+
+async def test_a_client_that_is_never_told_to_ask_again_waits_for_history(
+    editor: Editor, project: Project
+) -> None:
+    repository = Repository(project.root)
+    project.line("a.py", 4, 7, text=STORY)
+    project.file("a.py")
+    repository.commit("Begin")
+    file, is_told = project.file("a.py", EDITED), editor.profile != "nothing"
+    uri = await editor.open_known(file) if is_told else editor.open(file)
+    ((line, label),) = labels(await hints(editor, uri))
+    assert (line, label) == (4, "AI: claude-opus-4-5 · edited since")
 
 
 async def test_they_say_what_is_doubtful_and_follow_the_text(

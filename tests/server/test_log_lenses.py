@@ -50,6 +50,14 @@ async def test_lenses_in_the_log_lead_to_the_lines(editor: Editor, project: Proj
     assert await editor.lens_places(uri) == []
 
 
+async def test_a_lens_says_that_other_lines_fit_as_well(editor: Editor, project: Project) -> None:
+    project.line("a.py", 1, 2, text="one = 1\ntwo = 2\n")
+    project.file("a.py", "# top\none = 1\ntwo = 2\n# between\none = 1\ntwo = 2\n")
+    uri = editor.open(project.root / ".ai-audit/annotations.jsonl")
+    (lens,) = await editor.lenses(uri)
+    assert lens[1] == "now at a.py:2-3, moved, may be elsewhere"
+
+
 async def test_lenses_of_a_text_that_is_not_saved(editor: Editor, project: Project) -> None:
     project.line("a.py", 4, 7, text=STORY)
     log = project.root / ".ai-audit/annotations.jsonl"

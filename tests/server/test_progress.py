@@ -387,3 +387,18 @@ def test_the_next_server_answers_at_once(
         stream.write(b"\n".join(lines))
     rewritten, _ = ask_a_new_server(out, root, uri)
     assert set(rewritten) == set(again) - {found[0]}
+
+
+def test_a_session_that_ends_while_a_trail_is_read_ends_quietly(
+    wire: Wire, corpus: tuple[Path, CorpusSize]
+) -> None:
+    root, size = corpus
+    uri = (root / size.hottest_file).as_uri()
+    wire.initialize(root, ABLE)
+    opened = {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}
+    wire.notify("textDocument/didOpen", {"textDocument": opened})
+    wire.ask("textDocument/hover", hover_at(uri, 3))
+    wire.request("shutdown", None)
+    wire.notify("exit", None)
+    assert wire.process.wait() == 0
+    assert "error" not in wire.logged()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import sys
@@ -177,3 +178,25 @@ async def test_standard_output_stays_empty_until_somebody_speaks() -> None:
     _, output, errors = await run("--stdio")
     assert output == ""
     assert "Traceback" not in errors
+
+
+async def test_it_ends_for_a_client_that_reads_no_more() -> None:
+    reading, writing = os.pipe()
+    server = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", START),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=writing,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    os.close(writing)
+    os.close(reading)
+    assert server.stdin is not None
+    for message in (
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    async with asyncio.timeout(_PATIENCE):
+        assert await server.wait() == 0

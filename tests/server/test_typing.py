@@ -287,17 +287,20 @@ async def test_an_owner_gives_back_the_lines_that_left_it(editor: Editor, projec
     assert owned == {(4,), (8,)}
 
 
-async def test_a_file_with_lone_crs_is_located_anew_with_every_change(
-    editor: Editor, project: Project
-) -> None:
+async def test_a_cr_alone_ends_no_line(editor: Editor, project: Project) -> None:
+    """Neovim, Emacs and Helix send it within a line, and count lines and columns accordingly."""
     text = STORY.replace("import hashlib\n", "import hashlib\rimport os\n")
     project.line("a.py", 4, 7, text=text)
     uri = editor.open(project.file("a.py", text))
     assert await placed(editor, uri) == [(4, 7, "exact")]
+    editor.replace(uri, (7, 0), (7, 0), "# below\n")
+    assert await placed(editor, uri) == [(4, 7, "exact")]
+    assert await editor.hover(uri, 4)
+    assert await editor.hover_whole(uri, 8) is None
     editor.insert(uri, 0, "# one\n")
     assert await placed(editor, uri) == [(5, 8, "moved")]
-    editor.replace(uri, (1, 99), (2, 0), "\n")
-    assert await placed(editor, uri) == [(6, 9, "moved")]
+    editor.replace(uri, (4, 0), (4, 0), "x")
+    assert await placed(editor, uri) == [(5, 8, "edited")]
 
 
 async def test_versions_and_texts_of_an_answer_belong_together(

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import FileChange, FileWalk, file_changes
@@ -27,7 +27,7 @@ _MAX_GAINED: Final = 5_000
 _MAX_SAVED: Final = 1 << 14
 """Changes of a file that are saved; a longer history is read again by each process."""
 
-_SavedChange = tuple[bytes, int, int, bytes, list[bytes]]
+_SavedChange: TypeAlias = tuple[bytes, int, int, bytes, list[bytes]]
 """Commit, time, mode, blob and blobs before: half the size of a `FileChange`."""
 
 

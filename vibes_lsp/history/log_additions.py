@@ -14,11 +14,11 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from vibes_lsp.errors import HistoryUnavailable, MalformedJson
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import FileChange
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.canonical_json import FastDecoder, parse_object
+from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 from vibes_lsp.store.log_batches import MAX_LINE
@@ -101,9 +101,8 @@ def record_id_of(line: bytes) -> str:
     record = line.strip().removeprefix(_BOM)  # as the log's reader does
     if not record.startswith(b"{"):
         return ""
-    try:
-        members = parse_object(record)
-    except MalformedJson:
+    members = object_or_none(record)
+    if members is None:
         return ""
     return text(members, "annotation_id") or annotation_id(members)
 

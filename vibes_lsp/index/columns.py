@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, islice
-from typing import Final
+from typing import Final, TypeAlias
 
 from typing_extensions import override
 
@@ -24,7 +24,9 @@ from vibes_lsp.index.saved_columns import (
     name_hash,
 )
 
-Parts = Mapping[str, Sequence["array[int] | memoryview"]]
+_SEARCHED_AT_ONCE: Final = 1 << 17
+"""Numbers whose bytes are copied at once to search them: they fit into a processor's cache."""
+Parts: TypeAlias = Mapping[str, Sequence["array[int] | memoryview"]]
 """Columns to save, each in parts."""
 
 
@@ -32,23 +34,24 @@ class Column:
     """A column of numbers.
 
     Attributes:
+        split: The number of saved items.
         added: The numbers that are not in the saved file.
     """
 
-    __slots__ = ("_code", "_saved", "_split", "added")
+    __slots__ = ("_code", "_saved", "added", "split")
 
     def __init__(self, code: str, saved: SavedColumn | None = None) -> None:
         self._code = code
         self._saved = saved
-        self._split = 0 if saved is None else len(saved)
+        self.split = 0 if saved is None else len(saved)
         self.added: array[int] = array(code)
 
     def __len__(self) -> int:
-        return self._split + len(self.added)
+        return self.split + len(self.added)
 
     def __getitem__(self, index: int) -> int:
-        if index >= self._split:
-            return self.added[index - self._split]
+        if index >= self.split:
+            return self.added[index - self.split]
         if index < 0 or self._saved is None:
             raise IndexError(index)
         return self._saved[index]
@@ -56,40 +59,32 @@ class Column:
     def __iter__(self) -> Iterator[int]:
         return iter(self.added) if self._saved is None else chain(self._saved, self.added)
 
-    @property
-    def split(self) -> int:
-        """The number of saved items."""
-        return self._split
-
     def count(self, value: int) -> int:
-        """Return how many items have a value."""
-        return sum(each == value for each in self) if self._code != "B" else self._count(value)
-
-    def _count(self, value: int) -> int:
+        """Return how many items of a column of bytes have a value."""
         return sum(bytes(part).count(value) for part in self.parts())
 
-    def with_start(self, low: int, high: int) -> Iterator[int]:
-        """Yield the indexes of the numbers of a range, in order.
+    def in_ranges(self, ranges: Iterable[tuple[int, int]]) -> list[int]:
+        """Return the indexes of the numbers that are in any of some ranges, in order.
 
         Args:
-            low: The least number.
-            high: The largest one. What both begin with is searched in the bytes of the column.
+            ranges: The least and the largest number of each. What both begin with is searched in
+                the bytes of the column.
         """
-        size = self.added.itemsize
-        differing = ((low ^ high).bit_length() + 7) // 8
-        common = low.to_bytes(size, "big")[: size - differing]
-        is_little = sys.byteorder == "little"
-        wanted = common[::-1] if is_little else common
-        aligned = differing % size if is_little else 0
-        before = 0
+        size, before = self.added.itemsize, 0
+        searches = [(low, high, *_common_bytes(low, high, size)) for low, high in ranges]
+        found: set[int] = set()
         for part in self.parts():
-            data = memoryview(part).tobytes()
-            at = data.find(wanted)
-            while 0 <= at < len(data):  # nothing is found at the end, too
-                if at % size == aligned and low <= part[at // size] <= high:
-                    yield before + at // size
-                at = data.find(wanted, at + 1)
+            for first in range(0, len(part), _SEARCHED_AT_ONCE):
+                some = part[first : first + _SEARCHED_AT_ONCE]
+                data = memoryview(some).tobytes()
+                for low, high, wanted, aligned in searches:
+                    at = data.find(wanted)
+                    while 0 <= at < len(data):  # nothing is found at the end, too
+                        if at % size == aligned and low <= some[at // size] <= high:
+                            found.add(before + first + at // size)
+                        at = data.find(wanted, at + 1)
             before += len(part)
+        return sorted(found)
 
     def last(self, count: int) -> list[int]:
         """Return the last items, in order."""
@@ -105,6 +100,13 @@ class Column:
         for part in self.parts():
             items.frombytes(memoryview(part).cast("B"))
         return items
+
+
+def _common_bytes(low: int, high: int, size: int) -> tuple[bytes, int]:
+    """Return what numbers of a range begin with, and at which of their bytes in memory it is."""
+    differing = ((low ^ high).bit_length() + 7) // 8
+    common = low.to_bytes(size, "big")[: size - differing]
+    return (common[::-1], differing % size) if sys.byteorder == "little" else (common, 0)
 
 
 def shifted(numbers: array[int], by: int) -> array[int]:
@@ -327,10 +329,9 @@ class LinesByName(Mapping[str, Sequence[int]]):
     """The lines of the log by name, in the order of their first line.
 
     Args:
-        names: The names.
+        names: The names, each of some item.
         links: Finds the items of one name.
         lines: The line of each item.
-        numbers: The number of the name of each item.
         saved: Gives the lines of the saved items of a name, if `links` does not have these.
     """
 
@@ -339,11 +340,9 @@ class LinesByName(Mapping[str, Sequence[int]]):
         names: Names,
         links: Links,
         lines: Column,
-        numbers: Column,
         saved: Callable[[int], Sequence[int]] | None = None,
     ) -> None:
-        self._names, self._links, self._lines, self._numbers = names, links, lines, numbers
-        self._saved = saved
+        self._names, self._links, self._lines, self._saved = names, links, lines, saved
 
     @override
     def __getitem__(self, name: str) -> Sequence[int]:
@@ -362,15 +361,16 @@ class LinesByName(Mapping[str, Sequence[int]]):
 
     @override
     def __iter__(self) -> Iterator[str]:
-        return (self._names[number] for number in dict.fromkeys(self._numbers))
+        return iter(self._names)
 
     @override
     def __len__(self) -> int:
-        return len(set(self._numbers))
+        return len(self._names)
 
     def of_number(self, number: int) -> Sequence[int]:
-        """Return the lines of a name by its number."""
-        return list(self.newest_first(number))[::-1]
+        """Return the lines of a name by its number, in order."""
+        added = [self._lines[index] for index in self._links.items(number)]
+        return added if self._saved is None else [*self._saved(number), *added]
 
     def newest_first(self, number: int) -> Iterator[int]:
         """Yield the lines of a name by its number, from the last to the first."""

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages, is_same_edit
 from vibes_lsp.index.log_columns import REASONS
@@ -29,7 +29,7 @@ _COVERS: Final = REASONS.index(SupersedesReason.COVERS)
 _BATCH: Final = 4_096
 """Annotations that are decoded at once."""
 
-_Row = tuple[int, int, int]
+_Row: TypeAlias = tuple[int, int, int]
 """A supersedes edge: its number, and the lines of its source and its target."""
 
 

@@ -140,6 +140,11 @@ class FileHistories:
             else FileHistory(former_paths=self.former_paths(path))
         )
 
+    def may_be_older(self, lineages: Sequence[Lineage]) -> bool:
+        """Whether git may have had the text of some annotations before their edits."""
+        texts = self._original_texts
+        return texts is not None and texts.may_be_older(lineages)
+
     def _look_up(
         self, path: str, lineages: Sequence[Lineage], text: Text, moved_in: tuple[str, ...] = ()
     ) -> FileHistory:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Final, TypeVar
 
+from vibes_lsp.index.id_keys import load_secret
+
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 _NONE: Final = object()
@@ -47,7 +49,12 @@ def results_of_fork(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[I
     if not items or not _can_fork():
         yield iter(())
         return
-    reading, writing = os.pipe()
+    load_secret()  # each process could make another one
+    try:
+        reading, writing = os.pipe()
+    except OSError:  # no more files may be open
+        yield iter(())
+        return
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from typing_extensions import override
 
@@ -23,9 +23,9 @@ from vibes_lsp.history.project_history import MappedRepository, ProjectHistory
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.original_text import KeptText
 
-Question = tuple[str, ...]
+Question: TypeAlias = tuple[str, ...]
 """What is asked, and its arguments."""
-Answers = dict[Question, bytes]
+Answers: TypeAlias = dict[Question, bytes]
 """Digests of answers by their questions."""
 _HASH_LENGTHS: Final = (40, 64)
 

@@ -126,6 +126,11 @@ def secret_fingerprint() -> str:
     return sha256(b"fingerprint" + _secret()).hexdigest()[:16]
 
 
+def load_secret() -> None:
+    """Read the secret, so that processes that are forked later have the same one."""
+    _secret()
+
+
 @cache
 def _secret() -> bytes:
     return kept_secret()

@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.index.records import Edge, LogRecord, recorded_range
@@ -26,7 +27,7 @@ from vibes_lsp.model.vocabulary import (
     SupersedesReason,
 )
 
-NearestCommit = Callable[[Sequence[str]], str | None]
+NearestCommit: TypeAlias = Callable[[Sequence[str]], str | None]
 """Returns the nearest ancestor of HEAD among commits; None if there is none or git fails."""
 
 _SAME_EDIT_REASONS: Final = frozenset(
@@ -49,12 +50,14 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         current: The record that is valid now.
         superseded_by: Ids of the current records of the lineages that make this one history.
         is_pending: Whether it is not in the log yet.
+        depends_on_head: Whether git was asked which of the records is current.
     """
 
     members: tuple[LogRecord, ...]
     current: LogRecord
     superseded_by: tuple[str, ...] = ()
     is_pending: bool = False
+    depends_on_head: bool = False
 
     @property
     def first(self) -> LogRecord:
@@ -182,9 +185,10 @@ def build_lineages(
 
 def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
     """Whether a supersedes edge connects two records of the same edit."""
-    if edge.reason in _SAME_EDIT_REASONS:
+    reason = edge.reason
+    if reason in _SAME_EDIT_REASONS:
         return True
-    if edge.reason == SupersedesReason.COVERS:
+    if reason == SupersedesReason.COVERS:
         return False
     return newer.text("action") in REMAP_ACTIONS or _same_edit(newer, older)
 
@@ -207,6 +211,9 @@ def connected_components(ids: Iterable[str], edges: Iterable[Edge]) -> list[list
     seen: set[str] = set()
     for start in ids:
         if start in seen:
+            continue
+        if start not in neighbours:
+            groups.append([start])
             continue
         seen.add(start)
         group = [start]
@@ -246,8 +253,11 @@ def _lineage(
         edge.source: edge.record.moment for edge in sorted(own, key=lambda edge: edge.record.moment)
     }  # the latest of each
     ends.sort(key=lambda end: (end.moment, joined.get(end.id, end.moment), end.id))
+    current, depends_on_head = _choose(ends, nearest_commit)
     return Lineage(
-        tuple(sorted(members, key=lambda member: member.rank)), _choose(ends, nearest_commit)
+        tuple(sorted(members, key=lambda member: member.rank)),
+        current,
+        depends_on_head=depends_on_head,
     )
 
 
@@ -267,15 +277,20 @@ def _replaced_ids(
     return reached
 
 
-def _choose(ends: Sequence[LogRecord], nearest_commit: NearestCommit | None) -> LogRecord:
-    """Return the end whose commit is the nearest ancestor of HEAD, else the latest."""
+def _choose(
+    ends: Sequence[LogRecord], nearest_commit: NearestCommit | None
+) -> tuple[LogRecord, bool]:
+    """Return the end whose commit is the nearest ancestor of HEAD, else the latest.
+
+    Returns:
+        The end, and whether git was asked.
+    """
     commits = list(dict.fromkeys(commit for end in ends if (commit := end.text("commit_hash"))))
-    if nearest_commit is not None and len(ends) > 1 and commits:
-        commit = nearest_commit(commits)
-        for end in reversed(ends):
-            if commit is not None and end.text("commit_hash") == commit:
-                return end
-    return ends[-1]
+    if nearest_commit is None or len(ends) == 1 or not commits:
+        return ends[-1], False
+    commit = nearest_commit(commits)
+    nearest = (end for end in reversed(ends) if end.text("commit_hash") == commit)
+    return (ends[-1] if commit is None else next(nearest, ends[-1])), True
 
 
 def _is_orphan(record: LogRecord) -> bool:
@@ -303,7 +318,7 @@ def _mark_history(
         }
         ids = sorted(lineages[newer].current.id for newer in newer_ones - backward)
         if ids:
-            lineages[older] = Lineage(lineages[older].members, lineages[older].current, tuple(ids))
+            lineages[older] = replace(lineages[older], superseded_by=tuple(ids))
 
 
 def created_lineages(lineages: Iterable[Lineage]) -> frozenset[str]:

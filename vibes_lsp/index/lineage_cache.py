@@ -8,12 +8,12 @@ new edit that only replaces earlier ones, as most do, is appended without rebuil
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
 from operator import attrgetter
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from vibes_lsp.index.id_keys import append_id_keys, id_key
 from vibes_lsp.index.lineage import (
@@ -38,7 +38,7 @@ _MAX_NEW_LINES: Final = 4_096
 _MIN_SHARED: Final = 64
 """Ends from which on a component is kept for other files: one edit may replace thousands."""
 _RANK: Final = attrgetter("rank")
-KnownEdges = Mapping[int, Sequence[Edge]]
+KnownEdges: TypeAlias = Mapping[int, Sequence[Edge]]
 """All supersedes edges of some annotations, by line."""
 _T = TypeVar("_T")
 
@@ -72,6 +72,9 @@ class _File:
 
     Attributes:
         until: The line of the log up to which they are complete.
+        edges: The number of edges up to this line.
+        names: The number of spellings of paths up to this line.
+        spellings: The numbers of those of the file.
         components: Components by the keys of their ends.
         head_dependent: Components that depend on HEAD, by identity.
         lineage_by_id: The lineage of each annotation.
@@ -79,6 +82,9 @@ class _File:
     """
 
     until: int = 0
+    edges: int = 0
+    names: int = 0
+    spellings: Sequence[int] = ()
     components: dict[int, tuple[_Component, ...]] = field(default_factory=dict)
     head_dependent: dict[int, _Component] = field(default_factory=dict)
     lineage_by_id: dict[str, Lineage] = field(default_factory=dict)
@@ -100,8 +106,8 @@ class _File:
     def add(self, component: _Component, lineages: Iterable[Lineage]) -> None:
         """Add a component with its lineages."""
         for lineage in lineages:
-            for identifier in lineage.ids:
-                self.lineage_by_id[identifier] = lineage
+            for member in lineage.members:
+                self.lineage_by_id[member.id] = lineage
         for end in component.ends:
             self.components[end] = (*self.components.get(end, ()), component)
         if component.depends_on_head:
@@ -116,6 +122,23 @@ class _File:
         ]:
             del self.lineage_by_id[identifier]
         self.head_dependent.pop(id(component), None)
+
+    def without(self, ids: Collection[str]) -> list[Lineage]:
+        """Remove the components that have any of these annotations; return the other lineages."""
+        outdated = {
+            id(component): component
+            for key in map(id_key, ids)
+            for component in self.components.get(key, ())
+            if any(
+                member.id in ids
+                for lineage in self.lineages_of(component)
+                for member in lineage.members
+            )
+        }
+        removed = {id(each) for one in outdated.values() for each in self.lineages_of(one)}
+        for component in outdated.values():
+            self.remove(component)
+        return [lineage for lineage in self.lineages if id(lineage) not in removed]
 
     def _detach(self, end: int, component: _Component) -> None:
         self.components[end] = tuple(
@@ -160,6 +183,18 @@ class _File:
         large.firsts = _united(large.firsts, small.firsts)
         large.ends = _united(large.ends, small.ends)
         return large
+
+
+def _first_of_file(file: _File, name: str, record: LogRecord) -> LogRecord:
+    """Return the record that counts of those with its id: the first of the file, else of all."""
+    known = file.member(record.id)
+    if known is None or (_is_about(record, name) and not _is_about(known, name)):
+        return record
+    return known
+
+
+def _is_about(record: LogRecord, name: str) -> bool:
+    return normal_path(record.text("file_path") or "") == name
 
 
 def _united(large: Collection[_T], small: Collection[_T]) -> Collection[_T]:
@@ -208,20 +243,21 @@ class LineageCache:
         if file.until == total and not file.head_dependent:
             self._files[name] = file  # the last one that was asked for
             return list(file.lineages)
-        numbers = self._columns.paths.variants(name)
-        lines = sorted(line for number in numbers for line in self._lines_after(number, file.until))
+        if file.names != len(self._columns.paths):
+            file.names = len(self._columns.paths)
+            file.spellings = self._columns.paths.variants(name)
+        numbers = file.spellings
         if not file.until:
-            self._add(file, name, *self._read(numbers, lines))
-        elif not self._append(file, lines):
+            self._add(file, name, *self._read(numbers))
+        elif not self._append(file, lines := self._lines_after(numbers, file.until)):
             head_dependent = (
                 lineage.first
                 for component in file.head_dependent.values()
                 for lineage in file.lineages_of(component)
             )
             found = chain(self._log.records([*lines, *self._affected(file)]), head_dependent)
-            # of equal ids the first
-            self._add(file, name, [file.member(each.id) or each for each in found])
-        file.until = total
+            self._add(file, name, [_first_of_file(file, name, each) for each in found])
+        file.until, file.edges = total, len(self._columns.edge_lines)
         self._files[name] = file
         while len(self._files) > _MAX_FILES:
             del self._files[next(iter(self._files))]
@@ -251,34 +287,31 @@ class LineageCache:
             (each for _, lineages in self._components(records, {}) for each in lineages), key=_RANK
         )
 
-    def _read(
-        self, numbers: Iterable[int], lines: Iterable[int]
-    ) -> tuple[list[LogRecord], KnownEdges]:
+    def _read(self, numbers: Sequence[int]) -> tuple[list[LogRecord], KnownEdges]:
         """Return the records on all lines of a file, and by line supersedes edges of theirs.
 
         Args:
             numbers: Those of its path.
-            lines: The lines, in order.
 
         Returns:
             The records, and all edges of each annotation of which they are known.
         """
         columns, log = self._columns, self._log
+        lines = list(chain.from_iterable(map(columns.annotations.of_number, numbers)))
         if columns.files is None:
-            return list(log.records(lines)), {}
+            return list(log.records(sorted(lines))), {}
         rows = columns.files.read(numbers)
         edge_lines = set().union(*rows.edges.values())
         found = list(log.records(sorted(edge_lines.union(lines)), rows.places))
         edges = {record.line: read_edge(record) for record in found if record.line in edge_lines}
         records = [record for record in found if record.line not in edge_lines]
+        known: dict[int, Sequence[Edge]] = dict.fromkeys(rows.places, ())  # as most have none
+        for line, own in rows.edges.items():
+            known[line] = [edges[each] for each in own if each in edges]
         new_ends = columns.ends_of_new_edges()
-        known = {
-            record.line: [edges[line] for line in rows.edges.get(record.line, ()) if line in edges]
-            for record in records
-            if record.line in rows.places
-            and record.line not in rows.repeated
-            and not (new_ends and id_key(record.id) in new_ends)
-        }
+        changed = (each.line for each in records if new_ends and id_key(each.id) in new_ends)
+        for line in (*rows.repeated, *changed):
+            known.pop(line, None)
         return records, known
 
     def _append(self, file: _File, lines: Sequence[int]) -> bool:
@@ -319,45 +352,30 @@ class LineageCache:
     ) -> None:
         """Add the components of records, and remove those that they extend."""
         new = list(self._components(records, known_edges or {}))
-        ids = {
-            identifier for _, lineages in new for lineage in lineages for identifier in lineage.ids
-        }
-        connected = map(id_key, ids) if file.components else ()
-        outdated = {
-            id(component): component
-            for key in connected
-            for component in file.components.get(key, ())
-            if any(not ids.isdisjoint(lineage.ids) for lineage in file.lineages_of(component))
-        }
-        removed = {
-            id(lineage)
-            for component in outdated.values()
-            for lineage in file.lineages_of(component)
-        }
-        for component in outdated.values():
-            file.remove(component)
-        found = [lineage for lineage in file.lineages if id(lineage) not in removed]
+        found: list[Lineage] = []
+        if file.components:
+            members = (member for _, each in new for lineage in each for member in lineage.members)
+            found = file.without({member.id for member in members})
         for component, lineages in new:
             file.add(component, lineages)
-            found += [
-                lineage
-                for lineage in lineages
-                if normal_path(lineage.current.text("file_path") or "") == path
-            ]
+            found += [lineage for lineage in lineages if _is_about(lineage.current, path)]
         file.lineages = sorted(found, key=_RANK)
 
     def _affected(self, file: _File) -> Iterator[int]:
         """Yield the lines of annotations that new lines of the log may connect with others."""
-        yield from self._named_before(file)
+        columns, ends = self._columns, set[int]()
+        for line in self._named_before(file):
+            yield line
+            ends.add(columns.keys[line - 1])
         for number in self._new_edges(file, ()):
-            ends = self._columns.edge_sources[number], self._columns.edge_targets[number]
-            components = (component for end in ends for component in file.components.get(end, ()))
-            yield from (
-                member.line
-                for component in components
-                for lineage in file.lineages_of(component)
-                for member in lineage.members
-            )
+            ends.update((columns.edge_sources[number], columns.edge_targets[number]))
+        components = (component for end in ends for component in file.components.get(end, ()))
+        yield from (
+            member.line
+            for component in components
+            for lineage in file.lineages_of(component)
+            for member in lineage.members
+        )
 
     def _named_before(self, file: _File) -> Iterator[int]:
         """Yield the lines of new annotations that earlier edges name."""
@@ -371,15 +389,16 @@ class LineageCache:
     def _new_edges(self, file: _File, own: Collection[int]) -> Iterator[int]:
         """Yield the numbers of new supersedes edges that may name a component, or one of `own`."""
         columns = self._columns
-        for number in range(bisect_right(columns.edge_lines, file.until), len(columns.edge_lines)):
+        for number in range(file.edges, len(columns.edge_lines)):
             if columns.edge_types[number] == _SUPERSEDES:
                 ends = columns.edge_sources[number], columns.edge_targets[number]
                 if any(file.components.get(end) or end in own for end in ends):
                     yield number
 
-    def _lines_after(self, number: int, until: int) -> Iterator[int]:
-        """Yield the lines after one that annotate a path, given by its number, newest first."""
-        return takewhile(until.__lt__, self._columns.annotations.newest_first(number))
+    def _lines_after(self, numbers: Iterable[int], until: int) -> list[int]:
+        """Return the lines after one that annotate a path, given by its numbers, in order."""
+        newest_first = map(self._columns.annotations.newest_first, numbers)
+        return sorted(chain.from_iterable(takewhile(until.__lt__, some) for some in newest_first))
 
     def _components(
         self, records: Iterable[LogRecord], known_edges: KnownEdges
@@ -390,11 +409,12 @@ class LineageCache:
         if self._shared_until != len(self._columns) or self._log.unterminated:
             self._shared, self._shared_until = {}, len(self._columns)
         by_id = {record.id: record for record in reversed(list(records))}
-        keys = array("Q")
-        append_id_keys(keys, list(by_id))
-        for key, each in zip(keys, by_id.values(), strict=True):
+        id_keys = array("Q")
+        append_id_keys(id_keys, list(by_id))
+        keys = dict(zip(by_id, id_keys, strict=True))
+        for key, each in zip(id_keys, by_id.values(), strict=True):
             edges = known_edges.get(each.line)
-            if known := self._shared.get(each.line):
+            if self._shared and (known := self._shared.get(each.line)):
                 shared[id(known)] = known
             elif edges or (edges is None and self._log.is_edge_end(key, EdgeType.SUPERSEDES)):
                 annotations[each.id] = each
@@ -402,14 +422,48 @@ class LineageCache:
                 yield _Component((each.id,), (key,)), [Lineage((each,), each)]
         for component, lineages in shared.values():
             yield component.copy(), lineages
-        for component, lineages in self._connected(dict(annotations), known_edges):
+        for component, lineages in self._connected(dict(annotations), known_edges, keys):
             self._share(component, lineages, annotations.values())
             yield component, lineages
 
     def _connected(
-        self, annotations: dict[str, LogRecord], known_edges: KnownEdges
+        self, annotations: dict[str, LogRecord], known_edges: KnownEdges, keys: dict[str, int]
     ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
-        """Yield the components of annotations by id, to which those are added that edges name."""
+        """Yield the components of annotations by id, to which those are added that edges name.
+
+        Args:
+            annotations: The annotations; updated.
+            known_edges: Their edges, of those of which they are known.
+            keys: The keys of their ids; updated.
+        """
+        edges = self._follow_edges(annotations, known_edges)
+        connecting = [
+            edge for edge in edges if edge.source in annotations and edge.target in annotations
+        ]
+        groups = connected_components(annotations, connecting)
+        number_of = {each: number for number, group in enumerate(groups) for each in group}
+        ends, lineages = list(map(set, groups)), [list[Lineage]() for _ in groups]
+        for edge in edges:
+            for end in (edge.source, edge.target):
+                if end in number_of:
+                    ends[number_of[end]].update((edge.source, edge.target))
+        for lineage in build_lineages(annotations.values(), connecting, self._nearest_commit):
+            lineages[number_of[lineage.first.id]].append(lineage)
+        for own, known_ends in zip(lineages, ends, strict=True):
+            keys.update((end, id_key(end)) for end in known_ends.difference(keys))
+            yield (
+                _Component(
+                    tuple([lineage.first.id for lineage in own]),
+                    tuple({keys[end] for end in known_ends}),
+                    any(lineage.depends_on_head for lineage in own),
+                ),
+                own,
+            )
+
+    def _follow_edges(
+        self, annotations: dict[str, LogRecord], known_edges: KnownEdges
+    ) -> Collection[Edge]:
+        """Return all edges of annotations, and add the annotations that these name."""
         edges: dict[str, Edge] = {}
         pending = list(annotations)
         while pending:
@@ -424,21 +478,7 @@ class LineageCache:
                     if record is not None and record.is_annotation:
                         annotations[end] = record
                         pending.append(end)
-        by_end: dict[str, list[Edge]] = {}
-        for edge in edges.values():
-            by_end.setdefault(
-                edge.source if edge.source in annotations else edge.target, []
-            ).append(edge)
-        for group in connected_components(
-            annotations,
-            [
-                edge
-                for edge in edges.values()
-                if edge.source in annotations and edge.target in annotations
-            ],
-        ):
-            own_edges = [edge for identifier in group for edge in by_end.get(identifier, ())]
-            yield self._component([annotations[identifier] for identifier in group], own_edges)
+        return edges.values()
 
     def _edges(self, identifier: str) -> list[Edge]:
         """Return the supersedes edges that name an annotation."""
@@ -457,20 +497,3 @@ class LineageCache:
                 return
         kept = component.copy(), lineages
         self._shared.update(dict.fromkeys(own.values(), kept))
-
-    def _component(
-        self, records: Sequence[LogRecord], edges: Sequence[Edge]
-    ) -> tuple[_Component, Sequence[Lineage]]:
-        has_asked = False
-
-        def nearest(commits: Sequence[str]) -> str | None:
-            nonlocal has_asked
-            has_asked = True
-            return None if self._nearest_commit is None else self._nearest_commit(commits)
-
-        lineages = build_lineages(records, edges, nearest)
-        ids = {record.id for record in records}
-        ids.update(end for edge in edges for end in (edge.source, edge.target))
-        firsts = {lineage.first.id for lineage in lineages}
-        depends_on_head = self._nearest_commit is not None and has_asked
-        return _Component(firsts, set(map(id_key, ids)), depends_on_head), lineages

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -31,12 +31,12 @@ from vibes_lsp.store.log_follower import LogFollower
 
 _NO_RECORD: Final = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
 _is_dated: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII).match
-Places = Mapping[int, tuple[int, int]]
+Places: TypeAlias = Mapping[int, tuple[int, int]]
 """Byte offset and length of lines."""
 _BATCH: Final = 1024
 """Lines that are read at once."""
 _FIRST_BATCH: Final = 16
-Progress = Callable[[int], None]
+Progress: TypeAlias = Callable[[int], None]
 """Called with the number of bytes of the log that were read."""
 
 _MAX_CACHED: Final = 8_192
@@ -90,10 +90,9 @@ class LogIndex:
         self._uses_saved = uses_saved
         self._was_opened = False
         self._must_save = False  # a file that looks new is compared wholly by each process
-        self._follower = LogFollower(path, now_ns=now_ns)
         self.problem: UnreadableFile | None = None
         self.generation = 0
-        self._reset()
+        self._restart()
 
     def _reset(self, columns: LogColumns | None = None) -> None:
         self.columns = LogColumns() if columns is None else columns
@@ -117,45 +116,44 @@ class LogIndex:
         Raises:
             MuchToRead: These are more. What the index has is outdated.
         """
+        had_lines = len(self.columns) > 0
         was_opened = self._open_saved()
         self.generation += was_opened
         try:
             update = self._follower.poll(thorough=thorough, at_most=at_most)
-        except MuchToRead:
-            self._was_opened = False  # an index may be saved before the next refresh
-            raise
-        except UnreadableFile as error:
-            is_known, self.problem = str(self.problem) == str(error), error
-            changed = not is_known or len(self.columns) > 0
-            if changed:
-                self._follower = LogFollower(self.path, now_ns=self._now_ns)
-                self._reset()
-                self.generation += 1
-            return changed
-        changed, self.problem = self.problem is not None, None
-        if update is not None:
-            if update.reset:
-                changed = True
-                self._reset()
-            try:
+            changed = self.problem is not None
+            if update is not None:
+                if update.reset:
+                    changed = True
+                    self._reset()
                 for _ in read_update(update, self._follower, self.columns):
                     changed = True  # nothing comes while a record is being written
                     if progress is not None:
                         progress(self._follower.size)
-            except OutdatedIndex:  # it is damaged: begin without it
-                self.refresh(thorough=thorough, progress=progress, at_most=at_most)
-                return True
-            except UnreadableFile as error:
-                self.problem, changed = error, True
+            self.problem = None
+        except MuchToRead:
+            self._was_opened = False  # an index may be saved before the next refresh
+            raise
+        except OutdatedIndex:  # it is damaged: begin without it
+            self.refresh(thorough=thorough, progress=progress, at_most=at_most)
+            return True
+        except UnreadableFile as error:  # a part of the log would give wrong answers
+            changed = had_lines or was_opened or str(self.problem) != str(error)
+            self.problem = error
+            self._restart()
         self.generation += changed
         return changed or was_opened
+
+    def _restart(self) -> None:
+        """Read the log from the start at the next refresh."""
+        self._follower = LogFollower(self.path, now_ns=self._now_ns)
+        self._reset()
 
     def _open_saved(self) -> bool:
         """Begin with the saved index, once; return whether the columns are others now."""
         saved = self.columns.saved
         if saved is not None and saved.is_damaged:
-            self._follower = LogFollower(self.path, now_ns=self._now_ns)
-            self._reset()
+            self._restart()
             return True
         if not self._uses_saved or self._was_opened:
             return False
@@ -167,13 +165,6 @@ class LogIndex:
         self._must_save = not is_recognised
         self._reset(columns)
         return True
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether a refresh does nothing as long as the log has the same signature."""
-        saved = self.columns.saved
-        is_damaged = saved is not None and saved.is_damaged
-        return self._follower.is_settled and self.problem is None and not is_damaged
 
     def save(self) -> bool:
         """Save the index, once so much was read that it pays; return whether it was saved."""
@@ -244,8 +235,10 @@ class LogIndex:
 
     def raw_lines(self, lines: Iterable[int], places: Places | None = None) -> list[bytes]:
         """Return the bytes of some lines without their newlines."""
-        byte_range, known = self.columns.byte_range, places or {}
-        return self._follower.read([known.get(line) or byte_range(line) for line in lines])
+        if not places:
+            return self._follower.read(self.columns.byte_ranges(lines))
+        byte_range = self.columns.byte_range
+        return self._follower.read([places.get(line) or byte_range(line) for line in lines])
 
     def consecutive_lines(self, lines: range, at_most: int) -> list[bytes] | None:
         """Return the bytes of consecutive lines; None if they have more than `at_most` together."""
@@ -277,13 +270,13 @@ class LogIndex:
         missing = [line for line in wanted if line not in cache]
         decoded = self._decode_records(missing, places) if missing else ()
         found = {record.line: record for record in decoded}
-        known = [cache.get(line) or found.get(line) for line in wanted]
+        known = [one for line in wanted if (one := cache.get(line) or found.get(line)) is not None]
         if self.unterminated:
             found.pop(len(self.columns), None)  # its line may still grow
         cache.update(found)
         for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
             del cache[line]
-        return (record for record in known if record is not None)
+        return iter(known)
 
     def drop_records(self, lines: Iterable[int]) -> None:
         """Cache the records on these lines no longer."""
@@ -416,10 +409,7 @@ class LogIndex:
 
     def with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the records whose id starts with `prefix`, one for each id, in log order."""
-        keys = self.columns.keys
-        indexes = sorted(
-            {index for low, high in key_ranges(prefix) for index in keys.with_start(low, high)}
-        )
+        indexes = self.columns.keys.in_ranges(key_ranges(prefix))
         found: dict[str, LogRecord] = {}
         for record in self.records(index + 1 for index in indexes):
             if record.id.startswith(prefix):

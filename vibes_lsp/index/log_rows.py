@@ -98,9 +98,9 @@ def read_rows(lines: Sequence[bytes], first: int, broken: list[BrokenLine]) -> l
         broken: Where broken lines are added.
     """
     rows = _DECODER.decode_all(lines)
-    if rows is not None:
-        return rows
-    return [_read_row(line, number, broken) for number, line in enumerate(lines, first)]
+    if rows is None or not _are_utf8(lines):
+        return [_read_row(line, number, broken) for number, line in enumerate(lines, first)]
+    return rows
 
 
 def computed_id(line: bytes, row: Row) -> str:
@@ -115,21 +115,33 @@ def computed_id(line: bytes, row: Row) -> str:
 
 def _read_row(line: bytes, number: int, broken: list[BrokenLine]) -> Row:
     """Decode one line of some that could not be decoded at once."""
-    row: Row | None = _DECODER.decode(line)
+    row: Row | None = _DECODER.decode(line) if _are_utf8([line]) else None
     if row is not None:
         return row
-    stripped = line.strip().removeprefix(b"\xef\xbb\xbf")
-    if not stripped:
+    if not line.removeprefix(b"\xef\xbb\xbf").strip():
         return BlankRow()
-    if stripped.startswith(_CONFLICT_BYTES):
+    if line.strip().startswith(_CONFLICT_BYTES):
         broken.append(BrokenLine(number, "merge-conflict marker"))
         return BrokenRow()
     try:
-        return _lenient_row(parse_object(stripped))
+        return _lenient_row(parse_object(line.rstrip(b"\r\n")))
     except MalformedJson as error:
         column = f" (column {error.column})" if error.column > 1 else ""
         broken.append(BrokenLine(number, f"{error.reason}{column}"))
         return BrokenRow()
+
+
+def _are_utf8(lines: Sequence[bytes]) -> bool:
+    """Whether lines are UTF-8; the fast decoder does not look into members that it skips."""
+    if all(map(bytes.isascii, lines)):
+        return True
+    try:
+        for line in lines:
+            if not line.isascii():
+                line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _lenient_row(record: Members) -> Row:

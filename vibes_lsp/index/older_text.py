@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.line_map import LineMaps
@@ -32,10 +32,10 @@ _MAX_COMPARED: Final = 8
 
 _MAX_SAVED_VERSIONS: Final = 64
 """Older versions with the text of an annotation, up to which they are saved."""
-_SavedOlder = tuple[str, list[str]]
+_SavedOlder: TypeAlias = tuple[str, list[str]]
 """A digest of the annotation and the searched history, and the blobs that may have the text."""
 
-OlderVersions = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
+OlderVersions: TypeAlias = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
 """A cache by first record's id: the searched history, and the versions that may have the text."""
 
 
@@ -125,28 +125,31 @@ class OlderTextSearch:
             originals: Texts after the edit, by the id of the first record.
             text: The file as it is now.
         """
-        hashed = [each for each in annotations if each.recorded_range.anchors.hash is not None]
-        by_path: dict[str, list[SearchedAnnotation]] = defaultdict(list)
-        for each in hashed:
-            by_path[each.path].append(each)
-        possible = {
-            identifier: versions
-            for path, some in by_path.items()
-            for identifier, versions in self._possible(path, some).items()
-        }
+        possible = self.possible(annotations)
         if not possible:
             return {}
-        starts = self._later_starts(
-            [each for each in hashed if each.id in possible], originals, text
-        )
+        hashed = [each for each in annotations if each.id in possible]
+        starts = self._later_starts(hashed, originals, text)
         found: dict[str, tuple[Version, int]] = {}
         for each in hashed:
-            for version in _thinned(possible.get(each.id, ())):
+            for version in _thinned(possible[each.id]):
                 start = self._start_in(version, each, starts.get(each.id, ()))
                 if start is not None:
                     found[each.id] = version, start
                     break
         return found
+
+    def possible(self, annotations: Iterable[SearchedAnnotation]) -> dict[str, tuple[Version, ...]]:
+        """Return the older versions that may have the text of annotations, by their ids."""
+        by_path: dict[str, list[SearchedAnnotation]] = defaultdict(list)
+        for each in annotations:
+            if each.recorded_range.anchors.hash is not None:
+                by_path[each.path].append(each)
+        return {
+            identifier: versions
+            for path, some in by_path.items()
+            for identifier, versions in self._possible(path, some).items()
+        }
 
     def _possible(
         self, path: str, annotations: Sequence[SearchedAnnotation]

@@ -125,6 +125,14 @@ class OriginalTexts:
         """
         return self._search({}).run(self.searched(lineages), text).originals
 
+    def may_be_older(self, lineages: Iterable[Lineage]) -> bool:
+        """Whether git may have had the text of some annotations before their edits."""
+        history = self._history
+        search = OlderTextSearch(
+            history, lambda path: history.versions(path).versions, lambda _: None, {}
+        )
+        return bool(search.possible(self.searched(lineages)))
+
     def _search(self, older_versions: OlderVersions) -> _OriginalTextSearch:
         return _OriginalTextSearch(self._history, older_versions, self._kept_text)
 

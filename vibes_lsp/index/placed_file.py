@@ -116,6 +116,7 @@ class PlacedFile:
         placements: Where they are.
 
     Attributes:
+        text: The text.
         placements: Where the annotations are, in the order of answers.
         by_line: Finds them by line.
     """
@@ -128,7 +129,7 @@ class PlacedFile:
         lineages: Sequence[Lineage],
         placements: Sequence[Placement],
     ) -> None:
-        self._path, self._text, self._history = path, text, history
+        self._path, self.text, self._history = path, text, history
         self._lineages = lineages
         self.placements = tuple(placements)
         self.by_line = PlacementsByLine(self.placements)
@@ -205,19 +206,19 @@ class PlacedFile:
             return None
         if recorded is not None and (
             recorded.anchors.hash in self._hashes
-            or recorded.anchors.file_hash not in self._text.file_hashes
+            or recorded.anchors.file_hash not in self.text.file_hashes
         ):
             return None
-        where = locate_alone(ShownLineage(lineage), self._path, self._text)
+        where = locate_alone(ShownLineage(lineage), self._path, self.text)
         is_of_this_text = (
             recorded is None
             or where.method == Method.FILE_HASH
-            or (lineage.action == Action.DELETE and in_unchanged_file([recorded], self._text)[0])
+            or (lineage.action == Action.DELETE and in_unchanged_file([recorded], self.text)[0])
         )
         return where if is_of_this_text else None
 
     def _is_whole_file_edit(self, placement: Placement) -> bool:
-        return is_whole_file_edit(placement, len(self._text.lines), self._history)
+        return is_whole_file_edit(placement, len(self.text.lines), self._history)
 
     def _replace(
         self, superseded: Sequence[tuple[Placement, Placement]], added: Sequence[Placement]
@@ -233,7 +234,7 @@ class PlacedFile:
         fresh = list(added)
         if spans:
             first = max(1, min(start for start, _ in spans))
-            last = min(len(self._text.lines), max(end for _, end in spans))
+            last = min(len(self.text.lines), max(end for _, end in spans))
             here = [now.get(id(each), (each, each)) for each in self.by_line.between(first, last)]
             here += [(each, each) for each in added]
             here.sort(key=lambda pair: pair[1].lineage.rank)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, Self
 
-from vibes_lsp.anchors.location import DatedCommit
+from vibes_lsp.anchors.location import DatedCommit, Method
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.blame import BlamedLine
@@ -452,7 +452,12 @@ class ProjectLocator:
 
         The keys are ids of first records. Their commits must have been resolved.
         """
-        history = self._histories.own_history(path, [each.lineage for each in placements], text)
+        lineages = [each.lineage for each in placements]
+        if all(map(_is_in_recorded_file, placements)) and not self._histories.may_be_older(
+            lineages
+        ):
+            return {}
+        history = self._histories.own_history(path, lineages, text)
         pairs = zip(placements, relocate(text, placements, history), strict=True)
         return {
             each.lineage.first.id: where.older_commit
@@ -468,6 +473,12 @@ def uncertain_lineages(placements: Sequence[Placement]) -> list[Lineage]:
         for each in placements
         if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE
     ]
+
+
+def _is_in_recorded_file(placement: Placement) -> bool:
+    """Whether an annotation is in the text that it was recorded for: history moves it nowhere."""
+    located = placement.located
+    return located.sure and located.method == Method.FILE_HASH
 
 
 def _resolve_commits(

@@ -54,7 +54,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     @property
     def rank(self) -> tuple[datetime, int]:
         """The order of events: by time, then by line (R7)."""
-        return self.moment, self.line
+        return moment_of(self.text("timestamp")), self.line
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):

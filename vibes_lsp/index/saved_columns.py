@@ -8,18 +8,21 @@ and never a wrong answer. Files are replaced, never changed.
 from __future__ import annotations
 
 import mmap
+import os
 import sys
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from vibes_lsp import __version__
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.index.id_keys import text_hash
-from vibes_lsp.store.user_cache import open_large, remove_large, write_large
+from vibes_lsp.index.id_keys import secret_fingerprint, text_hash
+from vibes_lsp.store.user_cache import large_name, open_large, remove_large, write_large
 
 _MAGIC: Final = b"vibes-ix"
 _PAGE_BITS: Final = 12
@@ -29,6 +32,8 @@ _MAX_RESIDENT: Final = 4_096
 _START: Final = len(_MAGIC) + 8
 """Bytes before the header: the magic number, the header's length and its checksum."""
 _MAX_HEADER: Final = 1 << 20
+_SIZES: Final = {code: array(code).itemsize for code in "BHIQ"}
+"""Bytes of a number, by the type code of its column."""
 _damaged: Final[set[str]] = set()
 """Files that this process found damaged; it may not be able to remove them."""
 
@@ -62,7 +67,7 @@ class SavedFile:
     """
 
     def __init__(
-        self, name: str, mapped: mmap.mmap, header: _Header, checksums: array[int]
+        self, name: str, mapped: mmap.mmap, header: _Header, checksums: memoryview[int]
     ) -> None:
         self._name = name
         self._columns = header.columns
@@ -77,7 +82,7 @@ class SavedFile:
     def column(self, name: str) -> SavedColumn:
         """Return a column."""
         code, offset, count = self._columns[name]
-        size = array(code).itemsize
+        size = _SIZES[code]
         data: Any = self._data[offset : offset + count * size]
         items: memoryview[int] = data.cast(code)
         return SavedColumn(self, items, offset, size)
@@ -236,6 +241,19 @@ def link(
     return heads, previous
 
 
+def saved_name(kind: str, path: Path, version: int) -> tuple[str, str]:
+    """Return the name of the saved file about a path, and what its columns must be made of.
+
+    Args:
+        kind: What is saved.
+        path: The file that it is computed from.
+        version: Of what is saved; another one is not read.
+    """
+    resolved = os.path.realpath(path)
+    source = repr((version, __version__, secret_fingerprint(), os.fsencode(resolved)))
+    return large_name(kind, resolved), source
+
+
 def save_columns(
     name: str, source: str, facts: bytes, columns: Mapping[str, Sequence[array[int] | memoryview]]
 ) -> bool:
@@ -321,4 +339,5 @@ def open_columns(name: str, source: str) -> SavedFile | None:
             return None
     if len(mapped) != before + _padding(before) + header.size:
         return None
-    return SavedFile(name, mapped, header, array("I", pages))
+    checksums: Any = memoryview(pages).cast("I")
+    return SavedFile(name, mapped, header, checksums)

@@ -6,7 +6,6 @@ that the log still begins with that part; lines appended since are indexed in me
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,15 +13,13 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp import __version__
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.index.id_keys import secret_fingerprint
 from vibes_lsp.index.log_columns import LogColumns
-from vibes_lsp.index.saved_columns import open_columns, save_columns
+from vibes_lsp.index.saved_columns import open_columns, save_columns, saved_name
 from vibes_lsp.store.files import FileSignature
 from vibes_lsp.store.log_batches import DeliveredPart
 from vibes_lsp.store.log_follower import LogFollower
-from vibes_lsp.store.user_cache import large_name
+from vibes_lsp.store.user_cache import can_write_large
 
 MIN_LOG: Final = 4 << 20
 """Bytes of a log from which on its index is saved; a smaller one is read in 10 ms."""
@@ -64,13 +61,12 @@ def open_saved(log: Path, follower: LogFollower) -> tuple[LogColumns, bool] | No
         status = log.stat()
         if status.st_size < MIN_LOG:
             return None
-        file = open_columns(*_key(log))
+        file = open_columns(*saved_name("log", log, _FORMAT))
         if file is None:
             return None
         facts = msgspec.msgpack.decode(file.facts, type=_Facts)
         columns = LogColumns(file, facts.columns)
-        blocks = array("I")
-        blocks.frombytes(file.column("blocks").whole().cast("B"))
+        blocks = file.column("blocks")
     except (OSError, ValueError, KeyError, msgspec.DecodeError, OutdatedIndex):
         return None
     seen = FileSignature(*facts.seen)
@@ -82,7 +78,8 @@ def open_saved(log: Path, follower: LogFollower) -> tuple[LogColumns, bool] | No
     is_same_file = (status.st_dev, status.st_ino) == (seen.device, seen.inode)
     is_recognised = is_same_file and (is_same or status.st_size > seen.size)
     follower.resume(
-        DeliveredPart(facts.end, facts.lines, blocks),
+        DeliveredPart(facts.end, facts.lines),
+        lambda: array("I", blocks.whole().tobytes()),
         seen if is_recognised else None,
         settled=facts.settled,
     )
@@ -109,14 +106,14 @@ def save(
         follower: It delivered the lines.
         resolve: See `LogColumns.to_save`.
     """
-    delivered = follower.delivered()
+    delivered = follower.delivered() if can_write_large() else None
     found = columns.to_save(resolve) if delivered is not None else None
     if delivered is None or found is None:
         return False
     part, seen, settled = delivered
     try:
         status = log.stat()
-        key = _key(log)
+        name, source = saved_name("log", log, _FORMAT)
     except (OSError, ValueError):
         return False
     is_current = (status.st_size, status.st_mtime_ns) == (seen.size, seen.modified_ns)
@@ -133,14 +130,4 @@ def save(
         **columns_to_save,
         "blocks": (part.blocks,),
     }
-    return save_columns(*key[:2], msgspec.msgpack.encode(facts), saved)
-
-
-def _key(log: Path) -> tuple[str, str]:
-    """Return the name of the file for a log, and what it must have been made of.
-
-    Raises:
-        OSError: The path cannot be resolved.
-    """
-    path = os.fsencode(log.resolve())
-    return large_name("log", log), repr((_FORMAT, __version__, secret_fingerprint(), path))
+    return save_columns(name, source, msgspec.msgpack.encode(facts), saved)

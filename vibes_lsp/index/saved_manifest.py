@@ -18,14 +18,13 @@ from typing import BinaryIO, Final
 import msgspec
 from typing_extensions import override
 
-from vibes_lsp import __version__
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.index.columns import Column, Links, Parts, group_count, saved_links
-from vibes_lsp.index.id_keys import append_id_keys, id_key, key_ranges, secret_fingerprint
-from vibes_lsp.index.saved_columns import SavedFile, open_columns, save_columns
+from vibes_lsp.index.id_keys import append_id_keys, id_key, key_ranges
+from vibes_lsp.index.saved_columns import SavedFile, open_columns, save_columns, saved_name
 from vibes_lsp.store.files import FileSignature, FileState, is_settled, open_file
 from vibes_lsp.store.manifest import EntriesOnDisk, Manifest, ManifestForm
-from vibes_lsp.store.user_cache import large_name
+from vibes_lsp.store.user_cache import can_write_large
 
 MIN_MANIFEST: Final = 4 << 20
 """Bytes of a manifest from which on its offsets are saved; a smaller one is parsed in 5 ms."""
@@ -111,10 +110,7 @@ class SavedEntries(EntriesOnDisk):
 
     @override
     def with_prefix(self, prefix: str) -> list[str]:
-        ranges = key_ranges(prefix)
-        indexes = sorted(
-            {each for low, high in ranges for each in self._keys.with_start(low, high)}
-        )
+        indexes = self._keys.in_ranges(key_ranges(prefix))
         return [key for key in map(self._key, indexes) if key.startswith(prefix)]
 
     def _find(self, key: str) -> int | None:
@@ -135,7 +131,7 @@ def open_saved(path: Path) -> Manifest | None:
     try:
         with open_file(path) as file:
             status = _status(file.fileno())
-            saved = open_columns(*_name(path)) if status[2] >= MIN_MANIFEST else None
+            saved = open_columns(*_saved_name(path)) if status[2] >= MIN_MANIFEST else None
             if saved is None:
                 return None
             facts = msgspec.msgpack.decode(saved.facts, type=_Facts)
@@ -164,6 +160,7 @@ def save(path: Path, manifest: Manifest) -> bool:
         len(manifest.data) < MIN_MANIFEST
         or manifest.form != ManifestForm.OBJECT
         or not (isinstance(standard, str) and isinstance(version, str))
+        or not can_write_large()
     ):
         return False
     read = manifest.signatures[0][1] if manifest.signatures else None
@@ -174,7 +171,7 @@ def save(path: Path, manifest: Manifest) -> bool:
         if read is None or found != read or not is_settled([found]):
             return False
         columns = _columns(manifest, found.size - len(manifest.data))
-        name, source = _name(path)
+        name, source = _saved_name(path)
     except (OSError, UnreadableFile):
         return False
     if columns is None:
@@ -236,8 +233,5 @@ def _status(file: int) -> tuple[int, int, int, int, int]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _name(path: Path) -> tuple[str, str]:
-    """Return the name of the file for a manifest, and what it must have been made of."""
-    resolved = os.fsencode(path.resolve())
-    made_of = repr((_FORMAT, __version__, secret_fingerprint(), resolved))
-    return large_name("manifest", path), made_of
+def _saved_name(path: Path) -> tuple[str, str]:
+    return saved_name("manifest", path, _FORMAT)

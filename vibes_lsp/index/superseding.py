@@ -10,8 +10,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, compress, islice
-from typing import TYPE_CHECKING, Final
+from itertools import chain, compress
+from operator import not_, or_
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -24,11 +25,11 @@ from vibes_lsp.model.members import text
 if TYPE_CHECKING:
     from vibes_lsp.index.log_columns import LogColumns
 
-ReadLines = Callable[[Sequence[int]], Sequence[bytes]]
+ReadLines: TypeAlias = Callable[[Sequence[int]], Sequence[bytes]]
 """Returns the bytes of some lines of the log."""
 
-_AT_ONCE: Final = 1 << 16
-"""Edges or annotations that are resolved at once: some 30 MB."""
+_AT_ONCE: Final = 1 << 17
+"""Edges or annotations that are resolved at once: some 60 MB."""
 _BATCH: Final = 4_096
 """Lines that are read at once."""
 
@@ -58,23 +59,43 @@ def resolve_superseding(columns: LogColumns, read: ReadLines) -> None:
     first_new = bisect_right(lines, since)
     _add_repeated(columns, read, lines, keys, first_new)
     numbers = _unresolved(columns, keys[first_new:], since)
-    sources, targets = columns.edge_sources, columns.edge_targets
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        wanted = {ends[number] for number in some for ends in (sources, targets)}
-        candidates = array("I", compress(lines, map(wanted.__contains__, keys)))
-        first: dict[str, int] = {}
-        for identifier, line in zip(_ids(read, candidates), candidates, strict=True):
-            first.setdefault(identifier, line)
-        first.pop("", None)
-        edge_lines = [columns.edge_lines[number] for number in some]
-        for number, (source, target) in zip(some, _edge_ends(read, edge_lines), strict=True):
-            newer, older = first.get(source, 0), first.get(target, 0)
-            if newer or older:
-                columns.superseding_edges.added.append(number)
-                columns.superseding_newer.added.append(newer)
-                columns.superseding_older.added.append(older)
+        wanted = set(map(columns.edge_sources.__getitem__, some))
+        wanted.update(map(columns.edge_targets.__getitem__, some))
+        _resolve(columns, read, some, compress(lines, map(wanted.__contains__, keys)))
     columns.resolved = total
+
+
+def _resolve(
+    columns: LogColumns, read: ReadLines, numbers: Sequence[int], annotations: Iterable[int]
+) -> None:
+    """Add the annotations that some edges name.
+
+    Args:
+        columns: The log.
+        read: Reads lines.
+        numbers: The numbers of the edges, in order.
+        annotations: The lines of the annotations that they may name, in order.
+    """
+    ids: list[str] = []
+    ends: list[tuple[str, str]] = []
+    named, edge_lines = list(annotations), [columns.edge_lines[number] for number in numbers]
+    is_edge = set(edge_lines).__contains__
+    lines = sorted(named + edge_lines)  # an edge often is next to its source: read both at once
+    for start in range(0, len(lines), _BATCH):
+        some = lines[start : start + _BATCH]
+        texts, mask = read(some), list(map(is_edge, some))
+        ids += _ids(compress(texts, map(not_, mask)))
+        ends += _edge_ends(compress(texts, mask))
+    first = dict(zip(reversed(ids), reversed(named), strict=True))
+    first[""] = 0
+    newer = [first.get(source, 0) for source, _ in ends]
+    older = [first.get(target, 0) for _, target in ends]
+    is_named = list(map(or_, newer, older))
+    columns.superseding_edges.added.extend(compress(numbers, is_named))
+    columns.superseding_newer.added.extend(compress(newer, is_named))
+    columns.superseding_older.added.extend(compress(older, is_named))
 
 
 def _unresolved(columns: LogColumns, new_keys: Iterable[int], since: int) -> array[int]:
@@ -141,7 +162,7 @@ def _repeated_ids(
     ids: set[str] = set()
     numbers = sorted(found)
     for identifier, number in zip(
-        _ids(read, (lines[each - 1] for each in numbers)), numbers, strict=True
+        _ids(_read(read, [lines[each - 1] for each in numbers])), numbers, strict=True
     ):
         if identifier in ids and number > first_new:
             yield lines[number - 1]
@@ -149,9 +170,9 @@ def _repeated_ids(
             ids.add(identifier)
 
 
-def _ids(read: ReadLines, lines: Iterable[int]) -> Iterator[str]:
-    """Yield the ids of the annotations on some lines; an empty one where there is no record."""
-    for data in _read(read, lines):
+def _ids(texts: Iterable[bytes]) -> Iterator[str]:
+    """Yield the ids of annotations; an empty one where there is no record."""
+    for data in texts:
         known = _IDENTIFIED.decode(data)
         if known is not None and known.annotation_id:
             yield known.annotation_id
@@ -167,9 +188,9 @@ def _computed_id(data: bytes) -> str:
     return text(members, "annotation_id") or annotation_id(members)
 
 
-def _edge_ends(read: ReadLines, lines: Iterable[int]) -> Iterator[tuple[str, str]]:
-    """Yield source and target of the edges on some lines."""
-    for data in _read(read, lines):
+def _edge_ends(texts: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Yield source and target of edges."""
+    for data in texts:
         ends = _ENDS.decode(data)
         if ends is None:
             try:
@@ -180,7 +201,6 @@ def _edge_ends(read: ReadLines, lines: Iterable[int]) -> Iterator[tuple[str, str
         yield ends.source_ref or ends.source_id or "", ends.target_ref or ends.target_id or ""
 
 
-def _read(read: ReadLines, lines: Iterable[int]) -> Iterator[bytes]:
-    pending = iter(lines)
-    while batch := list(islice(pending, _BATCH)):
-        yield from read(batch)
+def _read(read: ReadLines, lines: Sequence[int]) -> Iterator[bytes]:
+    for start in range(0, len(lines), _BATCH):
+        yield from read(lines[start : start + _BATCH])

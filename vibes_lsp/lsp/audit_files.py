@@ -16,7 +16,7 @@ from lsprotocol import types
 from vibes_lsp.errors import AmbiguousId, MalformedJson, UnknownId
 from vibes_lsp.index.lookup import LookupResult, look_up_exact
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.conversion import to_characters, to_column
+from vibes_lsp.lsp.conversion import range_in_line, to_characters
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
@@ -126,8 +126,7 @@ def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosit
     encoding = ls.documents.encoding
     column = to_characters(line, position.character, encoding)
     token, member, first, last = _token_at(line, column)
-    start, end = (to_column(line, each, encoding) for each in (first, last)) if token else (0, 0)
-    span = types.Range(types.Position(position.line, start), types.Position(position.line, end))
+    span = range_in_line(line, position.line, (first, last) if token else (0, 0), encoding)
     if name == project.directory.log.name:
         own = _own_id(line)
     elif name == project.directory.manifest.name:
@@ -145,8 +144,7 @@ def references_in(ls: Server, uri: str) -> Iterator[tuple[types.Range, str, str]
     for number, line in enumerate(lines):
         for match in _LINKED.finditer(line[:_MAX_LINKED_LINE]):
             if match["member"] not in _NO_LINKS:
-                start, end = (to_column(line, each, encoding) for each in match.span("value"))
-                place = types.Range(types.Position(number, start), types.Position(number, end))
+                place = range_in_line(line, number, match.span("value"), encoding)
                 yield place, match["member"], match["value"]
 
 

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from vibes_lsp.checks.finding import Finding
 from vibes_lsp.lsp.audit_files import owned_audit_file
-from vibes_lsp.lsp.conversion import to_characters, to_column
+from vibes_lsp.lsp.conversion import range_in_line, to_characters
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
@@ -62,14 +62,11 @@ def complete_config(ls: Server, uri: str, position: types.Position) -> types.Com
     if len(source) > _MAX_TEXT:
         return types.CompletionList(is_incomplete=False, items=[])
     cursor, found = suggestions_at(source, before + len(_head(ls, line, position)))
-    start, end = (
-        types.Position(position.line, to_column(line, at - before, ls.documents.encoding))
-        for at in (cursor.start, cursor.end)
-    )
+    span = cursor.start - before, cursor.end - before
+    replaced = range_in_line(line, position.line, span, ls.documents.encoding)
     is_quoted = source.startswith('"', cursor.start) and cursor.end > cursor.start
     items = [
-        _item(ls, each, types.Range(start, end), number, is_quoted=is_quoted)
-        for number, each in enumerate(found)
+        _item(ls, each, replaced, number, is_quoted=is_quoted) for number, each in enumerate(found)
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
@@ -141,11 +138,8 @@ def member_at(
     cursor = next((each for each in found if each.start <= offset < each.end), None)
     if cursor is None:
         return None
-    start, end = (
-        types.Position(position.line, to_column(line, at - before, ls.documents.encoding))
-        for at in (cursor.start, cursor.end)
-    )
-    return cursor, types.Range(start, end)
+    span = cursor.start - before, cursor.end - before
+    return cursor, range_in_line(line, position.line, span, ls.documents.encoding)
 
 
 def _facts(node: SchemaNode) -> str:

@@ -75,6 +75,7 @@ class DocumentState:
         self._history = NO_HISTORY
         self._has_pending = False
         self._placed: PlacedFile | None = None
+        self._series: object = None
         self._dependencies: PlacementDependencies
         self._place(trail, None)
 
@@ -112,6 +113,7 @@ class DocumentState:
                 placements,
                 placed.by_line if placed is not None and is_followed else None,
                 is_provisional=is_provisional,
+                series=self._series,
             )
         return self._snapshot
 
@@ -163,6 +165,7 @@ class DocumentState:
         if before is not None and self._is_same_save and history == self._history:
             tracker = None if has_pending or self._has_pending else self._follow_records(before)
         if tracker is None:
+            self._series = object()
             if before is not None and self._document.has_changes and self._is_same_save:
                 tracker = self._place_again(trail, history, before)
             else:  # as a server that has just started does
@@ -191,7 +194,11 @@ class DocumentState:
         if not (before.has_all_edits and dependencies.has_same_log):
             return None
         placements, placed = before.placements(), self._placed
-        if placed is None or placed.placements is not placements:
+        # An edit that moves no annotation leaves the placements as they are, but not the text.
+        is_placed = (
+            placed is not None and placed.text is document.text and placed.placements is placements
+        )
+        if placed is None or not is_placed:
             history = self._history
             if document.has_changes:
                 texts = newest_texts(before.original_texts, history.original_texts)
@@ -202,6 +209,8 @@ class DocumentState:
         added = placed.update(lineages)
         if added is None:
             return None
+        if not dependencies.differ_in_lineages_only():
+            self._series = object()
         dependencies.renew(lineages, added)
         self._placed = placed
         return before if placed.placements is placements else before.extended(placed.placements)

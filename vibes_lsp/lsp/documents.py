@@ -1,22 +1,23 @@
-"""Open documents: the client's lines, changed as LSP says, and the changes that led to the version.
+"""Open documents: the client's lines, and the changes that led to the version.
 
-The library's own buffer splits lines where LSP does not and copies the text for each change.
+The library's own buffer splits lines where no editor does, and copies the text for each change.
+
+A line ends at LF, as for an anchor, git, Neovim, Emacs and Helix. LSP also names a CR alone, but
+these editors send one as a part of its line; others never send one (decision 31).
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from lsprotocol import types
 
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
-from vibes_lsp.lsp.conversion import Encoding, to_characters, to_utf16_column
+from vibes_lsp.lsp.conversion import Encoding, to_characters, to_column, to_utf16_column
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 
 ANNOTATIONS: Final = "annotations"
@@ -27,8 +28,6 @@ _MAX_AUDIT_TEXT: Final = 32 << 20
 _MAX_CHANGES: Final = 256
 _MAX_CHARACTERS: Final = 4 << 20
 """How much replaced text is kept."""
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
-_LINE_ENDS: Final = "\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,6 @@ class Document:
         self._expects_text = False
         self._edits: dict[str, Edits] = {}
         self._lines = _split(content)
-        self._lone_crs = _count_lone_crs(self._lines) if "\r" in content else 0
         self.saved = Text(content)
         self._text: Text | None = self.saved
         self._recent = RecentChanges()
@@ -151,10 +149,7 @@ class Document:
         return self.edits_for(ANNOTATIONS)
 
     def edits_for(self, reader: str) -> Edits | None:
-        """Return the edits since `collect_edits` for a reader; None before that.
-
-        Also None once a line ended with a lone CR: that ends a line of LSP, but none of an anchor.
-        """
+        """Return the edits since `collect_edits` for a reader; None before that."""
         return self._edits.get(reader)
 
     @property
@@ -172,12 +167,13 @@ class Document:
     def lines(self, start: int, end: int) -> Sequence[str]:
         """Return lines as anchors see them, 1-based and inclusive, without their ends.
 
-        There are fewer if the text ends before. Not valid while a line ends with a lone CR.
+        There are fewer if the text ends before.
         """
-        found = [line.rstrip(_LINE_ENDS) for line in self._lines[start - 1 : end]]
+        found = [_without_end(line) for line in self._lines[start - 1 : end]]
         if start == 1 and found:
             found[0] = found[0].removeprefix(BOM)
-        if found and end >= len(self._lines) and not found[-1]:
+        last = self._lines[-1]
+        if found and end >= len(self._lines) and (not last or (last == BOM and len(found) == 1)):
             found.pop()  # what follows the last line end
         return found
 
@@ -215,8 +211,6 @@ class Document:
 
         A client may gather what is typed: with as many changes as versions, each change makes one.
         """
-        if self._lone_crs:
-            self._edits.clear()
         is_one_each = version == self.version + len(changes)
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
@@ -233,17 +227,13 @@ class Document:
         first, start = self._position(within.start, encoding)
         last, end = max((first, start), self._position(within.end, encoding))
         new = self._lines[first][:start] + text + self._lines[last][end:]
-        if first and new.startswith("\n") and self._lines[first - 1].endswith("\r"):
-            first, start = first - 1, 1  # the CR before is half a line end now
-            new = self._lines[first] + new
         self._replace(first, last + 1, _split(new), is_insertion_above=start == 0)
 
     def _position(self, position: types.Position, encoding: Encoding) -> tuple[int, int]:
         """Return the index of a position's line, and the number of characters before it."""
         if position.line >= len(self._lines):
             return len(self._lines) - 1, len(self._lines[-1])
-        line = self._lines[position.line].rstrip(_LINE_ENDS)
-        return position.line, to_characters(line, position.character, encoding)
+        return position.line, _characters(self._lines[position.line], position.character, encoding)
 
     def _replace(self, first: int, stop: int, new: list[str], *, is_insertion_above: bool) -> None:
         if stop < len(self._lines):
@@ -251,10 +241,7 @@ class Document:
         old = self._lines[first:stop]
         self._lines[first:stop] = new
         self._recent.add(self.version, ReplacedLines(first, len(new), old))
-        self._lone_crs += _count_lone_crs(new) - (_count_lone_crs(old) if self._lone_crs else 0)
-        if self._lone_crs:
-            self._edits.clear()
-        elif self._edits:
+        if self._edits:
             above, below = _common_ends(old, new, below_first=is_insertion_above)
             for edits in self._edits.values():
                 edits.add(first + above, len(old) - above - below, len(new) - above - below)
@@ -330,17 +317,27 @@ class Documents:
 
 def _split(text: str) -> list[str]:
     """Return the lines with their ends; the last has none, and may be empty."""
-    if "\r" in text:
-        stops = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
-        return [text[start:stop] for start, stop in pairwise(stops)]
     lines = text.split("\n")
     last = lines.pop()
     return [*(f"{line}\n" for line in lines), last]
 
 
-def _count_lone_crs(lines: Sequence[str]) -> int:
-    """Return how many lines end with a CR alone."""
-    return sum(line.endswith("\r") for line in lines)
+def _without_end(line: str) -> str:
+    """Return a line without LF or CRLF; at the end of a text a CR alone counts, too (R14)."""
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+def _characters(line: str, column: int, encoding: Encoding) -> int:
+    """Return the number of characters before a column; one beyond the line is its end.
+
+    An editor that takes CR for a character, where some lines end at CRLF and others at LF, means
+    the place behind it by the column that follows it.
+    """
+    whole = line.removesuffix("\n")
+    if whole.endswith("\r") and column == to_column(whole, len(whole), encoding):
+        return len(whole)
+    content = whole.removesuffix("\r") if whole != line else whole
+    return to_characters(content, column, encoding)
 
 
 def _common_ends(old: Sequence[str], new: Sequence[str], *, below_first: bool) -> tuple[int, int]:
@@ -360,7 +357,7 @@ def _common_ends(old: Sequence[str], new: Sequence[str], *, below_first: bool) -
 def _common_prefix(one: Sequence[str], other: Sequence[str], most: int) -> int:
     for number in range(most):
         left, right = one[number], other[number]
-        if left != right and left.rstrip(_LINE_ENDS) != right.rstrip(_LINE_ENDS):
+        if left != right and _without_end(left) != _without_end(right):
             return number
     return most
 
@@ -370,4 +367,4 @@ def to_utf16(text: str, line: int, column: int, encoding: Encoding) -> int:
     lines = _split(text)
     if line >= len(lines):
         return column
-    return to_utf16_column(lines[line].rstrip(_LINE_ENDS), column, encoding)
+    return to_utf16_column(lines[line].removesuffix("\n"), column, encoding)

@@ -102,6 +102,11 @@ class EncodedAnswers:
             self._answers[kind, snapshot.uri] = snapshot, variant, found
         return found
 
+    def last(self, kind: str, uri: str, variant: Hashable) -> Any | None:
+        """Return the last answer about a document, which may have been another version of it."""
+        found = self._answers.get((kind, uri))
+        return found[2] if found is not None and found[1] == variant else None
+
     def is_last(self, kind: str, uri: str, answer: object) -> bool:
         """Whether an answer about a document is still the last one."""
         last = self._answers.get((kind, uri))

@@ -45,7 +45,6 @@ from vibes_lsp.store.config import load_config
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
 
-
 MAX_READ: Final = 4 << 20
 """Bytes of a log that are read before an answer, in 10 ms; more are read by another process."""
 
@@ -159,23 +158,25 @@ class Project:
         Raises:
             MuchToRead: So much that it has to be done in the background.
         """
-        if self.is_loading or (self._files is not None and self._files.are_unchanged()):
+        if self.is_loading:
             return False
-        self._files = None
-        known = self._repository.files
-        files = TrailFiles.of(self.directory, self._repository)
-        before = self._snapshot
-        config = load_config(self.directory, before.config)
-        has_grown = before.trail.refresh(at_most=MAX_READ)
-        has_pending = self.pending.refresh()
-        is_shared = has_pending or config is not before.config
-        has_head = self._repository.refresh()
+        before, config = self._snapshot, self._snapshot.config
+        has_grown, is_shared, has_head = before.trail.log.refresh(at_most=MAX_READ), False, False
+        # After the log, because entries are written before the records that name them.
+        files = None if before.trail.manifest.is_outdated else self._files
+        if files is None or not files.are_unchanged():
+            self._files, known = None, self._repository.files
+            files = TrailFiles.of(self.directory, self._repository)
+            config = load_config(self.directory, config)
+            has_grown |= before.trail.refresh_entries()
+            is_shared = self.pending.refresh() or config is not before.config
+            has_head = self._repository.refresh()
+            is_settled = files.is_settled and before.trail.has_settled_entries
+            self._files = files if is_settled and self._repository.files == known else None
         if has_grown or is_shared:
-            self._snapshot = replace(before.next_generation(shared=is_shared), config=config)
+            self._snapshot = before.next_generation(shared=is_shared, config=config)
         if has_grown or is_shared or has_head:
             self._coverage.add_change()
-        if files.is_settled and before.trail.is_settled and self._repository.files == known:
-            self._files = files
         return has_grown or is_shared or has_head
 
     def rename(self, old: str, new: str) -> None:
@@ -186,9 +187,8 @@ class Project:
     def preview_risk(self, *, wanted: bool) -> None:
         """Show live scores also where the project has not enabled them, or do not (R27)."""
         if wanted != self._snapshot.previews_risk:
-            self._snapshot = replace(
-                self._snapshot.next_generation(shared=True), previews_risk=wanted
-            )
+            later = self._snapshot.next_generation(shared=True)
+            self._snapshot = replace(later, previews_risk=wanted)
 
     # Open documents
 

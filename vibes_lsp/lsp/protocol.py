@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeAlias
 
@@ -222,6 +223,17 @@ class Protocol(LanguageServerProtocol):
             if number != current and not future.done():
                 future.cancel()
         self._shutdown = True
+
+    @lsp_method(types.EXIT)
+    @override
+    def lsp_exit(self, *args: Any) -> Generator[Any, Any, None]:
+        """End the session; what still runs in the background sends nothing any more."""
+        try:
+            yield from super().lsp_exit(*args)
+        except OSError:  # the client reads no more, so what is buffered cannot be sent
+            sys.exit(0 if self._shutdown else 1)
+        finally:
+            self.writer = None
 
     @override
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # cached

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.conversion import uri_in
+from vibes_lsp.lsp.conversion import range_of_lines, uri_in
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
@@ -121,9 +121,7 @@ def location_now(snapshot: DocumentSnapshot, placement: Placement) -> types.Loca
     start, end = placement.located.start, placement.located.end
     if start is None or end is None or placement.located.state == State.LOST:
         return None
-    return types.Location(
-        snapshot.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0))
-    )
+    return types.Location(snapshot.uri, range_of_lines(start, end))
 
 
 def _line_of(uri: str, line: int) -> types.Location:

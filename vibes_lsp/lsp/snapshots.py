@@ -126,15 +126,19 @@ class TrailSnapshot:
             return Policy()
         return self.config.policy.preview if self.previews_risk else self.config.policy
 
-    def next_generation(self, *, shared: bool) -> TrailSnapshot:
+    def next_generation(self, *, shared: bool, config: LoadedConfig | None = None) -> TrailSnapshot:
         """Return the snapshot one generation later.
 
         Args:
             shared: Whether the change may affect every document.
+            config: The policy then, if it is another one.
         """
         now = self.generation + 1
         return replace(
-            self, generation=now, shared_generation=now if shared else self.shared_generation
+            self,
+            generation=now,
+            shared_generation=now if shared else self.shared_generation,
+            config=config or self.config,
         )
 
     def with_renamed(self, old: str, new: str) -> TrailSnapshot:
@@ -168,7 +172,9 @@ class TrailSnapshot:
         """Return the known history of a file; that of a closed file has only its former names."""
         found = self.history.files.get(path, NO_HISTORY) if is_open else NO_HISTORY
         names = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
-        former = (old for each in names for old, new in each.items() if new == path)
+        former = [old for each in names for old, new in each.items() if new == path]
+        if not former:
+            return found
         return replace(found, former_paths=tuple(dict.fromkeys((*found.former_paths, *former))))
 
     def place(
@@ -206,6 +212,7 @@ class DocumentSnapshot:
         report: The placements as JSON, with scores and reviews.
         is_provisional: Whether git history has still to be looked up for this text.
         by_line: Finds placements by line.
+        series: The same for snapshots between which annotations were only added or superseded.
     """
 
     trail: TrailSnapshot
@@ -217,6 +224,23 @@ class DocumentSnapshot:
     report: PlacementReport
     is_provisional: bool
     by_line: PlacementsByLine
+    series: object = None
+
+    def continues(self, before: DocumentSnapshot) -> bool:
+        """Whether what an answer says of a placement that both have is equal.
+
+        That is not so of one whose lines were edited: others may own these now.
+        """
+        one, other = self.trail, before.trail
+        return (
+            self.series is not None
+            and self.series is before.series
+            and self.text is before.text
+            and one.history is other.history
+            and one.closed_files is other.closed_files
+            and one.config is other.config
+            and one.previews_risk == other.previews_risk
+        )
 
     def ai_lines(self, first: int, last: int) -> AiLines:
         """Count the lines that an AI wrote, from `first` to `last`, 1-based and inclusive."""
@@ -254,6 +278,7 @@ def snapshot_of_document(
     by_line: PlacementsByLine | None = None,
     *,
     is_provisional: bool,
+    series: object = None,
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
     resolved_commits = (
@@ -271,6 +296,7 @@ def snapshot_of_document(
         _report(trail, document.text, resolved_commits),
         is_provisional,
         by_line or PlacementsByLine(placements),
+        series,
     )
 
 

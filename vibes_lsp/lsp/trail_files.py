@@ -1,7 +1,7 @@
-"""Notice in one look that nothing which answers depend on was written: 20 µs instead of 150.
+"""Notice in one look that nothing beside the log was written: 15 µs instead of 60.
 
 Each part of a trail compares its files in its own way, and reads what changed. This only says that
-none of them has anything to do.
+none of them has anything to do. A log changes with every record, and is compared by itself.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class TrailFiles:
 
     @classmethod
     def of(cls, directory: AuditDir, repository: RepositoryState) -> TrailFiles:
-        """Look at the files of a trail, and at those that the repository's state depends on."""
-        own = (directory.log, directory.manifest, directory.config, *repository.files)
+        """Look at the files beside a log, and at those that the repository's state depends on."""
+        own = (directory.manifest, directory.config, *repository.files)
         return cls([*map(str, own)], [str(directory.journal), str(directory.pending_completions)])
 
     @property
     def is_settled(self) -> bool:
         """Whether all regular files are old enough for a later change to show."""
         now = time.time_ns()
-        return all(
-            now - seen[_MODIFIED] > RACY_NS for _, seen in self._files if stat.S_ISREG(seen[0])
+        return not any(
+            now - seen[_MODIFIED] <= RACY_NS and stat.S_ISREG(seen[0]) for _, seen in self._files
         )
 
     def are_unchanged(self) -> bool:

@@ -11,8 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.store.files import open_file, read_error
 
 MAX_LINE: Final = 8 << 20
@@ -117,7 +116,9 @@ def read_batches(
     file.seek(delivered.end)
     begun = b""  # the start of a line whose end was not read yet
     while True:
-        size = CHUNK if until is None else min(CHUNK, until - delivered.end - len(begun))
+        # No more than there is: memory for a whole chunk takes longer than a record to read.
+        end = os.fstat(file.fileno()).st_size + 1 if until is None else until
+        size = max(0, min(CHUNK, end - delivered.end - len(begun)))
         chunk = file.read(size)
         if not chunk:
             break
@@ -138,7 +139,9 @@ def read_batches(
             delivered.lines += len(lines)
             yield LineBatch(delivered.lines - len(lines) + 1, lines)
         begun = rest
-    if until is None and begun.rstrip().endswith(b"}") and _is_object(begun):
+        if len(chunk) < size:
+            break
+    if until is None and begun.rstrip().endswith(b"}") and object_or_none(begun) is not None:
         delivered.add(begun)
         delivered.lines += 1
         delivered.unterminated = True  # any text after it resets the follower
@@ -160,11 +163,3 @@ def _skip_oversized(file: BinaryIO, delivered: DeliveredPart) -> LineBatch | Non
             file.seek(after.end)
             return LineBatch(after.lines, [head], length)
     return None
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        parse_object(line)
-    except MalformedJson:
-        return False
-    return True

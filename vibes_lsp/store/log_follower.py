@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,12 +31,14 @@ from vibes_lsp.store.log_batches import (
     read_batches,
 )
 
-_Run: TypeAlias = tuple[int, int, Sequence[tuple[int, int]]]
-"""Start and end of what is read at once, and the places in it."""
+_Run: TypeAlias = list[tuple[int, int]]
+"""Places that are read at once."""
 _GAP: Final = 4_096
 """Bytes between two lines that are read at once."""
 _END_BLOCKS: Final = 9
-"""Blocks at the end of the delivered part that are verified on every growth."""
+"""Blocks at the end of the delivered part of a settled log that are verified if it has grown."""
+_END_BLOCKS_AT_ONCE: Final = 2
+"""The same while it is written to, for each record: what is cut off or inserted moves these."""
 _ALWAYS_VERIFIED: Final = 1 << 20
 """Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
 _VERIFIED_WHEN_SETTLED: Final = 8 << 20
@@ -86,9 +89,11 @@ class LogFollower:
         self._path = path
         self._now_ns = now_ns
         self._delivered = DeliveredPart()
+        self._read_blocks: Callable[[], array[int]] | None = None
         self._seen: FileSignature | None = None
         self._settled = False
-        self._is_verified: bytearray | None = None
+        self._verified_from = 0  # which block on; those before are when they are read
+        self._verified: set[int] = set()  # of those before
         self._is_outdated = False
 
     def delivered(self) -> tuple[DeliveredPart, FileSignature, bool] | None:
@@ -96,29 +101,42 @@ class LogFollower:
 
         None if it cannot be resumed: nothing was delivered, or the last line is not terminated.
         """
-        delivered, seen = self._delivered, self._seen
+        delivered, seen = self._with_blocks(), self._seen
         if not delivered.end or delivered.unterminated or seen is None:
             return None
         return delivered, seen, self._settled
 
     def resume(
-        self, delivered: DeliveredPart, seen: FileSignature | None, *, settled: bool
+        self,
+        delivered: DeliveredPart,
+        read_blocks: Callable[[], array[int]],
+        seen: FileSignature | None,
+        *,
+        settled: bool,
     ) -> None:
         """Continue after a part that was delivered before; the next poll verifies it.
 
         Args:
-            delivered: The part.
+            delivered: The part, without the checksums of its blocks.
+            read_blocks: Returns these; called when the log changes. Without them, because it
+                raises `OutdatedIndex`, the log is delivered from the start.
             seen: The log's signature at that time; None if it is unknown.
             settled: Whether the log was old enough for its signature to show every later change.
         """
-        self._delivered = delivered
+        self._delivered, self._read_blocks = delivered, read_blocks
         self._seen, self._settled = seen, settled
-        self._is_verified, self._is_outdated = None, False
+        self._verified_from, self._is_outdated = 0, False
+
+    def _with_blocks(self) -> DeliveredPart:
+        """Return what was delivered, with the checksums of its blocks."""
+        if self._read_blocks is not None:
+            self._delivered.blocks, self._read_blocks = self._read_blocks(), None
+        return self._delivered
 
     @property
     def is_wholly_verified(self) -> bool:
         """Whether all of the delivered part was compared, not its end alone."""
-        return self._is_verified is None and not self._is_outdated
+        return not self._verified_from and not self._is_outdated
 
     def checksum(self, end: int) -> bytes | None:
         """Return a checksum of the first bytes of the delivered part; None if it has fewer.
@@ -126,7 +144,7 @@ class LogFollower:
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        part = self._delivered
+        part = self._with_blocks()
         if end > part.end or part.unterminated:
             return None
         whole, rest = divmod(end, BLOCK)
@@ -140,14 +158,12 @@ class LogFollower:
             digest.update(tail)
         return digest.digest()
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether the log's signature shows every change since the last poll."""
-        return self._settled and not self._is_outdated
-
     def is_level_with(self, other: LogFollower) -> bool:
         """Whether another follower has delivered the same."""
-        return self._delivered == other._delivered
+        try:
+            return self._with_blocks() == other._with_blocks()
+        except OutdatedIndex:
+            return False
 
     @property
     def size(self) -> int:
@@ -178,7 +194,10 @@ class LogFollower:
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
         try:
             unchanged = not self._is_outdated and self._is_unchanged(
-                file, found, whole_up_to=None if thorough else limit
+                file,
+                found,
+                whole_up_to=None if thorough else limit,
+                end_blocks=_END_BLOCKS if settled else _END_BLOCKS_AT_ONCE,
             )
         except OSError as error:
             file.close()
@@ -193,8 +212,7 @@ class LogFollower:
             file.close()
             return None
         if not unchanged:
-            self._delivered = DeliveredPart()
-            self._is_verified = None
+            self._restart()
         return LogUpdate(not unchanged, self._read_all(file), partial(self._read, file))
 
     def read(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -208,27 +226,25 @@ class LogFollower:
         """
         try:
             with open_file(self._path) as file:
-                runs = list(_runs(places))
+                runs = _runs(places)
                 if len(runs) > 1:
                     _will_need(file, runs)
-                if self._is_verified is not None:
-                    self._verify(file, places, self._is_verified)
+                if self._verified_from:
+                    self._verify(file, places)
                 return _read_runs(file, runs)
         except OSError as error:
             raise read_error(self._path, error) from error
 
-    def _verify(
-        self, file: BinaryIO, places: Sequence[tuple[int, int]], is_verified: bytearray
-    ) -> None:
+    def _verify(self, file: BinaryIO, places: Sequence[tuple[int, int]]) -> None:
         for offset, length in places:
             for number in range(offset // BLOCK, (offset + length) // BLOCK + 1):
-                if number >= len(is_verified) or is_verified[number]:
+                if number >= self._verified_from or number in self._verified:
                     continue
                 file.seek(number * BLOCK)
                 if zlib.crc32(file.read(BLOCK)) != self._delivered.blocks[number]:
                     self._is_outdated, self._settled = True, False
                     raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
-                is_verified[number] = 1
+                self._verified.add(number)
 
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
@@ -245,29 +261,44 @@ class LogFollower:
         return self._delivered.unterminated
 
     def _restart(self) -> LogUpdate:
-        self._delivered = DeliveredPart()
+        self._delivered, self._read_blocks = DeliveredPart(), None
+        self._verified_from = 0
         return LogUpdate(reset=True, batches=iter(()))
 
     def _is_unchanged(
-        self, file: BinaryIO, found: FileSignature, *, whole_up_to: int | None
+        self,
+        file: BinaryIO,
+        found: FileSignature,
+        *,
+        whole_up_to: int | None,
+        end_blocks: int,
     ) -> bool:
         """Whether the delivered part is unchanged.
 
-        If it is longer than `whole_up_to` and the log seems to have grown, only its end is checked.
+        If it is longer than `whole_up_to` and the log seems to have grown, only its last blocks
+        are checked.
         """
-        delivered = self._delivered
+        try:
+            delivered = self._with_blocks()
+        except OutdatedIndex:
+            return False
         if found.size < delivered.end or (delivered.unterminated and found.size != delivered.end):
             return False
         whole = (
             whole_up_to is None or delivered.end <= whole_up_to or not self._seems_appended(found)
         )
-        first = 0 if whole else max(0, len(delivered.blocks) - _END_BLOCKS)
-        self._is_verified = None if whole else bytearray(first)
+        first = 0 if whole else max(0, len(delivered.blocks) - end_blocks)
+        self._verified_from, self._verified = first, set()
         file.seek(first * BLOCK)
-        for number in range(first, len(delivered.blocks)):
-            block = file.read(min(BLOCK, delivered.end - number * BLOCK))
-            if zlib.crc32(block) != delivered.blocks[number]:
+        for start in range(first * BLOCK, delivered.end, CHUNK):
+            size = min(CHUNK, delivered.end - start)
+            part = memoryview(file.read(size))
+            if len(part) < size:  # it was truncated just now
                 return False
+            for offset in range(0, size, BLOCK):
+                known = delivered.blocks[(start + offset) // BLOCK]
+                if zlib.crc32(part[offset : offset + BLOCK]) != known:
+                    return False
         return True
 
     def _bytes_to_read(self, found: FileSignature) -> int:
@@ -337,49 +368,45 @@ class LogFollower:
             yield from self._read(file, None)
 
 
-def read_lines(path: Path, places: Sequence[tuple[int, int]]) -> list[bytes]:
-    """Return the bytes at each `(offset, length)`, in this order; fewer at the end of the file.
-
-    Raises:
-        UnreadableFile: The log cannot be read.
-    """
-    with open_file(path) as file:
-        return _read_runs(file, _runs(places))
-
-
 def _read_runs(file: BinaryIO, runs: Iterable[_Run]) -> list[bytes]:
+    descriptor = file.fileno()
     found: list[bytes] = []
-    for start, end, lines in runs:
+    for run in runs:
+        start, length = run[0] if len(run) == 1 else (run[0][0], sum(run[-1]) - run[0][0])
         if sys.platform == "win32":
             file.seek(start)
-            block = file.read(end - start)
+            block = file.read(length)
         else:
-            block = os.pread(file.fileno(), end - start, start)
-        if len(lines) == 1:
+            block = os.pread(descriptor, length, start)
+        if len(run) == 1:
             found.append(block)
         else:
-            found += [block[offset - start : offset - start + size] for offset, size in lines]
+            found += [block[offset - start : offset - start + size] for offset, size in run]
     return found
 
 
-def _runs(places: Sequence[tuple[int, int]]) -> Iterator[_Run]:
-    """Yield start, end and places of lines that are near each other.
+def _runs(places: Iterable[tuple[int, int]]) -> list[_Run]:
+    """Return the places in groups that are near each other.
 
     Reading a few lines between them takes a quarter of the time of another call.
     """
-    at = 0
-    while at < len(places):
-        start, length = places[at]
-        first, end = at, start + length
-        at += 1
-        while at < len(places) and end < places[at][0] <= end + _GAP and end - start < CHUNK:
-            end = sum(places[at])
-            at += 1
-        yield start, end, places[first:at]
+    runs: list[_Run] = []
+    start = end = -_GAP - 1
+    for place in places:
+        offset, length = place
+        if end < offset <= end + _GAP and end - start < CHUNK:
+            runs[-1].append(place)
+        else:
+            start = offset
+            runs.append([place])
+        end = offset + length
+    return runs
 
 
 def _will_need(file: BinaryIO, runs: Iterable[_Run]) -> None:
     """Ask the system to read places of a file at once, where it can: a disk reads them faster."""
     if sys.platform == "linux":
-        for start, end, _ in runs:
-            os.posix_fadvise(file.fileno(), start, end - start, os.POSIX_FADV_WILLNEED)
+        descriptor = file.fileno()
+        for run in runs:
+            start = run[0][0]
+            os.posix_fadvise(descriptor, start, sum(run[-1]) - start, os.POSIX_FADV_WILLNEED)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -20,9 +20,9 @@ from vibes_lsp.model.canonical_json import (
     FastDecoder,
     canonical_json,
     json_type,
+    object_or_none,
     parse_json,
     parse_json_prefix,
-    parse_object,
     same_value,
 )
 from vibes_lsp.model.members import JsonValue, Members
@@ -87,7 +87,7 @@ class EntriesOnDisk(Mapping[str, msgspec.Raw], ABC):
         """Return the keys that start with a prefix, in file order."""
 
 
-OpenSaved = Callable[[Path], "Manifest | None"]
+OpenSaved: TypeAlias = Callable[[Path], "Manifest | None"]
 """Returns the manifest at a path without reading it, if it is known where its entries are."""
 
 
@@ -146,10 +146,7 @@ class Manifest:
         """Return the entry exactly as stored; None if there is none or it is not an object."""
         if key not in self:
             return None
-        try:
-            return parse_object(self.raw(key))
-        except MalformedJson:
-            return None
+        return object_or_none(self.raw(key))
 
     def type_of(self, key: str) -> str | None:
         """Return the entry's `type`; None if the entry or its type is missing."""
@@ -275,7 +272,8 @@ def _read_file(
         and not previous.is_outdated
         else None
     )
-    same = same or manifest_cache.get(named_signature[1])
+    if same is None:  # not `or`: to see whether a manifest is empty takes a look at all its entries
+        same = manifest_cache.get(named_signature[1])
     if same is not None and (
         same.file_state.settled
         or (len(same.data) > _TRUSTED_WHILE_RACY and not is_settled(times, now_ns))

@@ -136,14 +136,15 @@ def _read_secret(path: Path) -> bytes | None:
     return kept if len(kept) == SECRET_BYTES else None
 
 
-def large_name(kind: str, path: Path) -> str:
+def large_name(kind: str, path: str) -> str:
     """Return the name of the large file about a path; machines may share a home, not its paths.
 
-    Raises:
-        OSError: The path cannot be resolved.
+    Args:
+        kind: What is in the file.
+        path: The path, resolved.
     """
     host = os.environ.get("COMPUTERNAME", "") if sys.platform == "win32" else os.uname().nodename
-    place = os.fsencode(host) + b"\0" + os.fsencode(path.resolve())
+    place = os.fsencode(host) + b"\0" + os.fsencode(path)
     return f"{kind}-{hashlib.sha256(place).hexdigest()[:32]}"
 
 
@@ -152,7 +153,7 @@ def open_large(name: str) -> BinaryIO | None:
 
     Its content is not verified: the caller does that.
     """
-    folder = cache_subfolder(_LARGE)
+    folder = _large_folder()
     if folder is None:
         return None
     try:
@@ -163,6 +164,12 @@ def open_large(name: str) -> BinaryIO | None:
         return file
     file.close()
     return None
+
+
+def can_write_large() -> bool:
+    """Whether large files can be written, as far as is known: preparing one may take long."""
+    folder = cache_subfolder(_LARGE)
+    return folder is not None and os.access(folder, os.W_OK)
 
 
 def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
@@ -187,7 +194,7 @@ def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
 
 def remove_large(name: str) -> bool:
     """Remove a large file of the cache; return whether it was removed."""
-    folder = cache_subfolder(_LARGE)
+    folder = _large_folder()
     if folder is None:
         return False
     try:
@@ -195,6 +202,14 @@ def remove_large(name: str) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def _large_folder() -> Path | None:
+    """Return the folder of large files if it exists and is private."""
+    base = _folder(os.environ, sys.platform)
+    if base is None or not _is_private(base):
+        return None
+    return base / _LARGE if _is_private(base / _LARGE) else None
 
 
 def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
@@ -208,13 +223,12 @@ def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
         return None
     try:
         folder = Path(base, *parts).resolve()
-        home = _home()
-        is_in_project = any(
-            os.path.lexists(parent / mark)
+        marked = [
+            parent
             for parent in folder.parents
-            if parent != home
-            for mark in _PROJECT_MARKERS
-        )
+            if any(os.path.lexists(f"{parent}/{mark}") for mark in _PROJECT_MARKERS)
+        ]
+        is_in_project = bool(marked) and marked != [_home()]
     except (OSError, RuntimeError, ValueError):
         return None
     return None if is_in_project else folder

@@ -30,16 +30,8 @@ NAMES = [f"{folder}/file_{number:02}.py" for folder in ("a", "b") for number in 
 
 
 @pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def forks(monkeypatch: pytest.MonkeyPatch, children: list[int]) -> list[int]:
     """Let this process fork beside the test runner's threads; return a list of its children."""
-    children: list[int] = []
-    fork = os.fork
-
-    def noted() -> int:
-        children.append(fork())
-        return children[-1]
-
-    monkeypatch.setattr(os, "fork", noted)
     monkeypatch.setattr(forked_work, "_can_fork", lambda: hasattr(os, "fork"))
     monkeypatch.setattr(kept_results, "MIN_RESULTS", 1)
     monkeypatch.setattr(kept_results, "RACY_NS", 0)

@@ -61,17 +61,7 @@ def test_an_error_of_the_work_is_raised() -> None:
 
 
 @needs_two_processors
-def test_no_process_is_left_when_the_results_are_not_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    children: list[int] = []
-    fork = os.fork
-
-    def noted() -> int:
-        children.append(fork())
-        return children[-1]
-
-    monkeypatch.setattr(os, "fork", noted)
+def test_no_process_is_left_when_the_results_are_not_read(children: list[int]) -> None:
     results = map_in_order(lambda item: item, ITEMS)
     assert next(results) == 0
     del results
@@ -81,13 +71,14 @@ def test_no_process_is_left_when_the_results_are_not_read(
 
 
 @needs_two_processors
+@pytest.mark.parametrize("name", ["fork", "pipe"])
 def test_where_no_process_can_be_forked_this_one_does_the_work(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def refused() -> int:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
-    monkeypatch.setattr(os, "fork", refused)
+    monkeypatch.setattr(os, name, refused)
     before = _descriptors()
     assert list(map_in_order(lambda item: item * 2, ITEMS)) == [item * 2 for item in ITEMS]
     assert _descriptors() == before

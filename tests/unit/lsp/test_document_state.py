@@ -101,6 +101,18 @@ def test_the_client_is_not_told_what_was_answered_already(opened: Open) -> None:
     assert not opened.locate()
 
 
+def test_a_record_of_the_text_before_an_edit_is_not_taken_for_one_of_this_text(
+    writer: TrailWriter,
+) -> None:
+    opened = Open(writer)
+    writer.config(prism={"enabled": True})
+    assert opened.lines() == []
+    opened.type(5, "new = 1\n")
+    assert opened.lines() == []
+    writer.line("a.py", 6, 8, text=TEXT)
+    assert opened.lines() == [(7, 9, State.MOVED)]
+
+
 def test_the_client_is_told_of_text_pasted_elsewhere(opened: Open) -> None:
     block = "".join(TEXT.splitlines(keepends=True)[3:7])
     opened.replace(4, 4, "")

@@ -48,6 +48,22 @@ class Opened:
             types.DidOpenTextDocumentParams(item),
         )
 
+    def type_line(self, number: int, line: str) -> str:
+        """Replace a line, 1-based, as a user does who then pauses; return the text."""
+        uri = self._file.as_uri()
+        place = types.Range(types.Position(number - 1, 0), types.Position(number, 0))
+        document = types.VersionedTextDocumentIdentifier(2, uri)
+        changes = [types.TextDocumentContentChangePartial(place, line)]
+        tell(
+            self.server,
+            types.TEXT_DOCUMENT_DID_CHANGE,
+            types.DidChangeTextDocumentParams(document, changes),
+        )
+        opened = self.server.documents.get(uri)
+        assert opened is not None
+        opened.is_typing = False
+        return opened.content
+
     def ask(self, line: int) -> Any:
         """Return the direct answer about a line, 0-based."""
         number = next(self._numbers)
@@ -59,6 +75,13 @@ class Opened:
             {"jsonrpc": "2.0", "id": number, "method": "textDocument/hover", "params": params}
         )
         return self._answer(number)
+
+    def built_now(self, line: int) -> Members | None:
+        """Return the hover at a line, 0-based, of which nothing was built before."""
+        snapshot = self.server.projects.snapshot(self._file.as_uri())
+        assert snapshot is not None
+        found = feature._hover_at(self.server, snapshot, line + 1, shows_notes=True)
+        return None if found is None else feature._as_json(found)
 
     async def ask_handler(self, line: int) -> Any:
         """Return the handler's answer about a line, 0-based."""
@@ -152,6 +175,14 @@ async def _until_built(built: list[int], number: int) -> None:
             await asyncio.sleep(0)
 
 
+async def _let_it_build() -> None:
+    """Wait for as long as some texts take."""
+    loop = asyncio.get_running_loop()
+    is_past = loop.create_future()
+    loop.call_later(2 * feature._REST + 20 * feature._PAUSE, is_past.set_result, None)
+    await is_past
+
+
 async def test_a_text_is_built_once_for_its_range_and_ahead_for_the_others(
     tmp_path: Path, built: list[int]
 ) -> None:
@@ -207,11 +238,27 @@ async def test_nothing_is_built_ahead_for_a_text_that_was_changed_or_closed(
             [types.TextDocumentContentChangePartial(place, "# new\n")],
         ),
     )
-    loop = asyncio.get_running_loop()
-    is_past = loop.create_future()
-    loop.call_later(20 * feature._PAUSE, is_past.set_result, None)
-    await is_past
+    await _let_it_build()
     assert built == [1]
+    await opened.leave()
+
+
+async def test_nothing_is_built_ahead_while_hovers_are_asked_for(
+    tmp_path: Path, built: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(feature, "monotonic", lambda: now)
+    opened = Opened(tmp_path)
+    for start in (1, 5, 9):
+        opened.trail.line("a.py", start, start + 2, text=opened.text)
+    opened.open(opened.text)
+    await drained()
+    opened.ask(0)
+    await _let_it_build()
+    assert built == [1]
+    now += 2 * feature._REST
+    await _until_built(built, 3)
+    assert built == [1, 5, 9]
     await opened.leave()
 
 
@@ -254,3 +301,71 @@ async def test_so_many_texts_and_lines_are_kept(
     kept = [line for line in range(1, 21) if built.count(line) == 1]
     assert len(kept) == 4
     await opened.leave()
+
+
+changes = st.lists(
+    st.tuples(
+        st.sampled_from(("edit", "edit", "cover", "review", "elsewhere", "entry", "config")),
+        st.integers(1, LINES),
+        st.integers(0, 3),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=30)
+@example([("edit", 6, 1), ("edit", 9, 0), ("review", 1, 0), ("cover", 1, 2)], 6)
+@example([("edit", 1, 1), ("edit", 2, 0)], 2)
+@example([("elsewhere", 1, 0), ("entry", 1, 0), ("config", 1, 0), ("edit", 2, 3)], 2)
+@given(changes, st.integers(1, LINES))
+def test_texts_that_are_kept_after_a_record_are_those_of_a_new_hover(
+    changes: Sequence[tuple[str, int, int]], edited: int
+) -> None:
+    asyncio.run(_compare_after_each(changes, edited))
+
+
+async def _compare_after_each(changes: Sequence[tuple[str, int, int]], edited: int) -> None:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        opened = Opened(Path(folder))
+        trail = opened.trail
+        prism = {"prism": {"enabled": True}}
+        trail.config(**prism)
+        prompt: dict[str, object] = {"type": "prompt", "prompt_text": "Asked."}
+        ids = [
+            trail.line("a.py", 1, 4, text=opened.text, prompt="f" * 64, session="one"),
+            trail.line("a.py", 5, 9, text=opened.text, session="two"),
+        ]
+        opened.open(opened.text)
+        await drained()
+        opened.ask(0)
+        text = opened.type_line(edited, f"value_{edited} = 'by a person'\n")
+        for what, at, length in changes:
+            for line in range(LINES):
+                opened.ask(line)
+            end = min(at + length, LINES)
+            match what:
+                case "edit" | "cover":
+                    trail.environment(model=f"model-{len(ids)}")
+                    ids.append(trail.line("a.py", at, end, text=text, session="one"))
+                    if what == "cover":
+                        older = ids[at % (len(ids) - 1)]
+                        trail.edge(
+                            "supersedes",
+                            ids[-1],
+                            older,
+                            target_type="annotation",
+                            metadata={"reason": "covers"},
+                        )
+                case "review":
+                    trail.review(ids[at % len(ids)])
+                case "elsewhere":
+                    trail.line(f"other_{length}.py", at, end, text=text, session="one")
+                case "entry":
+                    trail.entry(prompt, key="f" * 64)
+                case _:
+                    prism = {"prism": {"enabled": not prism["prism"]["enabled"]}}
+                    trail.config(**prism)
+            direct = [opened.ask(line) for line in range(LINES)]
+            assert direct == [opened.built_now(line) for line in range(LINES)], what
+        await opened.leave()

@@ -8,11 +8,12 @@ import sys
 import weakref
 from typing import Any
 
+import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.lifecycle import create_server
-from vibes_lsp.lsp.main import freeze_heap
+from vibes_lsp.lsp.main import freeze_heap, new_server
 from vibes_lsp.lsp.server import Server
 
 
@@ -137,3 +138,13 @@ def test_a_frozen_heap_holds_no_garbage() -> None:
     freeze_heap()
     assert gone() is None
     assert not any(each is kept for each in gc.get_objects()), "the collector need not look at it"
+
+
+def test_garbage_is_collected_as_usual_once_a_server_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    before = gc.get_threshold()
+    new_server()
+    assert gc.isenabled()
+    assert gc.get_threshold() == before

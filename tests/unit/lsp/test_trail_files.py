@@ -1,4 +1,4 @@
-"""One look at the files of a trail shows every change that an answer depends on."""
+"""A look at the log and one at all other files show every change that an answer depends on."""
 
 from __future__ import annotations
 
@@ -45,18 +45,21 @@ def write(name: str, content: bytes = b"{}") -> Callable[[Path], None]:
     return change
 
 
-def rewrite_in_place(project: Path) -> None:
-    log = project / ".ai-audit/annotations.jsonl"
-    times, content = log.stat(), log.read_bytes()
-    log.write_bytes(content.swapcase())
-    os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
+def rewrite_in_place(name: str) -> Callable[[Path], None]:
+    def change(project: Path) -> None:
+        file = project / name
+        times, content = file.stat(), file.read_bytes()
+        file.write_bytes(content.swapcase())
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    return change
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        rewrite_in_place,
-        lambda project: (project / ".ai-audit/annotations.jsonl").unlink(),
+        rewrite_in_place(".ai-audit/manifest.json"),
+        lambda project: (project / ".ai-audit/manifest.json").unlink(),
         lambda project: Repository(project).commit("Again"),
         write(".ai-audit/manifest.json"),
         write(".ai-audit/config.json"),
@@ -96,3 +99,28 @@ def test_the_first_look_at_a_settled_project_misses_no_later_commit(project: Pat
     served.refresh()
     Repository(project).commit("Work")
     assert served.refresh()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda project: TrailWriter(project).line("a.py", 1, 1, environment="e" * 64),
+        lambda project: (project / ".ai-audit/annotations.jsonl").unlink(),
+        write(".ai-audit/annotations.jsonl", b""),
+        write(".ai-audit/manifest.json"),
+        write(".ai-audit/wal/1.jsonl"),
+    ],
+)
+def test_a_settled_project_misses_no_change(
+    project: Path, change: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = Project(AuditDir(project / ".ai-audit"))
+    for _ in range(2):  # what the first look at a repository depends on is known after it
+        served.refresh()
+    before = served.snapshot.generation
+    with monkeypatch.context() as patched:
+        patched.setattr(served.pending, "refresh", lambda: pytest.fail("one look is enough"))
+        assert not served.refresh()
+    change(project)
+    assert served.refresh()
+    assert served.snapshot.generation > before

@@ -177,6 +177,20 @@ def test_a_settled_log_of_medium_size_is_verified_completely(medium_log: Path) -
     assert followed.poll() == "reset"
 
 
+def test_more_of_the_end_of_a_large_log_is_verified_once_it_is_settled(large_log: Path) -> None:
+    clock = FixedClock(large_log.stat().st_mtime_ns + 1)
+    followed = FollowedLog(large_log, clock)
+    followed.poll()
+    with large_log.open("r+b") as stream:
+        stream.seek(-64, 2)
+        stream.write(b'{"b":1}\n')
+    append(large_log, b'{"a":3}\n')
+    clock.now = large_log.stat().st_mtime_ns + 1
+    assert followed.poll() == "more", "while it is written to, the last two blocks are verified"
+    clock.now += 3_600_000_000_000
+    assert followed.poll() == "reset"
+
+
 def test_a_large_log_whose_last_blocks_changed_starts_over(large_log: Path) -> None:
     followed = FollowedLog(large_log)
     followed.poll()

@@ -11,7 +11,7 @@ from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store import files, log_batches
 from vibes_lsp.store import log_follower as log_module
-from vibes_lsp.store.log_follower import read_lines
+from vibes_lsp.store.log_follower import LogFollower
 
 
 @pytest.fixture
@@ -191,11 +191,11 @@ def test_an_unreadable_log_keeps_the_delivered_lines(
 
 def test_places_are_read_in_the_given_order(log: Path) -> None:
     log.write_bytes(b"one\ntwo\nthree\n")
-    assert read_lines(log, [(8, 5), (0, 3), (8, 99), (99, 3)]) == [
+    assert LogFollower(log).read([(8, 5), (0, 3), (8, 99), (99, 3)]) == [
         b"three",
         b"one",
         b"three\n",
         b"",
     ]
     with pytest.raises(UnreadableFile):
-        read_lines(log.with_name("absent"), [(0, 1)])
+        LogFollower(log.with_name("absent")).read([(0, 1)])

@@ -7,11 +7,14 @@ import os
 from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
+from typing_extensions import override
 
 from tests.unit.store.followed_log import FixedClock, FollowedLog
 from vibes_lsp.errors import MuchToRead, UnreadableFile
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store import log_follower
+from vibes_lsp.store.log_batches import CHUNK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,3 +105,36 @@ def test_a_failing_disk_makes_a_log_unreadable(
         with pytest.raises(UnreadableFile):
             index.raw(1)
     assert all(each.file.closed for each in opened)
+
+
+class BreaksLater(Broken):
+    """A file of which a few reads succeed."""
+
+    reads = 2
+
+    @override
+    def read(self, size: int = -1) -> bytes:
+        self.reads -= 1
+        return self.file.read(size) if self.reads >= 0 else super().read(size)
+
+
+def test_a_disk_that_fails_midway_leaves_no_part_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "annotations.jsonl"
+    index = LogIndex(path, now_ns=FixedClock())
+    count = 4 * CHUNK // len(LINE)
+    for total in (count, 2 * count):  # from the start, and what was appended
+        with path.open("ab") as file:
+            file.write(LINE * count)
+        with monkeypatch.context() as patch:
+            patch.setattr(log_follower, "open_file", lambda path: BreaksLater(path.open("rb")))
+            assert index.refresh()
+            assert isinstance(index.problem, UnreadableFile)
+            assert list(index.records_of(LogLineKind.LINE)) == []
+            generation = index.generation
+            assert not index.refresh(), "the problem is reported once"
+            assert index.generation == generation
+            assert state(index)[1] == 0
+        assert index.refresh()
+        assert state(index) == (None, total)

@@ -11,7 +11,7 @@ from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.journal import entries_file
 from vibes_lsp.store.locks import fold_lock
-from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.manifest import Manifest, read_manifest
 from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
@@ -85,3 +85,20 @@ def test_an_idle_fold_does_not_wait_for_another_program(directory: AuditDir) -> 
         with pytest.raises(RefusedWrite):
             writer.close()
     assert key in read_manifest(directory).pending
+
+
+def test_no_entry_is_looked_up_to_read_one_more(
+    directory: AuditDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look-up of a large manifest takes microseconds, and a journal has thousands."""
+    writer = AuditWriter(directory)
+    writer.entry(prompt("a"))
+    writer.fold()
+    trail = Trail(directory)
+    trail.refresh()
+    monkeypatch.setattr(Manifest, "__len__", None)
+    monkeypatch.setattr(Manifest, "__contains__", None)
+    keys = [writer.entry(prompt(words)) for words in "bcd"]
+    trail.refresh()
+    monkeypatch.undo()
+    assert all(key in trail.manifest for key in keys)

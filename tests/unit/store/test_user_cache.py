@@ -184,10 +184,11 @@ def _refuse(*_: object) -> None:
 def test_machines_with_one_home_have_different_large_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = {large_name("log", tmp_path / "a"), large_name("log", tmp_path / "b")}
+    one, other = str(tmp_path / "a"), str(tmp_path / "b")
+    names = {large_name("log", one), large_name("log", other)}
     here = os.uname()
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("x", "elsewhere", *here[2:])))
-    names |= {large_name("log", tmp_path / "a"), large_name("manifest", tmp_path / "a")}
+    names |= {large_name("log", one), large_name("manifest", one)}
     assert len(names) == 4
 
 

@@ -136,7 +136,7 @@ async def _log_command(
     if located.start is None:
         return types.Command(f"not found in {single_line(snapshot.path, _MAX_PATH)}", "")
     place = f"{single_line(snapshot.path, _MAX_PATH)}:{located.start}-{located.end}"
-    state = f"{located.state}{'?' if located.ambiguous else ''}"
+    state = f"{located.state}{', may be elsewhere' if located.ambiguous else ''}"
     is_older = subject.record is not None and subject.record.id != placement.current.id
     replaced = "replaced, " if placement.is_history else "superseded, " if is_older else ""
     command = CommandName.OPEN_LINES if shows_documents(ls) else ""

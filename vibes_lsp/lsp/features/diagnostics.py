@@ -16,7 +16,7 @@ from vibes_lsp.anchors.location import State
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
-from vibes_lsp.lsp.conversion import Encoding, to_column
+from vibes_lsp.lsp.conversion import Encoding, range_in_line, range_of_lines
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
 from vibes_lsp.lsp.projects import StillReading
@@ -292,15 +292,14 @@ def _place(
         return None
     lines = snapshot.text.lines
     line = lines[token.line - 1] if token.line <= len(lines) else ""
-    start, end = (to_column(line, offset, encoding) for offset in (token.start, token.end))
-    return types.Range(types.Position(token.line - 1, start), types.Position(token.line - 1, end))
+    return range_in_line(line, token.line - 1, (token.start, token.end), encoding)
 
 
 def _range(placement: Placement) -> types.Range | None:
     start, end = placement.located.start, placement.located.end
     if start is None or end is None:
         return None
-    return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    return range_of_lines(start, end)
 
 
 def _finding_in_report(members: Members, path: str, encoding: Encoding) -> types.Diagnostic:
@@ -323,9 +322,8 @@ def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Di
         span = _member_span(line, finding.field)
     else:
         span = _word_span(line, finding.column)
-    start, end = (to_column(line, offset, encoding) for offset in span)
     return types.Diagnostic(
-        types.Range(types.Position(number, start), types.Position(number, end)),
+        range_in_line(line, number, span, encoding),
         single_line(finding.message, 300),
         _SEVERITIES[finding.severity],
         finding.check.id,

@@ -7,7 +7,6 @@ commit name, labelled as such.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,10 +14,12 @@ from datetime import UTC, datetime
 from functools import partial
 from heapq import nsmallest
 from itertools import islice
+from time import monotonic, time
 from typing import Final, TypeAlias, cast
 
 from lsprotocol import types
 
+from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import VibesError
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
@@ -27,6 +28,7 @@ from vibes_lsp.lsp.attestation_file import hover_in_attestation
 from vibes_lsp.lsp.attestations import AttestationState
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.config_file import hover_in_config
+from vibes_lsp.lsp.conversion import range_of_lines
 from vibes_lsp.lsp.description import Description, role_at
 from vibes_lsp.lsp.encoded_answers import EncodedResult, encode_result
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
@@ -49,16 +51,21 @@ _MAX_LINES: Final = 5000
 """Lines of a document of which the hover is known."""
 _PAUSE: Final = 1e-3
 """Seconds between two steps, each of which takes a tenth of it."""
+_REST: Final = 0.02
+"""Seconds without a hover before a step: a client that asks often waits for none of them."""
 _LINES_PER_STEP: Final = 20
 """Lines of a step that builds no text, because they all have one."""
 _LineKey: TypeAlias = tuple[object, ...]
+_Texts: TypeAlias = "dict[_LineKey, tuple[_Contents, EncodedResult]]"
+"""Hovers by what they are about, which is kept because the key has identities of its objects."""
 _MINUTE: Final = 60
 """Seconds for which a text stays as it is: it says how old an annotation is."""
 
 
 def register(server: Server) -> None:
     """Answer `textDocument/hover`."""
-    server.protocol.direct_answers[types.TEXT_DOCUMENT_HOVER] = partial(_direct_hover, server)
+    direct_hover = partial(_direct_hover, server, _BuildAhead())
+    server.protocol.direct_answers[types.TEXT_DOCUMENT_HOVER] = direct_hover
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
@@ -73,7 +80,7 @@ def register(server: Server) -> None:
         return found or await knowledge_hover(ls, knowledge.uri, params.position, markup)
 
 
-def _direct_hover(ls: Server, params: Members) -> EncodedResult | None:
+def _direct_hover(ls: Server, ahead: _BuildAhead, params: Members) -> EncodedResult | None:
     """Answer about an open document without knowledge base, from bytes if it was asked before."""
     uri, line = (
         text(mapping(params, "textDocument"), "uri"),
@@ -84,28 +91,85 @@ def _direct_hover(ls: Server, params: Members) -> EncodedResult | None:
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None or snapshot.version is None:
         return None
-    variant = ls.settings, int(time.time()) // _MINUTE
-    hovers = ls.encoded.get(_KIND, snapshot, variant, partial(_EncodedHovers, ls, snapshot))
+    variant = ls.settings, int(time()) // _MINUTE
+    hovers = ls.encoded.get(
+        _KIND,
+        snapshot,
+        variant,
+        lambda: _EncodedHovers(ls, snapshot, ahead, ls.encoded.last(_KIND, uri, variant)),
+    )
+    ahead.postpone()
     return hovers.at(line)
+
+
+class _BuildAhead:
+    """Builds texts of hovers before they are asked for, in short steps while none is asked for.
+
+    The document that was asked about last comes first.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[_EncodedHovers] = []
+        self._asked = 0.0  # when
+
+    def add(self, hovers: _EncodedHovers) -> None:
+        """Build these texts first, and no longer those of former versions."""
+        is_running = bool(self._waiting)
+        self._waiting = [*(each for each in self._waiting if each.is_current), hovers]
+        if not is_running:
+            self._continue_after(_REST)
+
+    def postpone(self) -> None:
+        """Build nothing now: a hover is asked for."""
+        self._asked = monotonic()
+
+    def _continue_after(self, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._continue)
+
+    def _continue(self) -> None:
+        rest = self._asked + _REST - monotonic()
+        if rest > 0:
+            self._continue_after(rest)
+            return
+        hovers = self._waiting.pop()
+        try:
+            if hovers.is_current and hovers.build_next():
+                self._waiting.append(hovers)
+        finally:
+            if self._waiting:
+                self._continue_after(_PAUSE)
 
 
 class _EncodedHovers:
     """The hovers of one version of a document as JSON, each text built once.
 
     To build a text takes three times as long as to answer with it. So after the first question the
-    texts of the nearest annotations are built as well, in short steps with pauses between them, in
-    which requests are answered. A change of the document or of its annotations ends that.
+    texts of the nearest annotations are built as well. A change of the document or of its
+    annotations ends that. Where annotations were only added, the texts about others are kept.
 
     Args:
         ls: The server.
         snapshot: The document, which is open.
+        ahead: Has the texts built.
+        before: Those of the version before.
     """
 
-    def __init__(self, ls: Server, snapshot: DocumentSnapshot) -> None:
+    def __init__(
+        self,
+        ls: Server,
+        snapshot: DocumentSnapshot,
+        ahead: _BuildAhead,
+        before: _EncodedHovers | None,
+    ) -> None:
         self._ls = ls
-        self._snapshot = snapshot
+        self.snapshot = snapshot
+        self._ahead = ahead
         self._by_line: dict[int, EncodedResult] = {}
-        self._by_contents: dict[_LineKey, EncodedResult] = {}
+        self.texts: _Texts = {}
+        self._texts_of_edited: _Texts = {}  # which depend on who owns the edited lines
+        if before is not None and snapshot.continues(before.snapshot):
+            self.texts = before.texts
+        self._built = 0  # texts
         self._lines_ahead: Iterator[int] | None = None  # of which the texts are built next
 
     def at(self, line: int) -> EncodedResult:
@@ -115,19 +179,23 @@ class _EncodedHovers:
             found = self._build(line)
             if self._lines_ahead is None:
                 self._lines_ahead = islice(self._lines_near(line), _MAX_LINES)
-                self._continue_later()
+                self._ahead.add(self)
         return found
 
     def _build(self, line: int) -> EncodedResult:
-        contents = _contents_at(self._snapshot, line + 1, shows_notes=self._ls.settings.notes)
-        found = self._by_contents.get(contents.key)
+        contents = _contents_at(self.snapshot, line + 1, shows_notes=self._ls.settings.notes)
+        is_edited = any(each.located.state == State.EDITED for each in contents.placements)
+        texts = self._texts_of_edited if is_edited else self.texts
+        _, found = texts.get(contents.key, (contents, None))
         if found is None:
-            hover = _hover(_description(self._ls, self._snapshot), contents)
+            self._built += 1
+            hover = _hover(_description(self._ls, self.snapshot), contents)
             found = encode_result(None if hover is None else _as_json(hover))
-            if any(_has_blob(each, self._snapshot) for each in contents.placements):
+            if any(_has_blob(each, self.snapshot) for each in contents.placements):
                 return found
-            if len(self._by_contents) < _MAX_TEXTS:
-                self._by_contents[contents.key] = found
+            texts[contents.key] = contents, found
+            if len(texts) > _MAX_TEXTS:
+                del texts[next(iter(texts))]
         if len(self._by_line) < _MAX_LINES:
             self._by_line[line] = found
         return found
@@ -136,42 +204,38 @@ class _EncodedHovers:
         """Yield the lines of the annotations that begin nearest to a line."""
         ranges = (
             range(each.located.start - 1, each.located.end or each.located.start)
-            for each in self._snapshot.placements
+            for each in self.snapshot.placements
             if each.located.start is not None
         )
         for near in nsmallest(_MAX_TEXTS, ranges, key=lambda each: abs(each.start - line)):
             yield from near
 
     @property
-    def _is_current(self) -> bool:
-        uri, document = self._snapshot.uri, self._ls.documents.get(self._snapshot.uri)
+    def is_current(self) -> bool:
+        """Whether answers are still about this version."""
+        uri, document = self.snapshot.uri, self._ls.documents.get(self.snapshot.uri)
         return (
             document is not None
-            and document.version == self._snapshot.version
+            and document.version == self.snapshot.version
             and self._ls.encoded.is_last(_KIND, uri, self)
             and not self._ls.has_shut_down
         )
 
-    def _continue_later(self) -> None:
-        asyncio.get_running_loop().call_later(_PAUSE, self._build_ahead)
-
-    def _build_ahead(self) -> None:
-        """Build the next text, unless answers are about another version by now."""
-        if not self._is_current:
-            return
-        built = len(self._by_contents)
+    def build_next(self) -> bool:
+        """Build the next text; return whether there may be more."""
+        built = self._built
         for _ in range(_LINES_PER_STEP):
             line = next(self._lines_ahead or iter(()), None)
             if line is None:
-                return
+                return False
             if line not in self._by_line:
                 try:
                     self._build(line)
                 except VibesError:  # the next question meets the same error, and reports it
-                    return
-            if len(self._by_contents) > built:
+                    return False
+            if self._built > built:
                 break
-        self._continue_later()
+        return True
 
 
 def _has_blob(placement: Placement, snapshot: DocumentSnapshot) -> bool:
@@ -251,7 +315,7 @@ def _with_claims(
     count = ls.projects.ai_lines_of(knowledge.uri)
     claims = hover_text(knowledge, placed, markup, datetime.now(UTC), count)
     start, end = placed[0].located.start or line, placed[0].located.end or line
-    evidence = types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    evidence = range_of_lines(start, end)
     value = markup.rule.join([*before, *claims])
     place = evidence if found is None else found.range
     return types.Hover(types.MarkupContent(markup.kind, value), place)
@@ -294,9 +358,7 @@ def _markup_kind(ls: Server) -> types.MarkupKind:
 
 def _note_hover(description: Description, note: NotedLines) -> types.Hover:
     content = types.MarkupContent(description.markup.kind, description.describe_note(note))
-    return types.Hover(
-        content, types.Range(types.Position(note.start - 1, 0), types.Position(note.end, 0))
-    )
+    return types.Hover(content, range_of_lines(note.start, note.end))
 
 
 def _trailer_hover(description: Description, trailer: AgentTrailer, line: int) -> types.Hover:

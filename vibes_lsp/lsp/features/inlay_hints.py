@@ -6,10 +6,11 @@ client that is not to show them is not told of them: it would ask after each key
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from lsprotocol import types
 
@@ -21,6 +22,10 @@ from vibes_lsp.lsp.rendering import Markup, hint_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members, integer, mapping, text
+
+_LONGEST_WAIT: Final = 5.0
+"""Seconds that a client which cannot be told to ask again waits for git's history."""
+_INTERVAL: Final = 0.05
 
 
 def declare(ls: Server) -> None:
@@ -43,11 +48,11 @@ def _register(server: Server) -> None:
     server.protocol.direct_answers[types.TEXT_DOCUMENT_INLAY_HINT] = partial(_direct_hints, server)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
-    def hints(ls: Server, params: types.InlayHintParams) -> list[Any] | EncodedResult:
+    async def hints(ls: Server, params: types.InlayHintParams) -> list[Any] | EncodedResult:
         if not ls.shows_inlay_hints:
             return []
         try:
-            snapshot = ls.projects.snapshot(params.text_document.uri)
+            snapshot = await _lasting_snapshot(ls, params.text_document.uri)
         except StillReading:
             return []
         if snapshot is None:
@@ -72,6 +77,24 @@ def _register(server: Server) -> None:
         return hint
 
 
+async def _lasting_snapshot(ls: Server, uri: str) -> DocumentSnapshot | None:
+    """Return a snapshot: of a client that cannot be told to ask again, one with git's history."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + _LONGEST_WAIT
+    while True:
+        snapshot = ls.projects.snapshot(uri)
+        if snapshot is None or not _is_outdated_soon(ls, snapshot) or loop.time() > end:
+            return snapshot
+        await asyncio.sleep(_INTERVAL)
+
+
+def _is_outdated_soon(ls: Server, snapshot: DocumentSnapshot) -> bool:
+    """Return whether the client would go on showing what history will correct."""
+    workspace = ls.client_capabilities.workspace
+    hints = workspace.inlay_hint if workspace is not None else None
+    return snapshot.is_provisional and not (hints is not None and hints.refresh_support)
+
+
 def _direct_hints(ls: Server, params: Members) -> EncodedResult | None:
     """Answer about lines of a document."""
     uri, within = text(mapping(params, "textDocument"), "uri"), mapping(params, "range")
@@ -79,7 +102,9 @@ def _direct_hints(ls: Server, params: Members) -> EncodedResult | None:
     if uri is None or first is None or last is None or not ls.shows_inlay_hints:
         return None
     snapshot = ls.projects.snapshot(uri)
-    return None if snapshot is None else _hints(ls, snapshot).between(first, last)
+    if snapshot is None or _is_outdated_soon(ls, snapshot):
+        return None
+    return _hints(ls, snapshot).between(first, last)
 
 
 def _hints(ls: Server, snapshot: DocumentSnapshot) -> EncodedItems:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from lsprotocol import types
 
@@ -55,7 +55,7 @@ _MARKUP: Final = Markup(types.MarkupKind.Markdown)
 _MAX_PROMPT: Final = 300
 _MAX_NAME: Final = 200
 _MAX_HISTORIES: Final = 20
-_Place = tuple[str, int]
+_Place: TypeAlias = tuple[str, int]
 """Path and first line of a range."""
 _CODE_LINE: Final = 5
 """Line at which the code is in the piece of a range: below an empty line, its lines' numbers,
