@@ -16,7 +16,8 @@ from vibes_lsp.cli.agents import VARIABLES
 for _name in VARIABLES:  # a test run started by an agent must not look like the agent's work
     os.environ.pop(_name, None)
 
-# Thousands of processes start, which would compile each module anew: half of their time.
+# The tests start thousands of processes. Without bytecode files, each would compile every module
+# that it imports, which takes half of its time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # never the user's own cache

@@ -118,6 +118,8 @@ def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(
         (b'{"type":"line"} {"type":"line"}', "extra data"),
         (b'{"type":"line"', "expecting ',' delimiter"),
         (b"\x00\x00\x00", "expecting value"),
+        (b'{"type":"line","a":"\xff"}', "not UTF-8"),
+        (b'\x0b{"type":"line"}', "expecting value"),
         (b"7" * 5000, "more than 4,300 digits"),
     ],
 )
@@ -140,7 +142,6 @@ def test_a_broken_line_between_valid_ones(
     [
         (b'{"type":"line","x":1e999}', "number 1e999 is out of range"),
         (b'{"type":"line","a":1,"a":2}', "duplicate member 'a' with different values"),
-        (b'{"type":"line","a":"\xff"}', "not UTF-8"),
     ],
 )
 def test_a_line_that_only_the_strict_parser_refuses_is_not_a_record(

@@ -275,7 +275,7 @@ def test_hostile_text_is_inert(story: Story, run_vibes: RunVibes) -> None:
 
 @pytest.mark.parametrize(
     ("span", "said"),
-    [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "No such option")],
+    [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "no such option")],
 )
 def test_an_unknown_revision_is_refused(
     story: Story, run_vibes: RunVibes, span: str, said: str

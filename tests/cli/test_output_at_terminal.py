@@ -11,7 +11,7 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.cli.terminal import terminal
 from tests.server.project import STORY, Project
-from vibes_lsp.cli import output
+from vibes_lsp.cli import output, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,12 +121,13 @@ def test_the_rows_of_a_very_long_table_are_aligned_but_not_fitted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(output, "is_plain", lambda: False)
+    monkeypatch.setattr(tables, "is_plain", lambda: False)
     monkeypatch.setattr(output, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     row = ["x" * 50, "y" * 70, "end"]
-    output.print_table(["one", "other", "last"], [row] * 9)
+    tables.print_table(["one", "other", "last"], [row] * 9)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
-    output.print_table(["one", "other", "last"], [row] * 1_001)
+    tables.print_table(["one", "other", "last"], [row] * 1_001)
     heading, _, *rows = capsys.readouterr().out.splitlines()
-    assert rows == ["   ".join(row)] * 1_001
-    assert heading == f"{'one':<50}   {'other':<60}   last"
+    assert rows == ["  ".join(row)] * 1_001
+    assert heading == f"{'one':<50}  {'other':<60}  last"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -71,13 +72,13 @@ def test_hash_integrity_passes(real_trail: Path, run_vibes: RunVibes) -> None:
 
 
 @pytest.mark.parametrize("command", ["log", "sessions", "models", "stats"])
-def test_every_table_of_it_fits_into_80_columns(
+def test_every_table_of_it_fits_into_80_columns_but_long_paths(
     real_trail: Path, run_vibes: RunVibes, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulate_terminal(monkeypatch)
     done = run_vibes(command, "--audit-dir", real_trail, cwd=real_trail.parent)
     assert (done.code, done.err) == (0, "")
-    assert max(map(len, done.lines)) <= 80
+    assert all(re.search(r"(\.\w+:\d+-\d+ …$)|^.{0,80}$", line) for line in done.lines)
 
 
 def test_into_a_pipe_each_record_of_it_is_one_line_with_its_path(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,10 +27,10 @@ def test_the_list_is_sorted_by_risk(story: ReviewProject, run_vibes: RunVibes) -
     done = run_vibes("review", "--list", cwd=story.root)
     assert done.code == 0
     rows = [line.split() for line in done.lines[2:]]
-    assert [row[:4] for row in rows] == [
-        ["0.90", "critical", "a.py:4-7", "-"],
-        ["0.70", "high", "b/c.py:4-7", "-"],
-        ["0.50", "medium", "a.py:10-13", "-"],
+    assert [row[1:4] for row in rows] == [
+        ["a.py:4-7", "0.90", "critical"],
+        ["b/c.py:4-7", "0.70", "high"],
+        ["a.py:10-13", "0.50", "medium"],
     ]
 
 
@@ -65,7 +66,7 @@ def test_which_reviews_remove_an_annotation_from_the_queue(
     assert ["approved by AI" in rows[0], "rejected" in rows[1]] == [True, True]
     story.file("a.py", STORY.replace("hexdigest", "digest"))
     assert queue(run_vibes, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
-    assert "review stale" in run_vibes("review", "--list", cwd=story.root).lines[2]
+    assert " stale " in run_vibes("review", "--list", cwd=story.root).lines[2]
 
 
 def test_annotations_without_lines_are_not_in_the_queue(
@@ -95,3 +96,33 @@ def test_a_detected_agent_is_refused(
     assert variable in done.err
     assert "reviewerKind ai" in done.err
     assert run_vibes("review", "--list", cwd=story.root).code == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [("human", 2), (None, 2), ("unknown", 2), (["ai"], 2), ("ai", 0)]
+)
+def test_a_detected_agent_records_no_edge_that_may_be_a_persons_review(
+    story: ReviewProject,
+    run_vibes: RunVibes,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: object,
+    code: int,
+) -> None:
+    session = story.session_start(agent_type="human")
+    edge = story.root.parent / "edge.json"
+    edge.write_text(
+        json.dumps(
+            {
+                "edgeType": "reviewed_by",
+                "sourceRef": story.digest,
+                "sourceType": "annotation",
+                "targetRef": session,
+                "targetType": "session",
+                "metadata": {"verdict": "approved"} | ({} if kind is None else {"kind": kind}),
+            }
+        )
+    )
+    monkeypatch.setenv(VARIABLES[0], "1")
+    done = run_vibes("record", "edge", "--input", edge, cwd=story.root)
+    assert done.code == code, done.err
+    assert len(story.verdicts()) == (code == 0)

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.review_project import ReviewProject
 from tests.cli.run_vibes import vibes
+from tests.server.project import STORY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
@@ -30,7 +34,7 @@ def test_a_record_is_shown_with_its_context(valid_trail: CompleteTrail) -> None:
     assert "  prompt_text           Create a sign-up check for email and password." in done.lines
     assert '  model_parameters  {"temperature": 0.2}' in done.lines
     prompt = "Create a sign-up check for email and password."
-    assert f"-> caused_by context {(valid_trail.prompt or '')[:8]}  {prompt}" in done.lines
+    assert f"-> caused_by prompt {(valid_trail.prompt or '')[:8]}  {prompt}" in done.lines
     assert any(line.startswith("-> reviewed_by session ") for line in done.lines)
 
 
@@ -136,3 +140,82 @@ def test_without_a_manifest_the_context_is_not_published(
     done = run_vibes("show", project.trail.created, cwd=project.root)
     assert done.code == 0
     assert f"prompt {(project.trail.prompt or '')[:8]}: context not published" in done.lines
+
+
+def test_a_line_is_shown_with_who_wrote_it_and_whether_it_is_still_the_same(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    story = ReviewProject(tmp_path / "story")
+    story.review(story.same)
+    story.file("a.py", STORY.replace("sha256(payload)", "sha512(payload)"))
+    lines = run_vibes("show", "a.py:6", cwd=story.root).lines
+    assert lines[0] == "a.py:4-7  line 6: edited since"
+    assert re.fullmatch(
+        f"{story.digest[:8]} claude-opus-4-5 · Claude Code · create"
+        r" · edited since: 3 of 4 lines unchanged · .* ago|.* just now",
+        lines[1],
+    )
+    assert lines[2:5] == [
+        "risk: 0.90 critical (as recorded)",
+        "prompt: Store it.",
+        "review: not reviewed",
+    ]
+    assert lines[5] == "decision: Which digest"
+    assert run_vibes("show", "a.py:4", cwd=story.root).lines[0] == (
+        "a.py:4-7  line 4: as the AI wrote it"
+    )
+    approved = run_vibes("show", "a.py:10-11", cwd=story.root).lines
+    assert approved[0] == "a.py:10-13"
+    assert "review: approved by Ada" in approved
+    both = run_vibes("show", f"{story.root}/a.py:1-13", cwd=tmp_path)
+    assert [line for line in both.lines if line.startswith("a.py:")] == ["a.py:4-7", "a.py:10-13"]
+
+
+def test_lines_in_json_are_those_of_blame(tmp_path: Path, run_vibes: RunVibes) -> None:
+    story = ReviewProject(tmp_path / "story")
+    shown = run_vibes("show", "a.py:5", "--json", cwd=story.root).json
+    whole = run_vibes("blame", "a.py", "--json", cwd=story.root).json
+    assert shown["placements"] == [
+        each for each in whole["placements"] if each["annotationId"] == story.digest
+    ]
+    assert [each["line"] for each in shown["lines"]] == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("a.py:99", "a.py has 13 lines, not 99"),
+        ("a.py:1-99", "a.py has 13 lines, not 99"),
+        ("a.py:0", "invalid place 'a.py:0': lines count from 1"),
+        ("a.py:3-2", "invalid place 'a.py:3-2': line 2 is before line 3"),
+        ("c.py:3", "c.py does not exist; give a file of the project"),
+        ("a.py", "a.py is a file; name a line of it, or use `vibes blame a.py`"),
+    ],
+)
+def test_lines_that_are_not_there_are_wrong_use(
+    tmp_path: Path, run_vibes: RunVibes, place: str, message: str
+) -> None:
+    done = run_vibes("show", place, cwd=ReviewProject(tmp_path / "story").root)
+    assert (done.code, done.out, done.err) == (2, "", f"vibes: {message}\n")
+
+
+def test_a_line_that_no_ai_wrote(tmp_path: Path, run_vibes: RunVibes) -> None:
+    done = run_vibes("show", "a.py:1", cwd=ReviewProject(tmp_path / "story").root)
+    assert (done.code, done.out) == (0, "no AI edit is recorded for line 1 of a.py\n")
+
+
+def test_a_record_says_where_its_lines_are_now_and_who_reviewed_them(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    story = ReviewProject(tmp_path / "story")
+    story.review(story.digest)
+    story.file("a.py", "# moved\n" + STORY)
+    lines = run_vibes("show", story.digest, cwd=story.root).lines
+    assert lines[0] == f"line {story.digest[:8]}  a.py:4-7"
+    assert [line.split(maxsplit=1) for line in lines[1:3]] == [
+        ["now", "a.py:5-8, moved from lines 4-7"],
+        ["review", "approved by Ada"],
+    ]
+    (story.root / "a.py").unlink()
+    gone = run_vibes("show", story.digest, cwd=story.root).lines
+    assert gone[1].split(maxsplit=1) == ["now", "a.py does not exist"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.review_project import ReviewProject
 from tests.cli.run_vibes import SCRIPT, clean_environment, simulate_terminal, vibes
 from vibes_lsp import __version__
 from vibes_lsp.cli.main import COMMANDS
@@ -60,29 +63,29 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, run_vibes:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense"], "No such command 'nonsense'; see `vibes --help`"),
-        (["blam"], "No such command 'blam'. Did you mean 'blame'?"),
-        (["check", "--nonsense"], "No such option '--nonsense'; see `vibes check --help`"),
-        (["show"], "Missing argument 'ID'; see `vibes show --help`"),
-        (["log", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
+        (["nonsense"], "no such command 'nonsense'; see `vibes --help`"),
+        (["blam"], "no such command 'blam'. Did you mean 'blame'?"),
+        (["check", "--nonsense"], "no such option '--nonsense'; see `vibes check --help`"),
+        (["show"], "missing argument 'FILE:LINE|ID'; see `vibes show --help`"),
+        (["log", "--limit", "0"], "invalid value for '--limit': 0 is not in the range x>=1"),
         (
             ["log", "--limit", "many"],
-            "Invalid value for '--limit': 'many' is not a valid integer range.",
+            "invalid value for '--limit': 'many' is not a valid integer range",
         ),
         (
             ["log", "--type", "x"],
-            "Invalid value for '--type': 'x' is not one of 'line', 'function', 'session', 'edge', 'delegation', 'all'.",
+            "invalid value for '--type': 'x' is not one of 'line', 'function', 'session', 'edge', 'delegation', 'all'",
         ),
-        (["check", "--base"], "Option '--base' requires an argument."),
+        (["check", "--base"], "option '--base' requires an argument"),
         (
             ["stats", "surplus"],
-            "Got unexpected extra argument (surplus); see `vibes stats --help`",
+            "got unexpected extra argument (surplus); see `vibes stats --help`",
         ),
         (
             ["init", "--assurance-level", "total"],
-            "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'.",
+            "invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'",
         ),
-        (["init", "missing"], "Invalid value for '[FOLDER]': Directory 'missing' does not exist."),
+        (["init", "missing"], "invalid value for '[FOLDER]': Directory 'missing' does not exist"),
         (["init", "--extensions", "py"], "invalid extension 'py': expected a list such as .py,.ts"),
     ],
 )
@@ -188,7 +191,10 @@ def test_tables_of_long_names_fit_into_80_columns(
     for command in ("log", "sessions", "models", "stats"):
         done = run_vibes(command, cwd=project.root)
         assert done.code == 0
-        assert max(map(cells, done.lines)) <= 80, command
+        fitted = [line for line in done.lines if command != "log" or ":1-" not in line]
+        assert max(map(cells, fitted)) <= 80, command
+    paths = [line for line in run_vibes("log", cwd=project.root).lines if "deep/" in line]
+    assert all("deep/" * 40 + "a.py:1-2" in line for line in paths), "a path is not cut"
 
 
 def cells(line: str) -> int:
@@ -340,3 +346,56 @@ def test_a_trail_of_another_tool_that_annotates_git_and_itself_is_read(
         done = run_vibes(*command, cwd=project.root)
         assert done.code in (0, 1)
         assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", ["find", "log", "review --list", "review --json"])
+def test_a_file_that_is_not_there_is_wrong_use(tmp_path: Path, command: str) -> None:
+    project = ReviewProject(tmp_path / "story")
+    done = vibes(*command.split(), "--file", "c.py", cwd=project.root)
+    message = "c.py does not exist, and no annotation is about it"
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"vibes: {message}; name a file or folder of the project\n"
+
+
+def test_an_answer_without_annotations_says_that_the_files_are_elsewhere(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    project = ReviewProject(tmp_path / "story")
+    shutil.rmtree(project.root / "b")
+    (project.root / "a.py").unlink()
+    for command, nothing in (
+        ("find", "no annotations found"),
+        ("review --list", "nothing to review"),
+    ):
+        done = run_vibes(*command.split(), cwd=project.root)
+        why = "the 2 annotated files are not in this checkout, `vibes log` lists the records"
+        assert (done.code, done.out) == (0, f"{nothing}; {why}\n")
+    assert "a.py:4-7" in run_vibes("log", "--file", "a.py", cwd=project.root).out
+
+
+def test_a_command_without_its_packages_has_help_and_says_what_to_install(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['securesystemslib'] = None\n"
+        "from vibes_lsp.cli.main import main; main()"
+    )
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    for command in ("attest", "verify", "keys"):
+        shown = run(command, "--help")
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert COMMANDS[command] in shown.stdout
+    done = run("keys", "generate")
+    assert (done.returncode, done.stdout) == (2, "")
+    install = f"{sys.executable} -m pip install '.[attest]'"
+    assert done.stderr == (
+        "vibes: this command needs the package securesystemslib;"
+        f" in a checkout of vibes-lsp, run `{install}`\n"
+    )

@@ -14,6 +14,7 @@ import pytest
 from tests.demo.workspace import build
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY
+from vibes_lsp.cli.main import SECTIONS
 from vibes_lsp.lsp.settings import Settings, read_settings
 
 pytestmark = pytest.mark.slow  # each starts programs
@@ -27,6 +28,7 @@ RUN_ELSEWHERE = {
     "vibes backfill --pre-commit": "tests/stories, as git's hook; it prints nothing",
     "vibes demo vibes-demo": "test_quickstarts.py",
     "vibes blame vibes-demo/src/auth.py": "test_quickstarts.py",
+    "vibes show vibes-demo/src/auth.py:24": "test_quickstarts.py",
     "vibes init --agents detected --git-hooks": "test_quickstarts.py, in a home folder of its own",
     "vibes import transcripts --dry-run": "test_quickstarts.py, in a home folder of its own",
     "python3 -m venv ~/.vibes": "the Makefile installs the project before any test",
@@ -98,6 +100,18 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
         run.stderr.decode()
     )  # the demonstration has what a gate stops
     assert run.stdout
+
+
+def test_the_reference_has_each_command_in_its_group() -> None:
+    page = (REPOSITORY / "docs/cli.md").read_text(encoding="utf-8")
+    groups = re.findall(r"^\| (\w+) \| (\[`.*) \|$", page, re.MULTILINE)
+    links = [(name, re.findall(r"\[`([\w-]+)`\]\(#([\w-]+)\)", row)) for name, row in groups]
+    assert {name: [command for command, _ in row] for name, row in links} == {
+        name: list(commands) for name, commands in SECTIONS.items()
+    }
+    headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    anchors = {re.sub(r"[^\w-]", "", each.lower().replace(" ", "-")) for each in headings}
+    assert [anchor for _, row in links for _, anchor in row if anchor not in anchors] == []
 
 
 def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:

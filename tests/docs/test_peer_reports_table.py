@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.requirements import REPOSITORY
 
-PAGE: Final = REPOSITORY / "docs/agents.md"
+PAGE: Final = REPOSITORY / "docs/edited-lines.md"
 TESTS: Final = REPOSITORY / "tests/stories/test_peer_reports.py"
 ROW: Final = re.compile(r"\| \[[^\]]+\]\((https://[^)]+)\) \| .+ \| .+ \| `(test_\w+)` \|")
 LINK: Final = re.compile(r"https://\S+")

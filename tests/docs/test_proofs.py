@@ -31,9 +31,13 @@ def own(tmp_path: Path) -> AttestedProject:
 
 
 def _run(project: AttestedProject, script: str, **more: str) -> str:
+    settings = project.home / "git-settings"  # a script changes them, but not for other tests
+    if not settings.exists():
+        shutil.copy(os.environ["GIT_CONFIG_GLOBAL"], settings)
     environment = {
         **os.environ,
         **more,
+        "GIT_CONFIG_GLOBAL": str(settings),
         "HOME": str(project.home),
         "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
     }

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from vibes_lsp.checks import base_catalogue
-from vibes_lsp.checks.changed_entries import ChangedEntries, changed_entries
+from vibes_lsp.checks.changed_entries import ChangedEntries, changed_entries, split_lines
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
@@ -27,7 +27,7 @@ from vibes_lsp.history.objects import TreeEntry, list_tree
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.model.canonical_json import parse_object, same_value
+from vibes_lsp.model.canonical_json import object_or_none, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
@@ -97,18 +97,6 @@ def read_audit_file(
     return repository.read_file_below(commit, directory.project, f"{directory.path.name}/{name}")
 
 
-def _split_lines(data: bytes | None) -> list[bytes]:
-    """Return the lines of a file without line ends, which a checkout may have converted."""
-    return [line.rstrip(b"\r") for line in (data or b"").split(b"\n")]
-
-
-def _parse(line: bytes) -> Members | None:
-    try:
-        return parse_object(line)
-    except MalformedJson:
-        return None
-
-
 def _same_entry(one: Members | None, other: Members | None) -> bool:
     """Whether two entries are equal except `created_at`, which keys do not cover (RFC 5.2)."""
     if one is None or other is None:
@@ -119,7 +107,7 @@ def _same_entry(one: Members | None, other: Members | None) -> bool:
 def _committed_policy(context: CheckContext, revisions: Revisions) -> LoadedConfig | None:
     """Return the policy of HEAD if it differs from the one on disk."""
     data = read_audit_file(revisions.repository, context.directory, revisions.head, CONFIG_NAME)
-    if data is None or _split_lines(data) == _split_lines(context.config.data):
+    if data is None or split_lines(data) == split_lines(context.config.data):
         return None
     return parse_config(data)
 
@@ -146,7 +134,7 @@ def _base_records(
 ) -> Iterator[Finding]:
     base_lines = lines_at(context.directory, revisions.repository, revisions.base)
     for number, line in on_disk.missing(base_lines):
-        record = _parse(line)
+        record = object_or_none(line)
         if record is None:
             continue
         identifier = text(record, "annotation_id") or annotation_id(record)
@@ -315,7 +303,7 @@ def _branch_records(
             if not records:
                 yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was removed")
                 break
-            if not any(same_value(_parse(line), record.members) for record in records):
+            if not any(same_value(object_or_none(line), record.members) for record in records):
                 yield context.in_log(
                     base_catalogue.BASE_RECORD, f"{where} was changed", records[0].line
                 )
@@ -352,7 +340,7 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
                 yield Finding(
                     base_catalogue.BASE_ENTRY, f"{where} was removed", context.manifest_name
                 )
-            elif not _same_entry(_parse(entry), manifest.entry(key)):
+            elif not _same_entry(object_or_none(entry), manifest.entry(key)):
                 yield context.in_entry(base_catalogue.BASE_ENTRY, f"{where} was changed", key)
 
 

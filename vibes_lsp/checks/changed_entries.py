@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
 
@@ -37,10 +36,7 @@ class ChangedEntries:
 
     def entry(self, key: str) -> Members | None:
         """Return an entry; None if it is not a valid object."""
-        try:
-            return parse_object(self.entries[key])
-        except MalformedJson:
-            return None
+        return object_or_none(self.entries[key])
 
 
 def changed_entries(
@@ -68,7 +64,9 @@ def changed_entries(
         for key in manifest
         if key not in on_disk or on_disk.raw(key) != (raw := manifest.raw(key))
     }
-    is_broken = manifest.form == ManifestForm.BROKEN and _lines(data) != _lines(on_disk.data)
+    is_broken = manifest.form == ManifestForm.BROKEN and split_lines(data) != split_lines(
+        on_disk.data
+    )
     return ChangedEntries(entries, is_broken)
 
 
@@ -93,20 +91,13 @@ def compare_lines(lines: Iterable[bytes], on_disk: Manifest) -> dict[str, bytes]
         key, raw = match[2].decode(), match[3]
         if key in on_disk and on_disk.raw(key) == raw:
             changed.pop(key, None)  # of several entries with one key, the last one counts
-        elif _is_object(raw):
+        elif object_or_none(raw) is not None:
             changed[key] = raw
         else:
             return None
     return None  # it does not end
 
 
-def _is_object(raw: bytes) -> bool:
-    try:
-        parse_object(raw)
-    except MalformedJson:
-        return False
-    return True
-
-
-def _lines(data: bytes | None) -> list[bytes]:
+def split_lines(data: bytes | None) -> list[bytes]:
+    """Return the lines of a file without line ends, which a checkout may have converted."""
     return [line.rstrip(b"\r") for line in (data or b"").split(b"\n")]

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
+from typing import TypeAlias
 
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.history.repository import Repository, open_repository
@@ -19,7 +20,7 @@ from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, Audi
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.manifest import ManifestForm
 
-Progress = Callable[[str, int, int], None]
+Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 

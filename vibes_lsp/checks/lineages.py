@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -32,7 +32,7 @@ from vibes_lsp.model.vocabulary import (
     Action,
 )
 
-Rank = tuple[datetime, int]
+Rank: TypeAlias = tuple[datetime, int]
 
 _RESOLVED_AT_ONCE: Final = 100_000
 """Lineages whose commits are searched at once: some 70 MB."""

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
+from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
 from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError, report
 from vibes_lsp.maintenance.backfill import Backfilled, backfill
 from vibes_lsp.maintenance.remap import Remapped, remap
@@ -28,8 +29,8 @@ from vibes_lsp.store.locks import LOCK_TIMEOUT
     help="Mode of the git hook: fold, backfill and stage; never stops the commit.",
 )
 @dry_run_option
-@json_option
 @audit_dir_option
+@json_option
 def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
     """Add commit hashes to annotations.
 
@@ -71,8 +72,8 @@ def _prepare_commit(audit_dir: Path | None) -> None:
 
 @click.command("remap", epilog=examples("vibes remap --dry-run", "vibes remap"))
 @dry_run_option
-@json_option
 @audit_dir_option
+@json_option
 def remap_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
     """Update annotations after a rebase or squash.
 
@@ -100,7 +101,7 @@ def _print_result(result: Backfilled | Remapped, counts: str, *, as_json: bool) 
         for record in result.records
     ]
     if rows:
-        print_table(["id", "place", "commit", "action"], rows, wrap="place")
+        print_table(["id", "place", "commit", "action"], rows, whole="place")
     print_line(counts)
 
 

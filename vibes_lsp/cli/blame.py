@@ -22,6 +22,7 @@ from vibes_lsp.cli.options import (
     format_option,
     git_option,
     json_option,
+    parse_place,
 )
 from vibes_lsp.cli.output import (
     BAND_STYLES,
@@ -98,6 +99,8 @@ def command(  # noqa: PLR0917
             f"{file} is a folder: expected a file",
             hint=f"for a folder, use `vibes find --file {file}`",
         )
+    if not file.exists() and parse_place(str(file)) is not None:
+        raise UnreadableFile(f"{file} is no file", hint=f"for lines, use `vibes show {file}`")
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
     text = (

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from vibes_lsp.cli.options import examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table
+from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.model.ages import describe_age
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import click
 
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
-from vibes_lsp.cli.output import print_json, print_line, print_table
+from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import open_project
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.reports.coverage import (
     FileCoverage,

@@ -13,7 +13,7 @@ from vibes_lsp.cli.output import escape, print_json, print_line
 SUGGESTIONS = (
     ("blame src/auth.py", "who wrote each line, and is that verified?"),
     ("find --unreviewed", "AI code that no person has reviewed"),
-    ("show {hashing}", "a risky edit with its prompt and reasoning"),
+    ("show src/auth.py:24", "who wrote a line, what was asked, how risky is it?"),
     ("diff", "AI lines that people have changed"),
     ("check", "is the audit trail complete and correct?"),
 )
@@ -46,6 +46,6 @@ def command(folder: Path, as_json: bool) -> None:
     print_line("moved a function and removed one. In that folder, try:")
     print_line()
     for words, answer in SUGGESTIONS:
-        print_line(f"  vibes {words.format(hashing=demo.hashing[:8]):<20} {answer}")
+        print_line(f"  vibes {words:<20} {answer}")
     print_line()
     print_line("Or open src/auth.py in an editor that runs vibes-lsp.")

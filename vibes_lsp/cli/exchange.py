@@ -16,11 +16,11 @@ from vibes_lsp.cli.output import (
     escape,
     print_json,
     print_line,
-    print_table,
     print_warning,
     progress,
 )
 from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.exchange.import_agent_trace import read_agent_trace
 from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import Imported, PlannedRecord
@@ -135,8 +135,8 @@ def _print_counts(result: Imported, *, dry_run: bool) -> None:
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @dry_run_option
-@json_option
 @audit_dir_option
+@json_option
 def agent_trace_command(
     paths: tuple[Path, ...], dry_run: bool, as_json: bool, audit_dir: Path | None
 ) -> None:
@@ -150,8 +150,8 @@ def agent_trace_command(
 
 @command.command("git-ai", epilog=examples("vibes import git-ai --dry-run", "vibes import git-ai"))
 @dry_run_option
-@json_option
 @audit_dir_option
+@json_option
 def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
     """Import the notes of git-ai.
 
@@ -191,8 +191,8 @@ def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None
 )
 @click.option("--yes", is_flag=True, help="No question on a terminal.")
 @dry_run_option
-@json_option
 @audit_dir_option
+@json_option
 def transcripts_command(  # noqa: PLR0917  # click passes them by name
     agents: Sequence[str],
     since: datetime | None,

@@ -131,8 +131,8 @@ def _print(exported: AuditDir, current: CurrentTrail) -> None:
 )
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @git_option
-@json_option
 @audit_dir_option
+@json_option
 def agent_trace_command(
     file: Path | None, git: bool, as_json: bool, audit_dir: Path | None
 ) -> None:

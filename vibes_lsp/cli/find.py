@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -26,23 +24,21 @@ from vibes_lsp.cli.options import (
     session_option,
     tool_option,
 )
-from vibes_lsp.cli.output import (
-    BAND_STYLES,
-    escape,
-    is_plain,
-    print_json,
-    print_line,
-    print_text,
-    terminal_width,
+from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
+from vibes_lsp.cli.project import (
+    explain_nothing,
+    now,
+    open_project,
+    path_in_project,
+    refuse_absent,
 )
-from vibes_lsp.cli.project import now, open_project, path_in_project
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.reports.find import Filter, find_annotations
-from vibes_lsp.reports.found_annotations import AnnotationSummary, FoundAnnotation
-from vibes_lsp.reports.placements import review_label
+from vibes_lsp.reports.found_annotations import AnnotationSummary
 
 
 @click.command(
@@ -97,8 +93,8 @@ def command(  # noqa: PLR0917
 ) -> None:
     """Find annotations and where their lines are now.
 
-    Prints one line for each current annotation that matches all options. A ? after a state means
-    that other places fit as well.
+    Lists the current annotations that match all options. A ? after a state means that other places
+    fit as well.
     """
     earliest = None if since is None else _parse_date(since)
     project = open_project(audit_dir)
@@ -106,6 +102,9 @@ def command(  # noqa: PLR0917
     wanted = Filter(model, tool, prompt, session, commit, earliest, band, state, unreviewed, path)
     with project.locator(use_git=git, use_cache=True) as locator:
         found = find_annotations(locator, wanted, project.scorer)
+        if not found:
+            refuse_absent(path, project.trail.directory.project)
+        nothing = f"no annotations found{explain_nothing(locator)}"
     if as_json:
         print_json({"placements": (each.facts for each in found)})
         return
@@ -113,46 +112,20 @@ def command(  # noqa: PLR0917
         for each in found:
             print_line(line_format.line(placement_values(each.facts)))
         return
-    _print_rows(found)
+    if not found:
+        print_line(nothing)
+        return
+    present = now()
+    print_table(
+        ("id", "age", "where", "state", "risk", "review", "model"),
+        [_row(each.summary, present) for each in found],
+        right=("age",),
+        whole="where",
+        styles={"id": "dim", "where": "bold", "risk": BAND_STYLES, "age": "dim"},
+    )
     unverified = Counter(each.why_unverified for each in found if each.why_unverified is not None)
     for why, count in unverified.items():
         print_line(f"{count:,} unverified: {why}")
-    if not found:
-        print_line("no annotations found")
-
-
-def _print_rows(found: Sequence[FoundAnnotation]) -> None:
-    """Print one line for each annotation; only text after the path is cut to the terminal.
-
-    Where the columns do not fit, the last ones follow each other without gaps.
-    """
-    present = now()
-    rows = [_row(each.summary, present) for each in found]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    if is_plain():
-        template = "  ".join(f"%-{size}s" for size in widths)
-        for row in rows:
-            print_line((template % row).rstrip())
-        return
-    from rich.text import Text  # noqa: PLC0415
-
-    width = terminal_width()
-    if width is not None and sum(widths) + 2 * len(widths) > width:
-        widths[_ALIGNED:] = [0] * len(widths[_ALIGNED:])
-    path_end = sum(widths[:2]) + 2
-    for row in rows:
-        styles = ("dim", "bold", "", BAND_STYLES.get(row[3], ""), "", "dim", "")
-        cells = (
-            Text(f"{cell:<{size}}", style)
-            for cell, size, style in zip(row, widths, styles, strict=True)
-            if cell or size
-        )
-        line = Text("  ").join(cells)
-        print_text(line, width=None if width is None else max(width, path_end + 2))
-
-
-_ALIGNED: Final = 4
-"""Columns that are aligned in any terminal: id, place, state and band."""
 
 
 def _parse_date(text: str) -> datetime:
@@ -165,15 +138,13 @@ def _parse_date(text: str) -> datetime:
 
 
 def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:
-    """Return id, place, state, band, review, age and model."""
-    lines = "" if found.line_start is None else f":{found.line_start}-{found.line_end}"
-    name = "" if found.function_name is None else f" {found.function_name}"
+    """Return id, age, place, state, risk, review and model."""
     return (
-        escape(found.annotation_id)[:8],  # cut after escaping, which makes text longer
-        escape(f"{found.file_path}{lines}{name}"),
+        found.annotation_id[:8],
+        short_age(moment_of(found.timestamp), present),
+        found.place,
         f"{found.state}{'?' if found.ambiguous else ''}",
         found.band or "",
-        review_label({"review": found.review}) or "",
-        short_age(moment_of(found.timestamp), present),
-        escape(found.model["name"], 20),
+        found.review_word,
+        found.author[:20],
     )

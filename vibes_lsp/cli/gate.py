@@ -19,10 +19,10 @@ from vibes_lsp.cli.output import (
     print_json,
     print_line,
     print_styled,
-    print_table,
     progress,
 )
 from vibes_lsp.cli.project import now, open_trail, path_in_project
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile, VibesError
 from vibes_lsp.gate.annotation_decision import parse_threshold
 from vibes_lsp.gate.inputs import load_inputs
@@ -200,9 +200,7 @@ def _relative_paths(files: Sequence[Path], directory: AuditDir) -> frozenset[str
 def _print(report: GateReport) -> None:
     shown = list(report.listed)
     if shown:
-        print_table(
-            ("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_ITEMS]], wrap="why"
-        )
+        print_table(("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_ITEMS]])
     if len(shown) > _MAX_ITEMS:
         print_line(f"… and {len(shown) - _MAX_ITEMS:,} more; use --json for all")
     for finding in report.findings[:_MAX_FINDINGS]:

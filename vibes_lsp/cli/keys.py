@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar
 import click
 
 from vibes_lsp.cli.options import examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table
+from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import BadKey, VibesError
 from vibes_lsp.store.files import read_file
 from vibes_lsp.verify.key_files import (

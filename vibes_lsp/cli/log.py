@@ -21,8 +21,9 @@ from vibes_lsp.cli.options import (
     session_option,
     tool_option,
 )
-from vibes_lsp.cli.output import escape, is_terminal, paged, print_json, print_line, print_table
-from vibes_lsp.cli.project import now, open_trail
+from vibes_lsp.cli.output import escape, is_terminal, paged, print_json, print_line
+from vibes_lsp.cli.project import now, open_trail, refuse_absent
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
@@ -63,7 +64,6 @@ _MAX_LINE = 2 * MAX_PATH
         "vibes log --format '{time} {id} {file}'",
     ),
 )
-@audit_dir_option
 @click.option(
     "--type",
     "kind",
@@ -79,9 +79,9 @@ _MAX_LINE = 2 * MAX_PATH
 @limit_option("records", default=50)
 @format_option(_NAMES)
 @color_option
+@audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
-    audit_dir: Path | None,
     kind: str | None,
     path: str | None,
     model: str | None,
@@ -89,6 +89,7 @@ def command(  # noqa: PLR0917
     session: str | None,
     limit: int,
     line_format: LineFormat | None,
+    audit_dir: Path | None,
     as_json: bool,
 ) -> None:
     """List log records, newest last."""
@@ -105,6 +106,8 @@ def command(  # noqa: PLR0917
     )
     newest = list(islice(matching, min(limit, sys.maxsize)))
     newest.reverse()
+    if not newest:
+        refuse_absent(path, trail.directory.project)
     if as_json:
         print_json(
             {
@@ -119,21 +122,26 @@ def command(  # noqa: PLR0917
         for record in newest:
             print_line(line_format.line(_values(record, authors)))
         return
+    if not newest:
+        print_line("no records")
+        return
     rows = [_row(record, authors) for record in newest]
     with paged():
         print_table(
             ("id", "age", "action", "what", "model"),
             rows,
             right=("age",),
-            wrap="what",
+            whole="what",
             styles={"id": "dim", "age": "dim", "what": "bold"},
         )
-        if not rows:
-            print_line("no records")
-        elif is_filtered and next(matching, None) is not None:
+        if is_filtered and next(matching, None) is not None:
             print_line(f"newest {len(rows):,} records; use --limit for more")
         elif not is_filtered and (found := _count(trail, kind)) > len(rows):
-            print_line(f"newest {len(rows):,} of {found:,} records; use --limit for more")
+            print_line(
+                f"newest {len(rows):,} of {found:,} records; use --limit for more"
+                if len(rows) == limit
+                else f"{found - len(rows):,} more cannot be read; see `vibes check`"
+            )
 
 
 def _kinds(kind: str | None) -> tuple[LogLineKind, ...]:

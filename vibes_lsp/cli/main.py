@@ -41,7 +41,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "diff": "Show only the AI lines of a change.",
         "coverage": "Show the share of AI lines in each file.",
         "log": "List log records, newest last.",
-        "show": "Show a record, context entry or session.",
+        "show": "Show who wrote a line and why, or a record.",
         "graph": "Show what caused an edit and what came of it.",
         "sessions": "List sessions, oldest first.",
         "models": "Show the share of each tool and model.",
@@ -121,8 +121,23 @@ def _missing_extra(error: ModuleNotFoundError) -> Exception:
         return error
     return VibesError(
         f"this command needs the package {package}",
-        hint=f"in a checkout of vibes-lsp, run `pip install '.[{_EXTRAS[package]}]'`",
+        hint=f"in a checkout of vibes-lsp, run `{sys.executable} -m pip install"
+        f" '.[{_EXTRAS[package]}]'`",
     )
+
+
+def _unusable(name: str, error: VibesError) -> Command:
+    """Return a command that has help, and raises an error when it runs."""
+
+    def fail(**_: object) -> None:
+        raise error
+
+    command = Command(
+        name, callback=fail, help=f"{COMMANDS[name]}\n\n{error.message}; {error.hint}"
+    )
+    command.params.append(click.Argument(["arguments"], nargs=-1))
+    command.context_settings = {"ignore_unknown_options": True}
+    return command
 
 
 class _Commands(click.Group):
@@ -140,7 +155,10 @@ class _Commands(click.Group):
         try:
             command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
         except ModuleNotFoundError as error:
-            raise _missing_extra(error) from None
+            missing = _missing_extra(error)
+            if not isinstance(missing, VibesError):
+                raise
+            return _unusable(cmd_name, missing)
         return command
 
     @override

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from vibes_lsp.cli.line_format import LineFormat
 from vibes_lsp.cli.output import COLOR_MODES, set_color_mode
+from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_PLACE: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+def parse_place(text: str) -> tuple[Path, int, int] | None:
+    """Return file, first and last line of `FILE:LINE` or `FILE:START-END`; None for other text.
+
+    Raises:
+        VibesError: There are no such lines.
+    """
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        return None
+    start, end = int(match[2]), int(match[3] or match[2])
+    if not 1 <= start <= end:
+        what = "lines count from 1" if start < 1 else f"line {end} is before line {start}"
+        raise VibesError(f"invalid place {text!r}: {what}")
+    return Path(match[1]), start, end
 
 
 def examples(*lines: str) -> str:

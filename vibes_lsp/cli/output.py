@@ -1,8 +1,8 @@
 """Prints everything: data to standard output, progress and errors to standard error.
 
-Colours (`print_styled`), tables and JSON are made here. Text from an audit trail is untrusted:
-`escape` replaces invisible characters and those that change the direction of writing, so that a
-terminal never acts on them.
+Colours (`print_styled`) and JSON are made here, tables in `cli.tables`. Text from an audit trail is
+untrusted: `escape` replaces invisible characters and those that change the direction of writing, so
+that a terminal never acts on them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,15 +40,6 @@ KIND_MARKS: Final[Mapping[str, tuple[str, str]]] = {
 """Mark and style of a line of code, by its `LineKind`."""
 
 _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
-
-_UNBOUNDED: Final = 1 << 20
-"""Columns of a coloured table that does not go to a terminal."""
-_MAX_FITTED: Final = 1_000
-"""Rows of a table up to which it is fitted to the terminal."""
-_MAX_PADDED: Final = 60
-"""Columns up to which cells of longer tables are aligned."""
-_BETWEEN: Final = "   "
-"""Between the columns of a table that does not go to a terminal."""
 
 _FORCING: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
 """Environment variables by which rich takes any output for a terminal."""
@@ -225,88 +215,9 @@ def print_warning(message: str) -> None:
 
 
 def print_usage_error(message: str, *, hint: str = "") -> None:
-    """Print what is wrong with the command line."""
-    text = f"{message.removesuffix('.')}; {hint}" if hint else message
-    print(escape(f"vibes: {text}", _MAX_MESSAGE), file=sys.stderr)
-
-
-def print_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    right: Sequence[str] = (),
-    wrap: str | None = None,
-    styles: Mapping[str, str] | None = None,
-) -> None:
-    """Print rows under headings, fitted to the terminal; in a pipe or file, each on one line.
-
-    So are very many rows on a terminal: fitting takes 0.4 ms for each.
-
-    Args:
-        columns: The headings.
-        rows: Cells, which are escaped here.
-        right: Headings of the right-aligned columns.
-        wrap: Heading of the column that wraps when space is short; by default the last one.
-        styles: Styles of columns, by heading.
-    """
-    cells = [list(map(escape, row)) for row in rows]
-    if is_plain() or len(cells) > _MAX_FITTED:
-        _print_plain_table(
-            columns, cells, frozenset(right), _UNBOUNDED if is_plain() else _MAX_PADDED
-        )
-        return
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    flexible = wrap or columns[-1]
-    for column in columns:
-        table.add_column(
-            column,
-            justify="right" if column in right else "left",
-            no_wrap=column != flexible,
-            overflow="fold" if column == flexible else "ellipsis",
-            style=(styles or {}).get(column, ""),
-        )
-    for row in cells:
-        table.add_row(*map(Text, row))
-    if is_terminal():
-        _note_output()
-        console().print(table)
-        return
-    with (wide := console(_UNBOUNDED)).capture() as capture:
-        wide.print(table)
-    for line in capture.get().splitlines():
-        print_line(line.rstrip())
-
-
-def _print_plain_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    right: AbstractSet[str],
-    at_most: int,
-) -> None:
-    """Print a table as rich does without a terminal, in a fiftieth of the time."""
-    longest = (max(map(_width, column)) for column in zip(columns, *rows, strict=True))
-    widths = [min(each, at_most) for each in longest]
-    rule = "─" * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
-    pads = [str.rjust if name in right else str.ljust for name in columns]
-    for row in (columns, None, *rows):
-        padded = (
-            pad(cell, size + len(cell) - _width(cell))
-            for pad, cell, size in zip(pads, row or (), widths, strict=row is not None)
-        )
-        print_line(rule if row is None else _BETWEEN.join(padded).rstrip())
-
-
-def _width(cell: str) -> int:
-    """Return how many columns an escaped text takes."""
-    if cell.isascii():
-        return len(cell)
-    from rich.cells import cell_len  # noqa: PLC0415
-
-    return cell_len(cell)
+    """Print what is wrong with the command line, as `print_error` does."""
+    text = f"{message.removesuffix('.')}; {hint}" if hint else message.removesuffix(".")
+    print(escape(f"vibes: {text[:1].lower()}{text[1:]}", _MAX_MESSAGE), file=sys.stderr)
 
 
 def print_styled(parts: Sequence[tuple[str, str]], *, indent: int | None = None) -> None:
@@ -353,7 +264,7 @@ def _wrap(line: Text, width: int, indent: int) -> Text:
     return Text("\n" + " " * indent).join(parts)
 
 
-def print_text(text: Text, *, width: int | None = None) -> None:
+def print_text(text: Text, width: int | None = None) -> None:
     """Print a line of styled text, whose parts are escaped already.
 
     Args:

@@ -1,9 +1,11 @@
-"""Opens the project that a command works on: its audit directory, log, policy and files."""
+"""Opens the project that a command works on: its audit directory, log, policy and files.
+
+Every command imports this module, so what only some need is imported when they use it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +13,6 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.cli.output import print_warning, progress
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
@@ -22,6 +21,10 @@ from vibes_lsp.store.files import file_signature
 from vibes_lsp.store.versions import unsupported_versions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vibes_lsp.index.live_risk import Scorer
+    from vibes_lsp.index.project_locator import ProjectLocator
     from vibes_lsp.recording import Recorder
 
 
@@ -49,6 +52,31 @@ def path_in_project(file: Path, project: Path) -> str:
         ) from None
 
 
+def refuse_absent(file: str | None, project: Path) -> None:
+    """Stop where nothing is found for a file or folder that does not exist.
+
+    Args:
+        file: Relative to the project; None if none was named.
+        project: The project.
+
+    Raises:
+        UnreadableFile: It does not exist.
+    """
+    if file is not None and not os.path.lexists(project / file):
+        raise UnreadableFile(
+            f"{file} does not exist, and no annotation is about it",
+            hint="name a file or folder of the project",
+        )
+
+
+def explain_nothing(locator: ProjectLocator) -> str:
+    """Return why no annotation is in the files of a checkout, after a semicolon; else nothing."""
+    if locator.annotated_files() or not (absent := len(set(locator.annotated_names()))):
+        return ""
+    files = "the annotated file is" if absent == 1 else f"the {absent:,} annotated files are"
+    return f"; {files} not in this checkout, `vibes log` lists the records"
+
+
 def absolute(path: Path) -> Path:
     """Return a path absolute and without `..`; links are not resolved."""
     return Path(os.path.abspath(path))  # noqa: PTH100  # Path.absolute keeps `..`
@@ -57,7 +85,6 @@ def absolute(path: Path) -> Path:
 def fold_waiting_events(directory: AuditDir) -> None:
     """Record the agents' events that wait before a trail is shown, if that is possible."""
     if has_waiting_events(str(directory.waiting_events)):
-        # Imported late: it takes longer than reading.
         from vibes_lsp.ingest.fold_events import fold_for_reader  # noqa: PLC0415
 
         fold_for_reader(directory)
@@ -83,8 +110,9 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
         fold_waiting_events(directory)
 
     def nearest(commits: Sequence[str]) -> str | None:
-        repository = open_repository(directory.project)
-        return repository.nearest_ancestor(commits) if repository is not None else None
+        from vibes_lsp.history.repository import nearest_ancestor  # noqa: PLC0415
+
+        return nearest_ancestor(directory.project, commits)
 
     trail = Trail(directory, nearest_commit=nearest, uses_saved=uses_saved)
     log = file_signature(trail.directory.log)
@@ -113,7 +141,9 @@ class OpenProject:
     @property
     def scorer(self) -> Scorer:
         """Scores annotations by the project's policy."""
-        return Scorer(self.trail, self.config.policy)
+        from vibes_lsp.index.live_risk import Scorer as Opened  # noqa: PLC0415
+
+        return Opened(self.trail, self.config.policy)
 
     def locator(self, *, use_git: bool, use_cache: bool = False) -> ProjectLocator:
         """Return a context manager that locates annotations in the project's files.
@@ -122,7 +152,9 @@ class OpenProject:
             use_git: Whether to search git's history.
             use_cache: See `ProjectLocator`.
         """
-        return ProjectLocator(self.trail, use_git=use_git, use_cache=use_cache)
+        from vibes_lsp.index.project_locator import ProjectLocator as Opened  # noqa: PLC0415
+
+        return Opened(self.trail, use_git=use_git, use_cache=use_cache)
 
 
 def open_project(
@@ -153,7 +185,6 @@ def open_recorder(directory: AuditDir) -> Recorder:
 
     If that fails, it is a warning: they go on waiting.
     """
-    # Imported late: commands that only show something start without it.
     from vibes_lsp.recording import Recorder as Opened  # noqa: PLC0415
 
     if has_waiting_events(str(directory.waiting_events)):

@@ -18,10 +18,10 @@ from vibes_lsp.cli.output import (
     is_terminal,
     print_json,
     print_line,
-    print_table,
     progress,
 )
 from vibes_lsp.cli.project import audit_directory, fold_waiting_events
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.database.build import build_database
 from vibes_lsp.database.query import MAX_ROWS, TIMEOUT, QueryResult, run_query
 from vibes_lsp.errors import BadQuery

@@ -5,23 +5,22 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import click
 
 from vibes_lsp.cli.agents import refuse_agents
-from vibes_lsp.cli.options import audit_dir_option, examples
+from vibes_lsp.cli.options import audit_dir_option, examples, parse_place
 from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line, print_warning
 from vibes_lsp.cli.project import finish_recording, open_recorder
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.vocabulary import Action, Verdict
-from vibes_lsp.recording import RecordReview, Request
+from vibes_lsp.model.vocabulary import Action, EdgeType, ReviewerKind, Verdict
+from vibes_lsp.recording import RecordEdge, RecordReview, Request
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import read_file
@@ -46,10 +45,9 @@ MAX_REQUEST: Final = 128 << 20
 """Largest request, in bytes: room for the text of the largest source file, escaped."""
 
 
-_PLACE: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _UNKNOWN_VERSION: Final = "unknown"
 
-_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 _PLACE_OPTIONS: Final[Mapping[str, tuple[_Decorator, ...]]] = {
@@ -113,7 +111,7 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
             raise VibesError("give FILE:START-END or --input, not both")
         members = _members(source) if place is None else _typed_members(name, place, given)
         request = parse(kind, members)
-        if isinstance(request, RecordReview) and request.reviewer_kind == "human":
+        if _may_be_a_persons_review(request):
             refuse_agents()
         recorder = open_recorder(_directory(audit_dir, request))
         result = recorder.execute_json(request)
@@ -135,6 +133,13 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
             decorated = option(decorated)
     help_text = f"{_HELP[name]}\n\nMembers of the object: {names}."
     return click.command(name, help=help_text)(decorated)
+
+
+def _may_be_a_persons_review(request: Request[Any]) -> bool:
+    if isinstance(request, RecordEdge):
+        kind = (request.metadata or {}).get("kind")
+        return request.edge_type == EdgeType.REVIEWED_BY and kind != ReviewerKind.AI
+    return isinstance(request, RecordReview) and request.reviewer_kind == "human"
 
 
 def _print_result(result: Members) -> None:
@@ -169,16 +174,12 @@ def _typed_members(subcommand: str, place: str, options: Mapping[str, str]) -> M
     Raises:
         VibesError: The place is malformed.
     """
-    match = _PLACE.fullmatch(place)
-    if match is None:
+    lines = parse_place(place)
+    if lines is None:
         raise VibesError(f"invalid place {place!r}: expected FILE:START-END, such as src/a.py:3-9")
-    start = int(match[2])
-    end = int(match[3]) if match[3] else start
-    if not 1 <= start <= end:
-        what = "lines count from 1" if start < 1 else f"line {end} is before line {start}"
-        raise VibesError(f"invalid place {place!r}: {what}")
+    file, start, end = lines
     members: Members = {
-        "file": str(Path(match[1]).absolute()),
+        "file": str(file.absolute()),
         "lineStart": start,
         "lineEnd": end,
     }

@@ -11,7 +11,8 @@ import click
 from vibes_lsp.cli.attestation_file import attestation_file, create_new_file
 from vibes_lsp.cli.cosign_server import folder_argument, serving_options
 from vibes_lsp.cli.options import examples, json_option, limit_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table
+from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.timestamps import parse_timestamp
 

@@ -19,11 +19,17 @@ from vibes_lsp.cli.options import (
     prompt_option,
     session_option,
 )
-from vibes_lsp.cli.output import escape, print_json, print_line, print_table
-from vibes_lsp.cli.project import audit_directory, open_project, path_in_project
+from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
+from vibes_lsp.cli.project import (
+    audit_directory,
+    explain_nothing,
+    open_project,
+    path_in_project,
+    refuse_absent,
+)
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.reports.find import Filter
-from vibes_lsp.reports.placements import review_label
 from vibes_lsp.reports.review_queue import review_queue
 from vibes_lsp.risk.scoring import format_score
 
@@ -71,10 +77,12 @@ def command(  # noqa: PLR0917
     project = open_project(audit_dir)
     with project.locator(use_git=True, use_cache=not asks) as locator:
         queue = review_queue(locator, project.scorer, wanted, include_rejected=True)
+        if not queue:
+            refuse_absent(path, project.trail.directory.project)
         if as_json:
             print_json({"placements": (each.facts for each in queue)})
         elif as_list:
-            _print(queue, project.scorer.thresholds)
+            _print(queue, project.scorer.thresholds, f"nothing to review{explain_nothing(locator)}")
         else:
             # recording needs pydantic, which is slow to import
             from vibes_lsp.cli.review_dialogue import ReviewDialogue  # noqa: PLC0415
@@ -97,23 +105,26 @@ def _require_person() -> None:
         )
 
 
-def _print(queue: Sequence[FoundAnnotation], thresholds: Mapping[Band, float]) -> None:
-    print_table(
-        ("risk", "where", "review", "model", "id"),
-        [_row(each.summary, thresholds) for each in queue],
-        wrap="where",
-    )
+def _print(
+    queue: Sequence[FoundAnnotation], thresholds: Mapping[Band, float], nothing: str
+) -> None:
     if not queue:
-        print_line("nothing to review")
+        print_line(nothing)
+        return
+    print_table(
+        ("id", "where", "risk", "review", "model"),
+        [_row(each.summary, thresholds) for each in queue],
+        whole="where",
+        styles={"id": "dim", "where": "bold", "risk": BAND_STYLES},
+    )
 
 
 def _row(found: AnnotationSummary, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
     score = found.stored_score if found.score is None else found.score
-    name = "" if found.function_name is None else f" {found.function_name}"
     return (
+        found.annotation_id[:8],
+        found.place,
         "" if score is None else f"{format_score(score, thresholds)} {found.band}",
-        f"{found.file_path}:{found.line_start}-{found.line_end}{name}",
-        escape(review_label({"review": found.review}) or "-"),
-        escape(found.model["name"])[:20],
-        escape(found.annotation_id)[:8],
+        found.review_word,
+        found.author[:20],
     )

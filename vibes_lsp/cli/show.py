@@ -1,26 +1,42 @@
-"""`vibes show ID`: one record, entry or session with its context and edges."""
+"""`vibes show`: who wrote a line and why, or one record with its context and edges."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, color_option, examples, json_option
-from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_styled
-from vibes_lsp.cli.project import now, open_trail
-from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId
+from vibes_lsp.anchors.location import LineKind
+from vibes_lsp.cli.annotation_text import place_of, print_reasons, print_summary
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    color_option,
+    examples,
+    json_option,
+    parse_place,
+)
+from vibes_lsp.cli.output import KIND_MARKS, escape, paged, print_json, print_line, print_styled
+from vibes_lsp.cli.project import now, open_project, open_trail, path_in_project
+from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, UnreadableFile, VibesError
 from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
+from vibes_lsp.reports.blame import blame_file, line_kind
+from vibes_lsp.reports.placements import describe_lines
 from vibes_lsp.reports.record_text import entry_text, subject_of
-from vibes_lsp.reports.show import found_as_json
+from vibes_lsp.reports.review_queue import Inspection, inspect_placement
+from vibes_lsp.reports.show import current_state, found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
 
 _MAX_TEXT: Final = 2000
@@ -44,32 +60,97 @@ _LEFT_OUT: Final = frozenset(
     }
 )
 """Members that the heading or another part shows, and hashes of text."""
+_KINDS: Final[Mapping[LineKind, str]] = {
+    LineKind.AI: "as the AI wrote it",
+    LineKind.CLAIMED: "claimed without proof",
+    LineKind.EDITED: "edited since",
+    LineKind.HUMAN: "written by a person",
+}
 _TIMES: Final = ("timestamp", "created_at")
 
 
-@click.command("show", epilog=examples("vibes show 3f2a9c1b", "vibes show 3f2a9c1b --json"))
+@click.command(
+    "show",
+    epilog=examples(
+        "vibes show src/auth.py:24", "vibes show 3f2a9c1b", "vibes show 3f2a9c1b --json"
+    ),
+)
 @click.argument(
-    "identifier",
-    metavar="ID",
-    help="Id of an annotation, edge, context or session, or its beginning.",
+    "what",
+    metavar="FILE:LINE|ID",
+    help="A line, lines as FILE:START-END, or an id or its beginning.",
 )
 @color_option
 @audit_dir_option
 @json_option
-def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
-    """Show a record, context entry or session.
+def command(what: str, audit_dir: Path | None, as_json: bool) -> None:
+    """Show who wrote a line and why, or a record.
 
-    Prints its context and its edges as well. Any unique beginning of an id will do; --json has all
-    members, and ids in full.
+    For a line: the AI edit that it is from, what was asked, its risk, its review, and whether the
+    line is still the same. For an id: the record, context entry or session with its context and
+    edges; --json has all members, and ids in full.
     """
+    place = parse_place(what)
+    if place is not None:
+        _show_lines(audit_dir, *place, as_json=as_json)
+        return
+    if Path(what).is_file():
+        raise VibesError(
+            f"{what} is a file", hint=f"name a line of it, or use `vibes blame {what}`"
+        )
     trail = open_trail(audit_dir)
-    found = look_up(trail, identifier)
+    found = look_up(trail, what)
     result = found_as_json(trail, found)
     if as_json:
         print_json(result)
         return
     with paged():
         _print(trail, found, result)
+
+
+def _show_lines(
+    audit_dir: Path | None, file: Path, first: int, last: int, *, as_json: bool
+) -> None:
+    """Show the annotations of some lines.
+
+    Raises:
+        UnreadableFile: The file cannot be read, or has no such lines.
+    """
+    project = open_project(audit_dir, near=file)
+    path = path_in_project(file, project.trail.directory.project)
+    text = read_source(project.trail.directory.project, path)
+    if last > len(text.lines):
+        raise UnreadableFile(f"{path} has {len(text.lines):,} lines, not {last:,}")
+    with project.locator(use_git=True, use_cache=True) as locator:
+        blame = blame_file(locator, path, text, project.scorer)
+        found = blame.on_lines(first, last)
+        if as_json:
+            shown = replace(blame, placements=tuple(found)).as_json()
+            print_json(shown)
+            return
+        inspected = [
+            each for each in map(partial(inspect_placement, locator, blame), found) if each
+        ]
+    if not inspected:
+        lines = describe_lines(first, last)
+        print_line(f"no AI edit is recorded for {lines} of {escape(path)}")
+        return
+    with paged():
+        for number, item in enumerate(inspected):
+            if number:
+                print_line()
+            _print_inspection(item, first if first == last else None)
+
+
+def _print_inspection(item: Inspection, line: int | None) -> None:
+    """Print what is known of an annotation, and what became of one of its lines."""
+    head = [(escape(place_of(item)), "bold")]
+    if line is not None:
+        kind = line_kind(item.placement, line)
+        head.append((f"  line {line}: {_KINDS[kind]}", KIND_MARKS[kind.value][1]))
+    print_styled(head)
+    print_summary(item)
+    print_reasons(item)
 
 
 def _print(trail: Trail, found: LookupResult, result: Members) -> None:
@@ -84,6 +165,9 @@ def _print(trail: Trail, found: LookupResult, result: Members) -> None:
         ]
     )
     if isinstance(members, dict):
+        if found.record is not None and found.record.is_annotation:
+            with ProjectLocator(trail, use_cache=True) as locator:
+                members = {**current_state(locator, found.record), **members}
         _print_members(members)
         _print_reasoning(trail, members)
         for name in CONTEXT_MEMBERS:
@@ -180,7 +264,8 @@ def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> Non
     for edge in edges if isinstance(edges, list) else []:
         if isinstance(edge, dict):
             other = text(edge, f"{end}_ref") or text(edge, f"{end}_id") or ""
-            kind = text(edge, f"{end}_type") or "annotation"
+            kind, what = _end(trail, other)
+            kind = kind or text(edge, f"{end}_type") or "annotation"
             note = text(mapping(edge, "metadata"), "note")
             print_styled(
                 [
@@ -188,22 +273,22 @@ def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> Non
                     (f"{escape(edge.get('edge_type'), _MAX_NAME)} ", ""),
                     (f"{escape(kind, _MAX_NAME)} ", "dim"),
                     (escape(other)[:8], "bold"),
-                    (f"  {escape(_end_text(trail, other), _MAX_SHORT_TEXT)}", ""),
+                    (f"  {escape(what, _MAX_SHORT_TEXT)}", ""),
                     (f"  {escape(note, _MAX_SHORT_TEXT)}" if note else "", "italic"),
                 ]
             )
 
 
-def _end_text(trail: Trail, identifier: str) -> str:
-    """Return what is at an end of an edge, in a few words; empty if it is not in the trail."""
+def _end(trail: Trail, identifier: str) -> tuple[str, str]:
+    """Return type and text of what is at an end of an edge; empty if it is not in the trail."""
     try:
         found = look_up_exact(trail, identifier)
     except (UnknownId, AmbiguousId):
-        return ""
+        return "", ""
     if found is None:
-        return ""
+        return "", ""
     if found.record is not None:
-        return subject_of(found.record)
+        return "", subject_of(found.record)
     if found.session is not None:
-        return found.session.text("description") or found.session.text("agent_name") or ""
-    return entry_text(found.entry or {})
+        return "", found.session.text("description") or found.session.text("agent_name") or ""
+    return text(found.entry or {}, "type") or "", entry_text(found.entry or {})

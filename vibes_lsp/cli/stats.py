@@ -15,8 +15,9 @@ from vibes_lsp.cli.options import (
     git_option,
     json_option,
 )
-from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_table
+from vibes_lsp.cli.output import escape, paged, print_json, print_line
 from vibes_lsp.cli.project import now, open_project, open_trail
+from vibes_lsp.cli.tables import print_table
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.reports.statistics import (
     CurrentEdits,
@@ -89,7 +90,7 @@ def _print_survival(report: SurvivalReport) -> None:
         )
         for each in (*report.models, *report.files, report.total)
     ]
-    print_table(columns, rows, right=columns[:4], wrap="model or file")
+    print_table(columns, rows, right=columns[:4])
 
 
 def _list_counts(counts: dict[str, int]) -> str:
@@ -117,6 +118,9 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
             named = {"model": author.model, "tool": author.tool, "version": author.tool_version}
             print_line(line_format.line({**counted, **named}))
         return
+    if not shares:
+        print_line("no annotations")
+        return
     rows = [
         (
             f"{share.share:.1%}",
@@ -132,18 +136,16 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
         rows,
         right=("share", "annotations", "files"),
     )
-    if not rows:
-        print_line("no annotations")
 
 
 @click.command("sessions", epilog=examples("vibes sessions", "vibes sessions --open"))
-@audit_dir_option
 @click.option("--open", "only_open", is_flag=True, help="Open sessions only.")
 @format_option(_SESSION_NAMES)
 @color_option
+@audit_dir_option
 @json_option
 def sessions_command(
-    audit_dir: Path | None, only_open: bool, line_format: LineFormat | None, as_json: bool
+    only_open: bool, line_format: LineFormat | None, audit_dir: Path | None, as_json: bool
 ) -> None:
     """List sessions, oldest first."""
     summaries = [
@@ -158,17 +160,17 @@ def sessions_command(
         for each in summaries:
             print_line(line_format.line(_session_values(each)))
         return
+    if not summaries:
+        print_line("no open sessions" if only_open else "no sessions")
+        return
     rows = [_session_row(each) for each in summaries]
     with paged():
         print_table(
-            ("session", "age", "lasted", "edits", "description", "model"),
+            ("id", "age", "lasted", "edits", "model", "description"),
             rows,
             right=("age", "lasted", "edits"),
-            wrap="description",
-            styles={"session": "dim", "age": "dim", "description": "bold"},
+            styles={"id": "dim", "age": "dim", "description": "bold"},
         )
-        if not rows:
-            print_line("no sessions")
 
 
 def _session_values(summary: SessionSummary) -> dict[str, object]:
@@ -193,8 +195,8 @@ def _session_row(summary: SessionSummary) -> tuple[object, ...]:
         "?" if session.start is None else short_age(session.start.moment, now()),
         "open" if session.is_open else _format_duration(summary.seconds),
         summary.annotations,
-        escape(name, 60),
         escape(summary.author.short_label, 30),
+        escape(name, 60),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.database.schema import (
     CREATE_SOURCE,
@@ -54,7 +54,7 @@ _BATCH: Final = 4_096
 _PAGES: Final = -64 << 10
 """KiB of pages that SQLite keeps in memory: keys are random, so each row touches several."""
 
-Progress = Callable[[int, int], None]
+Progress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class AnnotationCollector:
 
         Commit dates play no part: a branch can choose them.
         """
-        if self.texts is None:
+        if self.texts is None or not files:  # to build the lineages of removed files takes long
             return
         anchored = (
             (each, recorded)

@@ -52,11 +52,6 @@ class RefusedApproval:
     review: Review
     objection: Objection
 
-    @property
-    def reason(self) -> str:
-        """Why, as a clause."""
-        return self.objection.reason
-
 
 @dataclass
 class Reviewers:
@@ -163,7 +158,7 @@ class Reviewers:
             commit = self._commit(lineage)
             yield from diff.contributors_at(commit) if commit else ()
         yield from diff.contributors_of_commits(self._commits_of_lines(diff, placement))
-        if not self._is_committed(diff, placement.path):
+        if not self._file(diff, placement.path)[0]:
             yield diff.user
 
     def _commit(self, lineage: Lineage) -> str | None:
@@ -174,9 +169,6 @@ class Reviewers:
             (commit for member in lineage.members if (commit := member.text("commit_hash"))), None
         )
         return resolved.commit if resolved is not None else named
-
-    def _is_committed(self, diff: TrailDiff, path: str) -> bool:
-        return self._file(diff, path)[0]
 
     def _commits_of_lines(self, diff: TrailDiff, placement: Placement) -> frozenset[str]:
         """Return the commits that added the lines, or that touched the file if HEAD differs."""

@@ -12,7 +12,7 @@ from vibes_lsp.model.vocabulary import Action
 LineColumn: TypeAlias = tuple[int, int]
 """A position as in LSP: line and UTF-16 column, both from 0."""
 
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_LINE_END: Final = re.compile(r"\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def find_applied_edit(
 
 def line_count(text: str) -> int:
     """Return how many lines an editor shows: an empty line after the last line end counts."""
-    return 1 + sum(1 for _ in _LINE_END.finditer(text))
+    return 1 + text.count("\n")
 
 
 def _written(text: str, start: int, stop: int) -> tuple[int, int] | None:
@@ -161,4 +161,4 @@ def _offset(text: str, position: LineColumn) -> int:
 def _with_ends_of(text: str, new: str) -> str:
     """Return a completion with the line ends of the text, as an editor inserts it."""
     end = _LINE_END.search(text)
-    return new if end is None or end[0] == "\r" else re.sub(r"\r\n|\n", lambda _: end[0], new)
+    return new if end is None else _LINE_END.sub(end[0], new)

@@ -48,12 +48,18 @@ class Author:
     @property
     def short_label(self) -> str:
         """The name in a narrow column."""
-        return "a person" if self.is_human else self.model
+        return "a person" if self.is_human else author_name(self.model, self.tool)
 
     @property
     def is_human(self) -> bool:
         """Whether this is a person who reviews (R6)."""
         return self.model == NO_MODEL
+
+
+def author_name(model: str | None, tool: str | None) -> str:
+    """Return the name of the model; that of the tool where the model is not known."""
+    known = (each for each in (model, tool) if each not in {None, "", UNKNOWN})
+    return next(known, None) or UNKNOWN
 
 
 class Authors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
@@ -48,7 +48,7 @@ class Filter:
     file: str | None = None
 
 
-OnFile = Callable[[Sequence[FoundAnnotation]], None]
+OnFile: TypeAlias = Callable[[Sequence[FoundAnnotation]], None]
 """Called with the annotations of each file that match, as they are found."""
 _MIN_FORKED: Final = 16
 """Files from which on a second process locates half of the annotations."""

@@ -15,6 +15,8 @@ from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.reports.authors import author_name
+from vibes_lsp.reports.placements import review_label
 
 
 class AnnotationSummary(msgspec.Struct, gc=False, rename="camel"):
@@ -38,6 +40,23 @@ class AnnotationSummary(msgspec.Struct, gc=False, rename="camel"):
     session_id: str | None = None
     commit_hash: str | None = None
     prompt: str | None = None
+
+    @property
+    def author(self) -> str:
+        """The name of the model, else of the tool; untrusted text."""
+        return author_name(self.model.get("name"), self.tool.get("name"))
+
+    @property
+    def place(self) -> str:
+        """File, lines and function, as far as there are any; untrusted text."""
+        lines = "" if self.line_start is None else f":{self.line_start}-{self.line_end}"
+        name = "" if self.function_name is None else f" {self.function_name}"
+        return f"{self.file_path}{lines}{name}"
+
+    @property
+    def review_word(self) -> str:
+        """The review in one to three words of our own; empty without a review."""
+        return (review_label({"review": self.review}) or "").removeprefix("review ")
 
 
 class FoundAnnotation:

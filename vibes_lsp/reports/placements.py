@@ -26,11 +26,12 @@ from vibes_lsp.model.vocabulary import (
     Signal,
     Verdict,
 )
-from vibes_lsp.reports.authors import UNKNOWN, Authors
+from vibes_lsp.reports.authors import Authors, author_name
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, band_of, format_score
 from vibes_lsp.risk.signals import factors_as_recorded
 
+_MOST_REASONS: Final = 2
 _OPTIONAL: Final = {
     "functionName": "function_name",
     "sessionId": "session_id",
@@ -339,17 +340,15 @@ def describe_edit(placement: Placement) -> str:
 
 
 def model_name(facts: Members) -> str:
-    """Return the name of the model, which is untrusted text."""
-    model = facts["model"]
-    return str(model["name"]) if isinstance(model, dict) else UNKNOWN
+    """Return the name of the model, else of the tool, which is untrusted text."""
+    return author_name(*(text(mapping(facts, name), "name") for name in ("model", "tool")))
 
 
-def main_reasons(facts: Members, count: int = 2, *, with_review: bool = True) -> list[str]:
+def main_reasons(facts: Members, *, with_review: bool = True) -> list[str]:
     """Return why the risk is what it is: the reasons that add most to the score, as text.
 
     Args:
         facts: The placement as JSON; its reasons may be untrusted text.
-        count: The largest number of reasons.
         with_review: Whether the missing review counts; False where it is shown anyway.
     """
     factors = facts.get("factors")
@@ -363,7 +362,7 @@ def main_reasons(facts: Members, count: int = 2, *, with_review: bool = True) ->
             if isinstance(value, int | float) and isinstance(weight, int | float) and reason:
                 weighed.append((value * weight, reason.partition(", where ")[0]))
     weighed.sort(key=lambda each: -each[0])
-    return [reason for added, reason in weighed[:count] if added > 0]
+    return [reason for added, reason in weighed[:_MOST_REASONS] if added > 0]
 
 
 def review_label(facts: Members) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lookup import LookupResult
@@ -50,8 +50,8 @@ _WORDS: Final[dict[str, str]] = {
     IN_SESSION: "made",
 }
 
-NodeKind = Literal["annotation", "context", "session", "unknown"]
-Direction = Literal["causes", "effects"]
+NodeKind: TypeAlias = Literal["annotation", "context", "session", "unknown"]
+Direction: TypeAlias = Literal["causes", "effects"]
 
 
 @dataclass(frozen=True, slots=True)

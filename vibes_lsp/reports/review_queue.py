@@ -19,7 +19,7 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.reviews import Review, is_text_unchanged
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, Verdict
-from vibes_lsp.reports.blame import line_kind, line_owners
+from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
 from vibes_lsp.reports.coverage import FileCoverage, OwnedFile
 from vibes_lsp.reports.find import NO_FILTER, Filter, find_annotations
 from vibes_lsp.reports.found_annotations import (
@@ -85,20 +85,26 @@ def inspect_annotation(
         text = read_source(locator.trail.directory.project, path)
     except UnreadableFile:
         return None
-    placements = locator.locate(path, text)
-    placement = next((each for each in placements if identifier in each.lineage.ids), None)
-    if (
-        placement is None
-        or placement.is_history
-        or placement.located.start is None
-        or placement.located.end is None
-    ):
-        return None
+    blame = blame_file(locator, path, text, scorer)
+    placement = next((each for each in blame.placements if identifier in each.lineage.ids), None)
+    return None if placement is None else inspect_placement(locator, blame, placement)
+
+
+def inspect_placement(
+    locator: ProjectLocator, blame: Blame, placement: Placement
+) -> Inspection | None:
+    """Return the current state of an annotation of a file; None if it has no lines there.
+
+    Args:
+        locator: The project's locator.
+        blame: The file.
+        placement: One of its placements.
+    """
     start, end = placement.located.start, placement.located.end
+    if placement.is_history or start is None or end is None:
+        return None
+    text, report = blame.text, blame.report
     lines = text.lines[start - 1 : end]
-    report = PlacementReport(
-        locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
-    )
     facts = report.placement(placement)
     kinds = (line_kind(placement, number) for number in range(start, end + 1))
     reviews = (
@@ -120,7 +126,7 @@ def inspect_annotation(
         _entry(locator, placement.current.text("decision_hash"), ContextType.DECISION),
         _reasoning(locator, placement),
         tuple(reviews),
-        tuple(_earlier(placements, placement)),
+        tuple(_earlier(blame.placements, placement)),
     )
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.lookup import LookupResult
-from vibes_lsp.index.records import Edge
+from vibes_lsp.index.project_files import read_content
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.reports.placements import PlacementReport, describe_location, describe_review
 
 
 def found_as_json(trail: Trail, found: LookupResult) -> Members:
@@ -38,3 +43,31 @@ def _edges(trail: Trail, found: LookupResult) -> tuple[list[Edge], list[Edge]]:
         if lineage is not None:
             return trail.edges_of(lineage)
     return trail.log.edges(source=found.id), trail.log.edges(target=found.id)
+
+
+def current_state(locator: ProjectLocator, record: LogRecord) -> dict[str, str]:
+    """Return where the lines of an annotation are `now`, and its `review`, as untrusted text.
+
+    Args:
+        locator: The project's locator.
+        record: Any record of the annotation.
+    """
+    recorded = record.text("file_path") or ""
+    path = locator.new_names().get(recorded, recorded)
+    try:
+        text = Text.from_bytes(read_content(locator.trail.directory.project, path))
+    except UnreadableFile as error:
+        return {"now": error.message}
+    found = (each for each in locator.locate(path, text) if record.id in each.lineage.ids)
+    placement = next(found, None)
+    if placement is None:
+        return {"now": f"not in {path}"}
+    if placement.is_history:
+        return {"now": f"replaced by {placement.lineage.superseded_by[0][:8]}"}
+    start, end = placement.located.start, placement.located.end
+    place = "" if start is None else f"{path}:{start}-{end}, "
+    review = PlacementReport(locator.trail, text).review(placement)
+    return {
+        "now": f"{place}{describe_location(placement)}",
+        "review": describe_review({"review": review}),
+    }
