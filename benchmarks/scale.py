@@ -214,6 +214,7 @@ def _saved_answer(root: Path, duckdb: float | None, table: _Table) -> None:
         trail.refresh()
         trail.lineages_in(path)
         taken.append(time.perf_counter() - begun)
+        del trail
     answer = statistics.median(taken)
     code = "from vibes_lsp.lsp.main import new_server; new_server()"
     starts = [run_measured([sys.executable, "-c", code], root)[0] for _ in range(_ROUNDS)]
