@@ -107,8 +107,8 @@ async def test_a_prompt_leads_to_its_ranges_where_they_are_now(
     found = await effects(editor, cause)
     assert names(found)[:2] == ["create a.py:5-8", "create b.py:11-14"]
     assert [(each.range.start.line, each.range.end.line) for each in found[:2]] == [
-        (4, 8),
-        (10, 14),
+        (4, 7),
+        (10, 13),
     ]
     assert gone in line_at(found[2])
     assert (found[2].detail or "").endswith("not found now")

@@ -87,7 +87,7 @@ async def test_an_id_leads_to_what_it_names(editor: Editor, kb: KnowledgeFiles) 
     assert await definition(editor, kb, "notes.md", "[digest") == [claim]
     assert await definition(editor, kb, "notes.md", "digest") == []
     assert await definition(editor, kb, ".vouch/claims/digest.yaml", "ev-digest") == [
-        ("a.py", 4, 8),
+        ("a.py", 4, 7),
         (".vouch/evidence/ev-digest.yaml", 1, 1),
     ]
     source = kb.source("a.py", STORY)
@@ -96,7 +96,7 @@ async def test_an_id_leads_to_what_it_names(editor: Editor, kb: KnowledgeFiles) 
         (f".vouch/sources/{source}/meta.yaml", 1, 1),
     ]
     assert await definition(editor, kb, ".vouch/evidence/ev-digest.yaml", "L4-L7") == [
-        ("a.py", 4, 8)
+        ("a.py", 4, 7)
     ]
 
 
@@ -107,18 +107,18 @@ async def test_references_of_a_claim_are_files_that_name_it_and_its_lines(
         (".vouch/claims/old.yaml", 11, 11),
         (".vouch/pages/guide.md", 3, 3),
         (".vouch/pages/guide.md", 8, 8),
-        ("a.py", 4, 8),
+        ("a.py", 4, 7),
     ]
     assert sorted(await references(editor, kb, ".vouch/evidence/ev-same.yaml", "ev-same")) == [
         (".vouch/claims/same.yaml", 7, 7),
-        ("a.py", 10, 14),
+        ("a.py", 10, 13),
     ]
     source = kb.source("a.py", STORY)
     assert sorted(await references(editor, kb, ".vouch/evidence/ev-same.yaml", source)) == [
         (".vouch/evidence/ev-digest.yaml", 2, 2),
         (".vouch/evidence/ev-same.yaml", 2, 2),
-        ("a.py", 4, 8),
-        ("a.py", 10, 14),
+        ("a.py", 4, 7),
+        ("a.py", 10, 13),
     ]
 
 

@@ -36,7 +36,7 @@ async def test_lenses_in_the_log_lead_to_the_lines(editor: Editor, project: Proj
     answer = await editor.run("vibes.openLines", {"uri": code, "annotationId": made[1]})
     assert answer["uri"] == code
     assert answer["range"]["start"] == {"line": 11, "character": 0}
-    assert answer["range"]["end"] == {"line": 15, "character": 0}
+    assert answer["range"]["end"] == {"line": 14, "character": len(STORY.splitlines()[12])}
     assert answer["shown"] == (editor.profile != "nothing")
     lens = (await editor.lens_places(uri))[1]
     command = (await editor.client.code_lens_resolve_async(lens)).command

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.stock
 
 
 async def references(editor: Editor, uri: str, line: int) -> list[tuple[str, int, int]]:
-    """Return file names and 1-based lines."""
+    """Return file names and 1-based lines, of which places end on the last."""
     params = types.ReferenceParams(
         types.ReferenceContext(include_declaration=True),
         types.TextDocumentIdentifier(uri),
@@ -24,7 +24,7 @@ async def references(editor: Editor, uri: str, line: int) -> list[tuple[str, int
     )
     found = await editor.client.text_document_references_async(params) or []
     return [
-        (each.uri.rpartition("/")[2], each.range.start.line + 1, each.range.end.line)
+        (each.uri.rpartition("/")[2], each.range.start.line + 1, each.range.end.line + 1)
         for each in found
     ]
 

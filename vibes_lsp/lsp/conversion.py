@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -84,8 +85,19 @@ def range_in_line(text: str, line: int, span: tuple[int, int], encoding: Encodin
 
 
 def range_of_lines(start: int, end: int) -> types.Range:
-    """Return the range of whole lines, which are numbered from 1."""
+    """Return the range of whole lines, which are numbered from 1, with the last line break."""
     return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+
+
+def place_of_lines(lines: Sequence[str], start: int, end: int, encoding: Encoding) -> types.Range:
+    """Return the range of whole lines to open or list, numbered from 1.
+
+    It ends on the last of them: editors show and select the line on which a place ends.
+    """
+    last = lines[end - 1] if end <= len(lines) else ""  # a file may get shorter meanwhile
+    return types.Range(
+        types.Position(start - 1, 0), types.Position(end - 1, to_column(last, len(last), encoding))
+    )
 
 
 def to_utf16_column(line: str, column: int, encoding: Encoding) -> int:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.lsp.conversion import (
     path_of,
+    place_of_lines,
     range_in_line,
-    range_of_lines,
     to_characters,
     to_column,
     uri_in,
 )
-from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
 
@@ -175,12 +177,16 @@ async def _lines(
     """Return where the lines of evidence are now."""
     wanted = set(evidence)
     files = ls.knowledge.citing(knowledge, lambda each: each.evidence["id"] in wanted, _MAX_FILES)
-    return [
-        types.Location(file.uri, place)
-        async for file in files
-        for placed in file.placed
-        if placed.citation.evidence["id"] in wanted and (place := _place(placed)) is not None
-    ]
+    found: list[types.Location] = []
+    async for file in files:
+        placed = [each for each in file.placed if each.citation.evidence["id"] in wanted]
+        text = await _text(ls, file)
+        found += (
+            types.Location(file.uri, place_of_lines(text, start, end, ls.documents.encoding))
+            for each in placed
+            if (start := each.located.start) is not None and (end := each.located.end) is not None
+        )
+    return found
 
 
 async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
@@ -224,11 +230,15 @@ def _evidence_of(knowledge: DocumentKnowledge, source: str) -> list[str]:
     ]
 
 
-def _place(placed: PlacedCitation) -> types.Range | None:
-    start, end = placed.located.start, placed.located.end
-    if start is None or end is None:
-        return None
-    return range_of_lines(start, end)
+async def _text(ls: Server, file: DocumentKnowledge) -> Sequence[str]:
+    """Return the lines of a file, open or not."""
+    document = ls.documents.get(file.uri)
+    if document is not None:
+        return document.text.lines
+    try:
+        return (await ls.run_in_thread(partial(read_source, file.project, file.path))).lines
+    except UnreadableFile:
+        return ()
 
 
 def _range(ls: Server, mention: Mention) -> types.Range:

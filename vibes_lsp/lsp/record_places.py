@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.conversion import range_of_lines, uri_in
+from vibes_lsp.lsp.conversion import Encoding, place_of_lines, uri_in
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
@@ -31,10 +31,14 @@ class RecordPlaces:
         ls: The server.
         project: The project, refreshed.
         known: A file of it.
+
+    Attributes:
+        encoding: What columns count.
     """
 
     def __init__(self, ls: Server, project: Project, known: DocumentSnapshot | None = None) -> None:
         self._ls = ls
+        self.encoding: Final = ls.documents.encoding
         self._project = project
         self._new_names = project.snapshot.new_names
         self._snapshots: dict[str, DocumentSnapshot | None] = (
@@ -90,7 +94,7 @@ class RecordPlaces:
         """Return where to open a node; None for what the trail does not have."""
         if node.kind == "annotation":
             found = await self.edit(node)
-            location = None if found is None else location_now(*found)
+            location = None if found is None else location_now(*found, self.encoding)
             return location or self.record(node)
         return self.record(node) if node.kind == "session" else await self.entry(node.id)
 
@@ -116,12 +120,14 @@ class RecordPlaces:
         )
 
 
-def location_now(snapshot: DocumentSnapshot, placement: Placement) -> types.Location | None:
+def location_now(
+    snapshot: DocumentSnapshot, placement: Placement, encoding: Encoding
+) -> types.Location | None:
     """Return the lines of a placement; None if they are lost."""
     start, end = placement.located.start, placement.located.end
     if start is None or end is None or placement.located.state == State.LOST:
         return None
-    return types.Location(snapshot.uri, range_of_lines(start, end))
+    return types.Location(snapshot.uri, place_of_lines(snapshot.text.lines, start, end, encoding))
 
 
 def _line_of(uri: str, line: int) -> types.Location:

@@ -52,6 +52,7 @@ def test_provenance_is_there_by_the_editors_own_functions(
 
     editor.go_to(5)
     assert len(ask(editor, "references()", "a.py:4", "b.py:11")) == 2
+    editor.terminal.shows("a.py|4-7 col 1", "b.py|11-14 col 1")
     editor.command("cclose")
     editor.go_to(5)
     ask(editor, "incoming_calls()", "Compare two payloads", "session: Digests")

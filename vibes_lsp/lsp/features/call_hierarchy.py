@@ -139,7 +139,7 @@ async def _item(
 ) -> types.CallHierarchyItem | None:
     """Return a node with the place to open; None if the trail does not have it."""
     placed = await places.edit(node) if node.kind == "annotation" else None
-    now = None if placed is None else location_now(*placed)
+    now = None if placed is None else location_now(*placed, places.encoding)
     place = now or await places.place(node)
     if place is None:
         return None
@@ -159,7 +159,7 @@ async def _item(
 def _name(node: GraphNode, now: types.Location | None) -> str:
     """Return what a node is about; of an edit its lines now."""
     if now is not None and node.path is not None:
-        span = f"{now.range.start.line + 1}-{now.range.end.line}"
+        span = f"{now.range.start.line + 1}-{now.range.end.line + 1}"
         action = node.text.partition(" ")[0]
         return single_line(f"{action} {PurePosixPath(node.path).name}:{span}", _MAX_NAME)
     kind = "" if node.kind == "annotation" else f"{node.type or node.kind}: "

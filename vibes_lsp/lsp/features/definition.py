@@ -110,7 +110,7 @@ async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types
     found: list[types.Location] = []
     for node in edits[:_MAX_LOCATIONS]:
         placed = await places.edit(node)
-        location = None if placed is None else location_now(*placed)
+        location = None if placed is None else location_now(*placed, places.encoding)
         if location is not None and location not in found:  # as of an edit and what it replaced
             found.append(location)
     return found

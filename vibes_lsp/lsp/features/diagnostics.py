@@ -16,10 +16,11 @@ from vibes_lsp.anchors.location import State
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
-from vibes_lsp.lsp.conversion import Encoding, range_in_line, range_of_lines
+from vibes_lsp.lsp.conversion import Encoding, range_in_line
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
 from vibes_lsp.lsp.projects import StillReading
+from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import READING
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.settings import Settings
@@ -234,14 +235,14 @@ def _with_related(
             continue
         related = [
             types.DiagnosticRelatedInformation(
-                types.Location(snapshot.uri, place),
+                place,
                 f"of the same prompt: {single_line(describe_edit(each), 60)}",
             )
             for each in snapshot.placements
             if each is not placement
             and each.is_claim
             and each.current.text("prompt_hash") == prompt
-            and (place := _range(each)) is not None
+            and (place := location_now(snapshot, each, ls.documents.encoding)) is not None
         ]
         diagnostic.related_information = related[:_MAX_RELATED] or None
     return [diagnostic for _, diagnostic in risks]
@@ -293,13 +294,6 @@ def _place(
     lines = snapshot.text.lines
     line = lines[token.line - 1] if token.line <= len(lines) else ""
     return range_in_line(line, token.line - 1, (token.start, token.end), encoding)
-
-
-def _range(placement: Placement) -> types.Range | None:
-    start, end = placement.located.start, placement.located.end
-    if start is None or end is None:
-        return None
-    return range_of_lines(start, end)
 
 
 def _finding_in_report(members: Members, path: str, encoding: Encoding) -> types.Diagnostic:

@@ -85,7 +85,8 @@ async def _locations(
         snapshot = await places.snapshot(path)
         if snapshot is not None:
             chosen = (each for each in snapshot.placements if _has(each, member, wanted))
-            found += filter(None, (location_now(snapshot, each) for each in chosen))
+            located = (location_now(snapshot, each, places.encoding) for each in chosen)
+            found += filter(None, located)
         if len(found) >= _MAX_LOCATIONS:
             break
     return found[:_MAX_LOCATIONS]

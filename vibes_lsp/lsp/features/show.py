@@ -249,7 +249,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
 
         They are opened and selected unless `show` is false.
         """
-        found = location_now(*run_use_case(lambda: _find(ls, arguments)))
+        found = location_now(*run_use_case(lambda: _find(ls, arguments)), ls.documents.encoding)
         if found is None:
             return {"uri": arguments.uri, "range": None, "shown": False}
         shown = arguments.show and await open_document(ls, found.uri, found.range)

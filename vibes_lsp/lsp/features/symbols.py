@@ -167,7 +167,7 @@ async def _risky(
         except StillReading:
             return
         for each in () if snapshot is None else _above(snapshot, settings.minimum_band):
-            place = None if snapshot is None else location_now(snapshot, each)
+            place = None if snapshot is None else location_now(snapshot, each, places.encoding)
             if snapshot is None or place is None:
                 continue
             band, name = snapshot.report.band(each), display_name(each, snapshot.text)
