@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -87,5 +88,6 @@ def type_text(member: dict[str, Any], definitions: dict[str, Any]) -> str:
         return ", ".join(f"`{each}`" for each in member["enum"])
     if member.get("type") == "array":
         return f"list of {type_text(member['items'], definitions)}"
-    default = f", default {member['default']}" if member.get("default") not in (None, []) else ""
+    given = member.get("default")
+    default = "" if given in (None, []) else f", default {json.dumps(given)}"
     return f"{member.get('type', 'any')}{default}"

@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import types as python_types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -36,7 +36,7 @@ from vibes_lsp.lsp.lifecycle import create_server
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.maintenance.remap import Remap
 from vibes_lsp.recording import arguments
-from vibes_lsp.recording.requests import REQUESTS
+from vibes_lsp.recording.requests import REQUESTS, Request
 
 _LSP: Final = Path(next(iter(lsp.__path__)))
 _LATE: Final = (call_hierarchy, completion, folding, inlay_hints)
@@ -48,16 +48,36 @@ _INTRODUCTION: Final = """# Protocol
 
 What `vibes-lsp` and its clients say to each other, besides what LSP itself defines. [The language server](server.md) has what each feature shows.
 
-Lines are 1-based and inclusive where they are called lines, ranges are those of LSP. Ids and hashes in results are whole. All texts of a trail or a knowledge base are untrusted.
+Members called lines are 1-based and inclusive; ranges are those of LSP. Ids and hashes in results are complete. All texts of a trail or a knowledge base are untrusted.
 """
 _COMMANDS: Final = """
 ## Commands
 
-For `workspace/executeCommand`. Each takes one object, and returns one. *Required* members have no default.
+For `workspace/executeCommand`. Each takes one object, and returns one.
 
-Commands that write take `requestId`: the same id again changes nothing, and has the same result. They apply to the open text, saved or not, except `action: delete`, which applies to the saved text. A `version`
-other than the open one is refused. [Recording](recording.md) explains the requests.
+{groups}
+
+**Common members.** Recording, reviewing and correcting take these members, too. `uri` or `file` is required for lines and functions; without `uri` the project is that of the
+first workspace folder with a trail.
+
+| member | type | what |
+|---|---|---|
+{common}
+| `version` | integer | The version of the open document that the lines are about; any other is refused |
+
+They apply to the open text, saved or not; `action: delete` applies to the saved text. [Recording](recording.md) explains the requests.
 """
+_GROUPS: Final = {
+    "Record": ("START_SESSION", "RECORD_EDGE"),
+    "Review and correct": ("REVIEW", "REMAP"),
+    "Ask": ("LOOKUP", "CHANGES"),
+    "Open a text": ("SHOW_PROMPT", "OPEN_LINES"),
+    "Check and attest": ("CHECK", "ATTEST"),
+    "Knowledge base": ("KB", "KB_SHOW"),
+}
+"""The first and the last command of each group."""
+_COMMON: Final = ("uri", "file", "request_id")
+"""Members of every recording command, listed once."""
 _SHAPES: Final = """
 ## Shapes
 
@@ -125,7 +145,7 @@ def page() -> str:
         *_INTRODUCTION.splitlines(),
         *_methods(server),
         *_sent(),
-        *_COMMANDS.splitlines(),
+        *_COMMANDS.format(groups=_groups(), common="\n".join(_common())).splitlines(),
         *_commands(server),
         *_member_types(),
         *_SHAPES.splitlines(),
@@ -175,6 +195,29 @@ def _sent() -> Iterator[str]:
     yield from ("", "## Requests and notifications of the server", "")
     yield "Each only to clients that declare it:"
     yield from ("", ", ".join(f"`{each}`" for each in [*methods, types.PROGRESS]) + ".")
+
+
+def _groups() -> str:
+    """Return links to all commands, by what they are for."""
+    names = list(CommandName)
+    groups = {
+        title: names[names.index(CommandName[first]) : names.index(CommandName[last]) + 1]
+        for title, (first, last) in _GROUPS.items()
+    }
+    if [name for group in groups.values() for name in group] != names:
+        raise ValueError("a command is in no group")
+    return "\n".join(
+        f"- **{title}:** {', '.join(f'[`{name}`](#{_anchor(name)})' for name in group)}"
+        for title, group in groups.items()
+    )
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w-]", "", heading.lower())
+
+
+def _common() -> Iterator[str]:
+    return _rows_of(Request)
 
 
 def _commands(server: Server) -> Iterator[str]:
@@ -229,22 +272,23 @@ def _type(hint: Any) -> str:
 
 def _recording_command(request: type[Any]) -> Iterator[str]:
     about = _summary(request.__doc__, is_whole=True).partition("`: ")[2]
-    yield _READING.sub("", about[:1].upper() + about[1:] if about else "The session ends.")
-    yield from ("", *_table_of(request))
+    yield _READING.sub("", about[:1].upper() + about[1:])
+    rows = list(_rows_of(request, without=_COMMON))
+    if rows:
+        yield from ("", "| member | type | what |", "|---|---|---|", *rows)
     for result in _results(request):
         yield from ("", f"Result: {_READING.sub('', _summary(result.__doc__, is_whole=True))}", "")
         yield from _result(result)
 
 
-def _table_of(model: type[Any]) -> Iterator[str]:
-    """Yield a table of the members of a model."""
+def _rows_of(model: type[Any], without: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the rows of a table of the members of a model."""
     schema = model.model_json_schema(by_alias=True)
     described = _attributes(*model.__mro__)
-    yield from ("| member | type | what |", "|---|---|---|")
     for name, field in model.model_fields.items():
         alias = field.alias or name
         member = schema["properties"].get(alias)
-        if member is not None:
+        if member is not None and name not in without:
             needed = " (required)" if alias in schema.get("required", ()) else ""
             about = _on_the_wire(field.description or described.get(name, ""), model.model_fields)
             kind = type_text(member, schema.get("$defs", {}))

@@ -51,7 +51,7 @@ class Remapped(Result):
 
 
 class Remap(Request[Remapped]):
-    """`vibes.remap`: of the URI's whole project, because a rewrite concerns all of it."""
+    """`vibes.remap`: the locations of the project's annotations after a rewrite of history."""
 
 
 def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:

@@ -182,7 +182,13 @@ JsonObject: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """The program through which the AI wrote (RFC 6.2)."""
+    """The program through which the AI wrote (RFC 6.2).
+
+    Attributes:
+        name: Its name.
+        version: Its version.
+        extensions: Extensions that took part.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     name: str
@@ -192,7 +198,13 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The model that wrote (RFC 6.2)."""
+    """The model that wrote (RFC 6.2).
+
+    Attributes:
+        name: Its name, or `unknown`.
+        version: Its version, or `unknown`.
+        parameters: How it was called, such as `temperature`.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     name: str
@@ -205,10 +217,10 @@ class Prompt:
     """What the AI was asked (RFC 6.3).
 
     Attributes:
-        text: The question.
+        text: The prompt.
         type: Its kind.
         context_files: Files that were given with it; those outside the project are left out.
-        token_count: Its tokens, where a tool counted them; else the risk score estimates (R22).
+        token_count: Its tokens, if a tool counted them; else the risk score estimates them (R22).
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
@@ -220,7 +232,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """How the AI reasoned (RFC 6.5).
+    """The AI's reasoning (RFC 6.5).
 
     Attributes:
         text: The reasoning.
@@ -256,7 +268,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class DecisionOption:
-    """One alternative of a decision (RFC 6.6)."""
+    """One alternative of a decision (RFC 6.6).
+
+    Attributes:
+        id: Its id, which `selected` names.
+        description: What it is.
+        pros: What is in its favour.
+        cons: What is against it.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     id: str
@@ -287,7 +306,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function, method or class (RFC 7.4), by its name in the source, qualified or not."""
+    """A function, method or class (RFC 7.4).
+
+    Attributes:
+        name: Its name in the source, qualified or not.
+        signature: Its signature.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     name: str
@@ -312,7 +336,12 @@ class RiskSignal:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position in a document as in LSP: line and UTF-16 column, both from 0."""
+    """A position in a document as in LSP.
+
+    Attributes:
+        line: The line, from 0.
+        character: The column, from 0: in the negotiated encoding, in the shell in UTF-16.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     line: Annotated[int, Field(ge=0)]
@@ -321,7 +350,12 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range as in LSP."""
+    """A range as in LSP.
+
+    Attributes:
+        start: Where it starts.
+        end: Where it ends, exclusive; at character 0 it does not include that line.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     start: Position
@@ -339,7 +373,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an inline completion, counted from 1, and whether it is the last."""
+    """A part of an inline completion.
+
+    Attributes:
+        part: Its number, from 1.
+        final: Whether it is the last.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     part: Annotated[int, Field(ge=1)]
@@ -352,7 +391,7 @@ class Shown:
 
     Attributes:
         file_path: Its file, relative to the project.
-        text: The anchor hash of its lines (R14).
+        text: The hash of its lines, as in `anchor_hash` (R14).
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT

@@ -68,7 +68,7 @@ class Request(Checked, Generic[R]):
     """What all requests have; `R` is the type of the result.
 
     Attributes:
-        uri: A file as a URI; it also says in which project an editor records.
+        uri: The file as a URI, or any file of the project.
         file: The same as a path, absolute or relative to the project.
         request_id: The same id again changes nothing and returns the same result.
     """
@@ -102,10 +102,10 @@ class LinesRequest(Request[R]):
     """A request about lines of a file.
 
     Attributes:
-        range: The lines as an LSP range; it goes before `line_start` and `line_end`.
+        range: The lines as an LSP range, instead of `line_start` and `line_end`.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
-        text: The file's text, where it is not saved.
+        text: The file's text, if it is not saved.
     """
 
     range: Range | None = None
@@ -133,17 +133,17 @@ class Origin(Checked):
     """Who wrote an edit, and why.
 
     Attributes:
-        session_id: Its session; tool and model may then be left out.
-        tool: The tool, where there is no session or where it is not the session's.
-        model: The model, likewise; given together with the tool.
+        session_id: The session; required without `tool` and `model`.
+        tool: The tool; by default that of the session.
+        model: The model; given together with the tool.
         prompt: What was asked.
         prompt_hash: The hash of a recorded prompt instead; by default the session's latest.
-        reasoning: How the AI reasoned.
+        reasoning: The AI's reasoning.
         command: The command that made the edit.
         decision: The decision behind it, or the hash of a recorded one.
-        informed_by: What the AI had read: hashes of contexts, ids of annotations or sessions,
+        informed_by: What the AI had read: hashes of entries, ids of annotations or sessions,
             files of the project.
-        signals: What the caller knows about the risk; kept where the project scores risk.
+        signals: Risk signals of the caller; kept if the project scores risk.
     """
 
     session_id: NonEmpty | None = None
@@ -169,7 +169,16 @@ class Origin(Checked):
 
 
 class StartSession(Request[StartedSession]):
-    """`vibes.startSession`: a session starts (RFC 7.5); one with a parent is delegated by it."""
+    """`vibes.startSession`: a session starts (RFC 7.5).
+
+    Attributes:
+        tool: The tool that runs it.
+        model: The model that it uses.
+        description: What it is for.
+        parent_session_id: The session that delegates to it.
+        agent_name: The name of its agent, such as `worker-1`.
+        agent_type: The kind of its agent.
+    """
 
     tool: Tool
     model: Model
@@ -180,7 +189,11 @@ class StartSession(Request[StartedSession]):
 
 
 class EndSession(Request[Ended]):
-    """`vibes.endSession`."""
+    """`vibes.endSession`: a session ends.
+
+    Attributes:
+        session_id: The session.
+    """
 
     session_id: NonEmpty
 
@@ -190,8 +203,8 @@ class RecordAnnotation(Origin, LinesRequest[Recorded]):
 
     Attributes:
         action: What the AI did.
-        function: The function that the edit is about; lines only where it cannot be found by name.
-        text: The file's text where it is not saved: after the edit, for a deletion before it (R14).
+        function: The function, instead of lines; with lines if it cannot be found by its name.
+        text: The file's text, if it is not saved: after the edit, for a deletion before it (R14).
     """
 
     action: Literal["create", "modify", "delete", "review"]
@@ -207,12 +220,12 @@ class RecordInlineCompletion(Origin, Request[Recorded | Pending]):
     """`vibes.recordInlineCompletion`: a person accepted a completion, or a part of one.
 
     Attributes:
-        completion_id: With the part it identifies a repeat; `request_id` adds nothing to that.
+        completion_id: Its id: the same one again is recorded once, without `request_id` too.
         range: What the completion replaced, in the text before it was accepted.
         new_text: What was inserted.
-        partial: The part, where the completion is accepted in parts.
-        text: The file's text before the completion was accepted, where that is not what is saved.
-        current_text: The text now, where it may have changed since then.
+        partial: The part, if the completion is accepted in parts.
+        text: The file's text before the completion was accepted, if that is not what is saved.
+        current_text: The text now, if it may have changed since then.
     """
 
     completion_id: NonEmpty
@@ -239,28 +252,51 @@ class RecordInlineCompletion(Origin, Request[Recorded | Pending]):
 
 
 class RecordPrompt(Request[RecordedPrompt]):
-    """`vibes.recordPrompt`: what a session was asked, before it acts (RFC 9.1)."""
+    """`vibes.recordPrompt`: what a session was asked, before it acts (RFC 9.1).
+
+    Attributes:
+        session_id: The session.
+        prompt: What it was asked.
+    """
 
     session_id: NonEmpty
     prompt: Prompt
 
 
 class RecordCommand(Request[RecordedCommand]):
-    """`vibes.recordCommand`: a session has run a command (RFC 6.4)."""
+    """`vibes.recordCommand`: a session has run a command (RFC 6.4).
+
+    Attributes:
+        session_id: The session.
+        command: The command.
+    """
 
     session_id: NonEmpty
     command: Command
 
 
 class RecordRead(Request[RecordedCommand]):
-    """`vibes.recordRead`: a session has read files, which inform its next annotation."""
+    """`vibes.recordRead`: a session has read files, which inform its next annotation.
+
+    Attributes:
+        session_id: The session.
+        files: The files, absolute or relative to the project.
+    """
 
     session_id: NonEmpty
     files: Texts
 
 
 class RecordDecision(Request[RecordedDecision]):
-    """`vibes.recordDecision`: a choice between options (RFC 6.6); members as in `Decision`."""
+    """`vibes.recordDecision`: a choice between options (RFC 6.6).
+
+    Attributes:
+        decision_point: The question.
+        options: The alternatives.
+        selected: The id of the option that was chosen.
+        rationale: Why.
+        confidence: How certain the choice is.
+    """
 
     decision_point: str
     options: Lenient[tuple[DecisionOption, ...]]
@@ -277,11 +313,11 @@ class RecordDelegation(Request[Delegated]):
         child_session_id: The session that gets the work; by default a new one, which is started.
         task_description: The work.
         delegated_files: The files that it is about.
-        delegation_type: Its kind.
-        tool: Of a new session; by default the parent's.
-        model: Of a new session, given together with the tool.
-        agent_name: Of a new session.
-        agent_type: Of a new session.
+        delegation_type: The kind of work.
+        tool: The tool of a new session; by default the parent's.
+        model: The model of a new session; given together with the tool.
+        agent_name: The name of a new session's agent.
+        agent_type: The kind of a new session's agent.
     """
 
     parent_session_id: NonEmpty
@@ -296,7 +332,17 @@ class RecordDelegation(Request[Delegated]):
 
 
 class RecordEdge(Request[RecordedEdge]):
-    """`vibes.recordEdge`: "source [edge_type] target" (RFC 7.6)."""
+    """`vibes.recordEdge`: a relation, read as "source edge_type target" (RFC 7.6).
+
+    Attributes:
+        edge_type: The relation.
+        source_ref: The id or hash that the edge starts from.
+        source_type: Its kind: `context` is an entry of the manifest.
+        target_ref: The id or hash that the edge leads to.
+        target_type: Its kind.
+        session_id: The session that the edge belongs to.
+        metadata: Members of your own.
+    """
 
     edge_type: Lenient[EdgeType]
     source_ref: NonEmpty
@@ -312,16 +358,16 @@ class RecordReview(LinesRequest[Reviewed]):
 
     Attributes:
         verdict: The verdict.
-        line_start: Every annotation that the lines touch is reviewed, whole.
+        line_start: First line, 1-based; every annotation that the lines touch is reviewed, whole.
         annotation_ids: The annotations, instead of lines.
         note: The reviewer's remark.
-        reviewer: The reviewer's name; by default git's user.
+        reviewer: The reviewer's name; by default an editor's setting `reviewer`, else git's user.
         scope: What the review covers; `file` needs neither lines nor ids.
         reviewer_kind: Whether a person or an AI reviews.
         session_id: The session of an AI that reviews.
         tool: The tool of an AI that reviews without a session.
         model: Its model, given together with the tool.
-        shown: What the reviewer was shown, by annotation; nothing is recorded where that changed.
+        shown: What the reviewer saw, by annotation id; if it has changed, nothing is recorded.
     """
 
     verdict: Lenient[Verdict]
@@ -337,11 +383,10 @@ class RecordReview(LinesRequest[Reviewed]):
 
 
 class Reanchor(LinesRequest[Corrected]):
-    """`vibes.reanchor`: a person says on which lines an annotation is.
+    """`vibes.reanchor`: a person corrects the lines of an annotation, in the file as it is named now.
 
     Attributes:
-        annotation_id: Any record of its lineage.
-        file: A file that was renamed by the name that it has now.
+        annotation_id: Its id, or that of any record of its lineage.
     """
 
     annotation_id: NonEmpty
@@ -364,7 +409,11 @@ class Reanchor(LinesRequest[Corrected]):
 
 
 class MarkLost(Request[Corrected]):
-    """`vibes.markLost`: a person says that an annotation's lines are gone (RFC 7.3.1)."""
+    """`vibes.markLost`: a person records that an annotation's lines are gone (RFC 7.3.1).
+
+    Attributes:
+        annotation_id: Its id, or that of any record of its lineage.
+    """
 
     annotation_id: NonEmpty
 

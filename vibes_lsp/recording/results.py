@@ -28,7 +28,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class StartedSession(Result):
-    """A session that was started."""
+    """A session that was started.
+
+    Attributes:
+        session_id: Its id.
+        environment_hash: The hash of its tool and model in the manifest.
+    """
 
     record_types: ClassVar[frozenset[str]] = _SESSIONS | {EdgeType.DELEGATED_TO}
     session_id: str
@@ -37,7 +42,7 @@ class StartedSession(Result):
 
 @dataclass(frozen=True, slots=True)
 class Ended(Result):
-    """A session ended."""
+    """A session that ended."""
 
     record_types: ClassVar[frozenset[str]] = frozenset({RecordType.SESSION})
 
@@ -47,16 +52,16 @@ class Recorded(Result):
     """An annotation that was recorded.
 
     Attributes:
-        annotation_id: Its id; None when nothing was recorded.
+        annotation_id: Its id; None if nothing was recorded.
         edges: The ids of the edges that were written with it.
-        record: The record as it is on disk; None when nothing was recorded.
-        untracked: Whether nothing was recorded because the project does not track the path (R26).
+        record: The record as it is on disk; None if nothing was recorded.
+        untracked: Whether nothing was recorded because the project does not track the file (R26).
         masked: Number of secrets that were masked.
         withheld: What was not recorded: `prompt` and `reasoning` by the assurance level, `signals`
-            while the project scores no risk.
+            if the project scores no risk.
         left_out: Files outside the project, which are not recorded.
-        gone: Whether nothing was recorded because an inline completion was undone, or had nothing
-            but white space.
+        gone: Whether nothing was recorded because an inline completion was undone, or was only
+            white space.
     """
 
     record_types: ClassVar[frozenset[str]] = _ANNOTATIONS | {
@@ -77,17 +82,25 @@ class Recorded(Result):
 
 @dataclass(frozen=True, slots=True)
 class Pending(Result):
-    """A part of an inline completion is stored, to be recorded with the others."""
+    """A part of an inline completion that is stored, to be recorded with the others.
+
+    Attributes:
+        pending: Always true.
+    """
 
     pending: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedPrompt(Result):
-    """A prompt that was recorded by itself; other members as in `Recorded`.
+    """A prompt that was recorded by itself.
 
     Attributes:
-        prompt_hash: For later annotations; None where the assurance level withholds prompts.
+        prompt_hash: For later annotations; None if the assurance level withholds prompts.
+        edges: The ids of the edges that were written with it.
+        masked: Number of secrets that were masked.
+        withheld: `prompt` if the assurance level withholds prompts.
+        left_out: Files outside the project, which are not recorded.
     """
 
     record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.CAUSED_BY})
@@ -100,7 +113,14 @@ class RecordedPrompt(Result):
 
 @dataclass(frozen=True, slots=True)
 class RecordedCommand(Result):
-    """A command or a read that was recorded; other members as in `Recorded`."""
+    """A command or a read that was recorded.
+
+    Attributes:
+        command_hash: The hash of its entry.
+        edges: The ids of the edges that were written with it.
+        masked: Number of secrets that were masked.
+        left_out: Files outside the project, which are not recorded.
+    """
 
     record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.CAUSED_BY, EdgeType.INFORMED_BY})
     command_hash: str
@@ -111,7 +131,7 @@ class RecordedCommand(Result):
 
 @dataclass(frozen=True, slots=True)
 class Informed(Result):
-    """The annotations that a session was told of are recorded, by the edges to them."""
+    """The annotations that a session was told about are recorded, by the edges to them."""
 
     record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.INFORMED_BY})
     edges: tuple[str, ...]
@@ -119,7 +139,12 @@ class Informed(Result):
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision(Result):
-    """A decision that was recorded."""
+    """A decision that was recorded.
+
+    Attributes:
+        decision_hash: The hash of its entry.
+        masked: Number of secrets that were masked.
+    """
 
     decision_hash: str
     masked: int = 0
@@ -127,7 +152,14 @@ class RecordedDecision(Result):
 
 @dataclass(frozen=True, slots=True)
 class Delegated(Result):
-    """A delegation that was recorded."""
+    """A delegation that was recorded.
+
+    Attributes:
+        child_session_id: The session that got the work.
+        edges: The ids of the edges that were written with it.
+        masked: Number of secrets that were masked.
+        left_out: Files outside the project, which are not recorded.
+    """
 
     record_types: ClassVar[frozenset[str]] = _SESSIONS | {EdgeType.DELEGATED_TO}
     child_session_id: str
@@ -138,7 +170,11 @@ class Delegated(Result):
 
 @dataclass(frozen=True, slots=True)
 class RecordedEdge(Result):
-    """An edge that was recorded."""
+    """An edge that was recorded.
+
+    Attributes:
+        edge_id: Its id.
+    """
 
     record_types: ClassVar[frozenset[str]] = frozenset(EdgeType)
     edge_id: str
@@ -151,7 +187,7 @@ class Reviewed(Result):
     Attributes:
         reviewed: The ids of the annotations that were reviewed.
         edges: The ids of the edges to the reviewer's session.
-        left_out: The ids of annotations in the scope whose lines are not found: not reviewed.
+        left_out: The ids of annotations that were not reviewed: their lines are not found.
     """
 
     record_types: ClassVar[frozenset[str]] = frozenset({RecordType.SESSION, EdgeType.REVIEWED_BY})
@@ -162,12 +198,12 @@ class Reviewed(Result):
 
 @dataclass(frozen=True, slots=True)
 class Corrected(Result):
-    """The place of an annotation was corrected.
+    """An annotation whose location was corrected.
 
     Attributes:
         annotation_id: The id of the record with the correction.
-        edges: The ids of the edges that were written; none when nothing changed.
-        record: The record as it is on disk; None when nothing changed.
+        edges: The ids of the edges that were written; none if nothing changed.
+        record: The record as it is on disk; None if nothing changed.
     """
 
     record_types: ClassVar[frozenset[str]] = _ANNOTATIONS | {EdgeType.SUPERSEDES}

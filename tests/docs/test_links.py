@@ -1,0 +1,55 @@
+"""Every link between pages leads to a file and to a heading that are there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.architecture import source_tree
+from tests.requirements import REPOSITORY
+
+PAGES: Final = tuple(path for path in source_tree.files() if path.suffix == ".md")
+_FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_LINK: Final = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
+_HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.as_posix())
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    assert [link for link in _LINK.findall(_text(REPOSITORY / page)) if _is_dead(page, link)] == []
+
+
+def test_headings_have_the_anchors_that_github_gives_them(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# `a.b` [of](c.md): it's\n\n## Twice\n\n## Twice\n\n```\n# no heading\n```\n")
+    assert _anchors(page) == {"ab-of-its", "twice", "twice-1"}
+
+
+def _is_dead(page: Path, link: str) -> bool:
+    name, _, anchor = link.partition("#")
+    target = (REPOSITORY / page.parent / name if name else REPOSITORY / page).resolve()
+    if anchor and target.suffix == ".md":
+        return not target.is_file() or anchor not in _anchors(target)
+    return not target.exists()
+
+
+@cache
+def _anchors(page: Path) -> frozenset[str]:
+    found: set[str] = set()
+    seen: Counter[str] = Counter()
+    for heading in _HEADING.findall(_text(page)):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        anchor = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        found.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return frozenset(found)
+
+
+def _text(page: Path) -> str:
+    """Return a page without its blocks of code."""
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
