@@ -383,7 +383,7 @@ class RecordReview(LinesRequest[Reviewed]):
 
 
 class Reanchor(LinesRequest[Corrected]):
-    """`vibes.reanchor`: a person corrects the lines of an annotation, in the file as it is named now.
+    """`vibes.reanchor`: a person corrects an annotation's lines, in the file as it is named now.
 
     Attributes:
         annotation_id: Its id, or that of any record of its lineage.

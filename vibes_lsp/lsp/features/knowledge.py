@@ -45,7 +45,7 @@ class MethodArguments:
 
     Attributes:
         method: A method, such as `kb.list_pending`.
-        params: Its parameters.
+        params: The object of its parameters.
         uri: A file or folder of the project; by default the first workspace folder.
         requestId: The same one again changes nothing, and has the same result.
     """
@@ -107,9 +107,9 @@ class ProposeArguments:
         uri: The file.
         range: The lines, in the open text.
         text: What the claim says.
-        type: Its type.
-        confidence: How sure it is, from 0 to 1.
-        rationale: Why, for who decides.
+        type: Its type, such as `fact` or `decision`.
+        confidence: How certain it is, from 0 to 1.
+        rationale: Why it should be approved.
         version: The version of the document that the range is in.
         requestId: The same one again changes nothing, and has the same result.
     """

@@ -83,7 +83,7 @@ class ChangesArguments:
 
     Attributes:
         uri: A file or folder of the project; by default the first workspace folder.
-        base: What to compare, as for `vibes diff`.
+        base: A revision or range, as for `vibes diff`; by default HEAD.
         staged: Whether to compare with the index, not with the work tree.
         show: Whether to open the text.
     """
@@ -119,7 +119,15 @@ class AnnotationArguments:
 
 @dataclass(frozen=True, slots=True)
 class HistoryArguments:
-    """The argument of `vibes.showHistory`: as of the others, but for one or more annotations."""
+    """The argument of `vibes.showHistory`.
+
+    Attributes:
+        uri: A file.
+        annotationId: An annotation in it.
+        annotationIds: Several annotations in it.
+        show: Whether to open the document; false for clients that show it themselves.
+        format: `markdown` or `plaintext`.
+    """
 
     uri: str
     annotationId: str | None = None  # noqa: N815  # its name on the wire
