@@ -249,6 +249,18 @@ def test_what_cannot_be_read_is_refused_with_its_reason(
     assert reasons(result) == {reason}
 
 
+def test_an_import_that_is_refused_as_a_whole_exits_with_1(repository: Repository) -> None:
+    nothing = write(repository, {"no": "record"})
+    for more in ([], ["--dry-run"], ["--json"]):
+        done = vibes("import", "agent-trace", *more, cwd=repository.path)
+        assert (done.code, done.err) == (1, "")
+    nothing.unlink()
+    write(repository, trace(repository), {"no": "record"})
+    for count in ("1 imported, 0 known, 1 refused", "0 imported, 1 known, 1 refused"):
+        done = vibes("import", "agent-trace", cwd=repository.path)
+        assert (done.code, done.lines[0]) == (0, count)
+
+
 def test_absolute_paths_inside_the_project_are_read(repository: Repository) -> None:
     write(repository, trace(repository, path=str(repository.path / "app.py")))
     imported(repository)

@@ -51,7 +51,7 @@ def test_from_nothing_to_a_reviewed_claim(kb: Shell) -> None:
     source = kb("source", "add", "auth.py")
     proposal = kb("propose-claim", "--text", "Auth uses JWT", "--lines", "auth.py:1")
     assert "Auth uses JWT" in kb("pending")
-    assert "made proposal" in kb("approve", proposal, code=1)
+    assert "made proposal" in kb("approve", proposal, code=2)
     assert kb("approve", proposal, actor="person") == "approved: claim/auth-uses-jwt"
     assert kb("search", "jwt").startswith("claim/auth-uses-jwt")
     assert "import jwt" in kb("cite", "auth-uses-jwt")
@@ -81,6 +81,12 @@ def test_a_rejection_and_lifecycle(kb: Shell) -> None:
 def test_bundles_and_sessions(kb: Shell, tmp_path: Path) -> None:
     session = kb("session", "start", "--task", "look")
     assert kb("session", "end", session).endswith("0 proposals")
+    own = kb("session", "start")
+    assert kb("crystallize", own, "--no-page") == "the session has no proposal that waits"
+    proposal = kb("propose-claim", "--text", "x", "--lines", "auth.py:1")
+    file = tmp_path / f".vouch/proposed/{proposal}.yaml"
+    file.write_text(file.read_text().replace("session_id: null", f"session_id: {own}"))
+    assert f"not approved: {proposal}" in kb("crystallize", own, "--no-page", code=2)
     kb("source", "add", "auth.py")
     assert "files" in kb("export", "--out", "kb.tar.gz")
     assert kb("export-check", "kb.tar.gz").endswith("as the manifest says")
@@ -98,7 +104,7 @@ def test_what_is_wrong_is_said_in_one_line(kb: Shell, tmp_path: Path) -> None:
     assert "leads out" in kb("source", "add", "/etc/hostname", code=2)
     assert "no lines L9-L9" in kb("propose-claim", "--text", "x", "--lines", "auth.py:9", code=2)
     assert "--lines FILE:N-M" in kb("propose-claim", "--text", "x", code=2)
-    assert "vibes kb pending" in kb("approve", "nothing", code=1)
+    assert "vibes kb pending" in kb("approve", "nothing", code=2)
     assert "vibes kb list-entities" in kb("read-entity", "nothing", code=2)
     assert kb("search", "nothing") == "nothing found"
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
@@ -137,7 +143,7 @@ def test_hostile_text_is_inert_in_every_output(kb: Shell, tmp_path: Path) -> Non
         (("read-claim", "hostile"), 0), (("read-page", "hostile"), 0), (("list-claims",), 0),
         (("list-pages", "--json"), 0), (("cite", "hostile"), 0), (("audit",), 0),
         (("audit", "--json"), 0), (("lint",), 1), (("doctor",), 1),
-        (("approve", HIDING), 1), (("read-claim", HIDING), 2), (("archive", HIDING), 2),
+        (("approve", HIDING), 2), (("read-claim", HIDING), 2), (("archive", HIDING), 2),
         (("expire", "--days", "1"), 0),
     ):  # fmt: skip
         printed = kb(*arguments, code=code)

@@ -40,7 +40,8 @@ def command() -> None:
     """Import what other tools recorded.
 
     Each subcommand reads one format. What the trail has already is not recorded again, and lines
-    that cannot be placed in a version are refused or marked as unverified.
+    that cannot be placed in a version are refused or marked as unverified. Exits 1 if everything is
+    refused.
     """
 
 
@@ -51,8 +52,10 @@ def run_import(
     dry_run: bool,
     as_json: bool,
     confirm: Callable[[Imported], bool] | None = None,
-) -> None:
+) -> int:
     """Import what a reader yields and print the result; a preview lists each record about a file.
+
+    Returns the exit code: 1 if all that was read is refused.
 
     Args:
         read: The reader of the format.
@@ -74,12 +77,13 @@ def run_import(
         finish_recording(recorder)
     if recorder.warning is not None:
         print_warning(recorder.warning)
+    code = 1 if result.refused and not result.imported and not result.known else 0
     if as_json:
         print_json(result_as_json(result))
-        return
+        return code
     if answers == [False]:
         print_line("Nothing was imported.")
-        return
+        return 0
     rows = [each for each in result.records if each.file_path is not None] if dry_run else []
     if rows:
         print_table(
@@ -89,6 +93,7 @@ def run_import(
     _print_counts(result, dry_run=dry_run)
     if dry_run and result.imported:
         print_line("Import them with the same command without --dry-run.")
+    return code
 
 
 def _shortened(place: str) -> str:
@@ -139,26 +144,26 @@ def _print_counts(result: Imported, *, dry_run: bool) -> None:
 @json_option
 def agent_trace_command(
     paths: tuple[Path, ...], dry_run: bool, as_json: bool, audit_dir: Path | None
-) -> None:
+) -> int:
     """Import agent-trace records.
 
     PATH is a file, or a folder with files; by default .agent-trace of the project. Only ranges
     that an AI wrote are imported.
     """
-    run_import(read_agent_trace(paths), audit_dir, dry_run=dry_run, as_json=as_json)
+    return run_import(read_agent_trace(paths), audit_dir, dry_run=dry_run, as_json=as_json)
 
 
 @command.command("git-ai", epilog=examples("vibes import git-ai --dry-run", "vibes import git-ai"))
 @dry_run_option
 @audit_dir_option
 @json_option
-def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
+def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> int:
     """Import the notes of git-ai.
 
     Reads the notes in refs/notes/ai on the commits in the history of HEAD. Only lines that a
     commit introduced are imported.
     """
-    run_import(read_git_ai, audit_dir, dry_run=dry_run, as_json=as_json)
+    return run_import(read_git_ai, audit_dir, dry_run=dry_run, as_json=as_json)
 
 
 @command.command(
@@ -201,7 +206,7 @@ def transcripts_command(  # noqa: PLR0917  # click passes them by name
     dry_run: bool,
     as_json: bool,
     audit_dir: Path | None,
-) -> None:
+) -> int:
     """Import what agents did before hooks recorded it.
 
     Reads the session files that agents keep on this machine, of sessions in this repository. Edits
@@ -224,8 +229,9 @@ def transcripts_command(  # noqa: PLR0917  # click passes them by name
             _print_counts(plan, dry_run=True)
             return click.confirm("Import?", default=True)
 
-        run_import(reader.read, audit_dir, dry_run=dry_run, as_json=as_json, confirm=confirm)
+        code = run_import(reader.read, audit_dir, dry_run=dry_run, as_json=as_json, confirm=confirm)
     _print_reading(reader.reading, as_json=as_json)
+    return code
 
 
 def _print_reading(reading: Reading, *, as_json: bool) -> None:

@@ -51,10 +51,12 @@ def _proposed(method: str, *, hint: str = "", **params: Any) -> None:
 @click.command("approve", epilog=examples("vibes kb approve 20261122-101500-1a2b3c4d"))
 @click.argument("proposal_ids", nargs=-1, required=True, metavar="PROPOSAL...")
 @click.option("--reason", metavar="TEXT", help="Why.")
-@click.pass_context
-def approve(context: click.Context, proposal_ids: tuple[str, ...], reason: str | None) -> None:
-    """Approve proposals and write what they propose."""
-    has_failed = False
+def approve(proposal_ids: tuple[str, ...], reason: str | None) -> int:
+    """Approve proposals and write what they propose.
+
+    Those that can be approved are, even if others cannot.
+    """
+    code = 0
     with open_methods() as methods:
         for proposal_id in proposal_ids:
             try:
@@ -62,11 +64,10 @@ def approve(context: click.Context, proposal_ids: tuple[str, ...], reason: str |
                 result = methods.call("kb.approve", params)
             except VibesError as error:
                 print_error(error)
-                has_failed = True
+                code = 2
                 continue
             print_line(f"approved: {result['object_kind']}/{escape(result['object_id'])}")
-    if has_failed:
-        context.exit(1)
+    return code
 
 
 @click.command("reject", epilog=examples("vibes kb reject PROPOSAL --reason 'not true'"))
@@ -268,18 +269,18 @@ def session_end(session_id: str, note: str | None) -> None:
 @click.command("crystallize")
 @click.argument("session_id", metavar="SESSION", help="Id of the session.")
 @click.option("--no-page", is_flag=True, help="Write no page that sums it up.")
-@click.pass_context
-def crystallize(context: click.Context, session_id: str, no_page: bool) -> None:
+def crystallize(session_id: str, no_page: bool) -> int:
     """Approve what a session proposed."""
     result = call("crystallize", session_id=session_id, no_page=no_page)
+    if not result["approved"] and not result["failures"]:
+        print_line("the session has no proposal that waits")
     for identifier in result["approved"]:
         print_line(f"approved: {escape(identifier)}")
     for failure in result["failures"]:
-        print_line(f"not approved: {escape(failure['proposal_id'])}: {escape(failure['error'])}")
+        print_error(VibesError(f"not approved: {failure['proposal_id']}: {failure['error']}"))
     if result["page_id"]:
         print_line(f"page: {escape(result['page_id'])}")
-    if result["failures"]:
-        context.exit(1)
+    return 2 if result["failures"] else 0
 
 
 @click.command("expire")
