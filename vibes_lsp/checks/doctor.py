@@ -31,7 +31,7 @@ from vibes_lsp.index.placements import (
     in_git_since,
     why_unverified,
 )
-from vibes_lsp.index.project_files import foreign_paths, read_source
+from vibes_lsp.index.project_files import count_foreign, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
@@ -186,14 +186,14 @@ def _annotations(context: CheckContext) -> Step:
             "record an edit with `vibes record annotate`, or check that your tool records",
         )
     paths = context.trail.annotated_paths()
-    foreign = foreign_paths(paths, context.directory.project)
+    foreign = count_foreign(paths, context.directory.project)
     annotations = pluralize(count, "annotation", "annotations")
     files = pluralize(len(paths), "file", "files")
     message = f"{annotations} in {files}"
     if foreign:
-        missing = pluralize(len(foreign), "file is", "files are")
+        missing = pluralize(foreign, "file is", "files are")
         message += f"; {missing} not in this checkout"
-    if len(foreign) == len(paths):
+    if foreign == len(paths):
         return Step(
             Group.TRAIL,
             "annotations",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -304,40 +304,6 @@ def check_tally(context: CheckContext, tally: RecordTally) -> Iterator[Finding]:
             line,
             "session_id",
         )
-
-
-def check_paths(context: CheckContext, foreign: dict[str, str]) -> Iterator[Finding]:
-    """Yield one finding about missing files and one about untracked files (R19, R26)."""
-    columns, tracking = context.trail.log.columns, context.config.tracking
-    if foreign:
-        count = sum(len(columns.annotations[path]) for path in foreign)
-        reasons: dict[str, int] = defaultdict(int)
-        for reason in foreign.values():
-            reasons[reason] += 1
-        listed = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-        message = f"not in this checkout: {_of_files(count, len(foreign))} ({listed})"
-        yield context.in_log(
-            catalogue.PATH_FOREIGN,
-            message,
-            min(columns.annotations[path][0] for path in foreign),
-            "file_path",
-        )
-    untracked = [path for path in context.trail.annotated_paths() if not tracking.tracks(path)]
-    if untracked:
-        count = sum(len(columns.annotations[path]) for path in untracked)
-        message = f"not tracked by the project: {_of_files(count, len(untracked))}"
-        yield context.in_log(
-            catalogue.PATH_UNTRACKED,
-            message,
-            min(columns.annotations[path][0] for path in untracked),
-            "file_path",
-        )
-
-
-def _of_files(annotations: int, files: int) -> str:
-    return pluralize(annotations, "annotation in ", "annotations in ") + pluralize(
-        files, "file", "files"
-    )
 
 
 _REFERENCES: Final = {

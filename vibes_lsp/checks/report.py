@@ -36,12 +36,12 @@ from vibes_lsp.checks.manifest_entries import (
     check_level,
     tally_entries,
 )
+from vibes_lsp.checks.paths import check_paths
 from vibes_lsp.checks.private_keys import check_private_keys
 from vibes_lsp.checks.records import (
     RecordChecks,
     RecordTally,
     check_delegations,
-    check_paths,
     check_risk,
     check_sessions,
     check_tally,
@@ -52,7 +52,6 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.index.lineage_groups import LineageGroups
 from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.project_files import foreign_paths
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
@@ -222,9 +221,7 @@ class _CheckedTrail:
         yield from self._record_findings()
         self.facts.add(joined_facts(context, self._groups))
         yield from check_level(context, lambda: self.facts.imported == self.facts.count)
-        yield from check_paths(
-            context, foreign_paths(context.trail.annotated_paths(), context.directory.project)
-        )
+        yield from check_paths(context)
         yield from check_causes(context, self.facts)
         yield from check_sessions(context)
         yield from check_delegations(context)

@@ -201,9 +201,10 @@ class RepositoryHistory:
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
         """Return paths in the index by the given ones; deleted and unknown files are left out."""
-        head = self.head()
+        head, paths = self.head(), list(paths)
         if head is None:
             return {}
+        self.walks.read(path for path in paths if self._known_path(path) is None)
         committed = {
             path: name for path in paths if (name := self._committed_path(head, path)) is not None
         }
@@ -212,7 +213,7 @@ class RepositoryHistory:
 
     def _committed_path(self, head: str, path: str) -> str | None:
         """Return `_follow_renames`, cached; a deletion only if the file's history confirms it."""
-        known = None if self.cache is None else self.cache.get_for_head(f"path {path}", list[str])
+        known = self._known_path(path)
         if known is not None:
             return known[0] if known else None
         found = self._follow_renames(head, path)
@@ -221,6 +222,10 @@ class RepositoryHistory:
             if not changes or changes[0][1] is None:
                 self.cache.put_for_head(f"path {path}", [] if found is None else [found])
         return found
+
+    def _known_path(self, path: str) -> list[str] | None:
+        """Return the cached path in HEAD, none for a deleted file; None if it is not cached."""
+        return None if self.cache is None else self.cache.get_for_head(f"path {path}", list[str])
 
     def _follow_renames(self, head: str, path: str) -> str | None:
         """Return a file's path in HEAD; None if it was deleted or never existed."""

@@ -273,9 +273,7 @@ class FileHistories:
         """The new names of renamed files: from the client, else from git."""
         found = {name: self._renamed[name] for name in self._gone if name in self._renamed}
         if self._history is not None:
-            unknown = [name for name in self._gone if name not in found]
-            self._history.prefetch(unknown)
-            found |= self._history.current_paths(unknown)
+            found |= self._history.current_paths(name for name in self._gone if name not in found)
         return {name: found[name] for name in self._gone if name in found}
 
     @cached_property

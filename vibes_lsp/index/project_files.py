@@ -7,6 +7,7 @@ in the decoded text takes ten times as long, and nearly all files of a project c
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -63,23 +64,19 @@ _REASONS: Final = {
 ABSENT: Final = "missing"
 
 
-def foreign_paths(paths: Iterable[str], project: Path) -> dict[str, str]:
-    """Return the paths that name no file of the project, with the reason in words (R19)."""
-    foreign: dict[str, str] = {}
-    for path in paths:
-        reason = _REASONS.get(path_kind(path))
-        if reason is None and not _is_file(project / normal_path(path)):
-            reason = ABSENT
-        if reason is not None:
-            foreign[path] = reason
-    return foreign
+def why_foreign(path: str, project: Path) -> str | None:
+    """Return in words why a path names no file of the project; None if it names one (R19)."""
+    reason = _REASONS.get(path_kind(path))
+    if reason is not None:
+        return reason
+    # A Path takes three times as long, and there may be a million.
+    file = f"{project}/{normal_path(path)}".rstrip("/")
+    return None if os.path.isfile(file) else ABSENT  # noqa: PTH113
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # not a valid name on this system
-        return False
+def count_foreign(paths: Iterable[str], project: Path) -> int:
+    """Return how many paths name no file of the project (R19)."""
+    return sum(why_foreign(path, project) is not None for path in paths)
 
 
 class RawLines:

@@ -16,7 +16,7 @@ from vibes_lsp.index.current_annotations import CurrentAnnotations, lines_record
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.project_files import foreign_paths, read_source
+from vibes_lsp.index.project_files import count_foreign, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import LoggedSession, recorded_lines
 from vibes_lsp.index.trail import Trail
@@ -251,7 +251,7 @@ def count_trail(trail: Trail, tracking: Tracking) -> Stats:
         annotations=edits.lineages,
         current=edits.current,
         files=len(edits.files),
-        foreign=len(foreign_paths(edits.files, trail.directory.project)),
+        foreign=count_foreign(edits.files, trail.directory.project),
         untracked=sum(not tracking.tracks(path) for path in edits.files),
         sessions=len(sessions),
         open_sessions=sum(session.is_open for session in sessions),

@@ -15,7 +15,7 @@ from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.checks.report import Report
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.log_columns import EDGE_TYPES
-from vibes_lsp.index.project_files import foreign_paths
+from vibes_lsp.index.project_files import count_foreign
 from vibes_lsp.index.records import read_edge
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import ContextType, EdgeType
@@ -112,7 +112,7 @@ def publication(context: CheckContext, report: Report) -> Publication:
     return Publication(
         texts=tuple(_texts(context)),
         paths=tuple(sorted(paths)),
-        foreign=len(foreign_paths(paths, context.directory.project)),
+        foreign=count_foreign(paths, context.directory.project),
         people=tuple(sorted(_people(context))),
         secrets=tuple(
             f"{finding.location}: {finding.message}"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import TrailWriter, quirks
 from tests.unit.index.trails import read_trail
-from vibes_lsp.index.project_files import foreign_paths
+from vibes_lsp.index.project_files import count_foreign, why_foreign
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def test_foreign_paths_of_a_trail(tmp_path: Path) -> None:
     made = quirks(tmp_path / "project")
     trail = read_trail(made.root)
-    found = foreign_paths(trail.annotated_paths(), made.root)
-    assert found[made["foreign-path"].paths[0]] == "absolute"
-    assert found[made["sibling-path"].paths[0]] == "missing"
-    assert "src/area.py" not in found
+    assert why_foreign(made["foreign-path"].paths[0], made.root) == "absolute"
+    assert why_foreign(made["sibling-path"].paths[0], made.root) == "missing"
+    assert why_foreign("src/area.py", made.root) is None
+    paths = trail.annotated_paths()
+    foreign = [path for path in paths if why_foreign(path, made.root)]
+    assert 0 < count_foreign(paths, made.root) == len(foreign) < len(paths)
 
 
 @pytest.mark.parametrize(
@@ -44,16 +46,16 @@ def test_foreign_paths_of_a_trail(tmp_path: Path) -> None:
 )
 def test_why_a_path_is_foreign(tmp_path: Path, path: str, reason: str) -> None:
     (tmp_path / "src").mkdir()
-    assert foreign_paths([path], tmp_path) == {path: reason}
+    assert why_foreign(path, tmp_path) == reason
 
 
 @pytest.mark.parametrize(
-    "path", ["src/a.py", "./src/a.py", "src//a.py", "src\\a.py", "src/../src/a.py"]
+    "path", ["src/a.py", "./src/a.py", "src//a.py", "src\\a.py", "src/../src/a.py", "src/a.py/"]
 )
 def test_spellings_of_an_existing_file_are_not_foreign(tmp_path: Path, path: str) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").touch()
-    assert foreign_paths([path], tmp_path) == {}
+    assert why_foreign(path, tmp_path) is None
 
 
 def test_all_spellings_of_a_path_are_one_file(writer: TrailWriter) -> None:
