@@ -101,9 +101,9 @@ def _summary(results: Mapping[str, Any]) -> list[str]:
     whole = _whole(results, _HISTORY)
     wrong, unseen = whole["wrong"] + whole["wrongDead"], results["unseen"]
     return [
-        f"On {whole['ranges']:,} ranges of five public repositories {whole['startRight']:.1f} % of the beginnings and {whole['bothRight']:.1f} % of both ends were found where",
-        f"they are, and {wrong:,} of {whole['sure']:,} claims called sure were wrong; on five repositories never used before {unseen['wrong']:,} of {unseen['sure']:,}",
-        "([docs/locating.md](docs/locating.md)).",
+        f"Measured on {whole['ranges']:,} ranges of five public repositories: the first line of {whole['startRight']:.1f} % was found, first and last line of {whole['bothRight']:.1f} %,",
+        f"and {wrong:,} of {whole['sure']:,} claims called sure were wrong; in five repositories never used before, {unseen['wrong']:,} of {unseen['sure']:,}",
+        "([how](docs/locating.md)).",
     ]
 
 
