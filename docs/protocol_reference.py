@@ -20,9 +20,8 @@ from pydantic.alias_generators import to_camel
 
 from docs import wire_shapes
 from docs.mcp_reference import type_text
-from vibes_lsp import errors, lsp
-from vibes_lsp.lsp import extensions, projects, settings
-from vibes_lsp.lsp import server as server_module
+from vibes_lsp import lsp
+from vibes_lsp.lsp import extensions, settings
 from vibes_lsp.lsp.extensions import CommandName, ProvenanceParams
 from vibes_lsp.lsp.features import (
     call_hierarchy,
@@ -39,6 +38,9 @@ from vibes_lsp.recording import arguments
 from vibes_lsp.recording.requests import REQUESTS, Request
 
 _LSP: Final = Path(next(iter(lsp.__path__)))
+_PACKAGE: Final = _LSP.parent
+_OTHER_PROGRAMS: Final = ("agent_setup", "attestation_server", "cli", "mcp_server")
+"""Packages whose errors no command of the server raises."""
 _LATE: Final = (call_hierarchy, completion, folding, inlay_hints)
 """Features that are declared or registered once the client has said what it can do."""
 _ATTRIBUTES: Final = re.compile(r"^Attributes:\n(?P<body>(?:[ ]+.*\n?|\n)*)", re.MULTILINE)
@@ -374,13 +376,19 @@ def _errors() -> Iterator[str]:
     )
     yield "requests fail with the codes of LSP and JSON-RPC, and the same words where they apply."
     yield from ("", "| `data.code` | meaning |", "|---|---|")
-    found: dict[str, str] = {}
-    for module in (errors, server_module, projects):
-        for kind in vars(module).values():
-            if isinstance(kind, type) and issubclass(kind, errors.VibesError):
-                found[kind.code] = _summary(kind.__doc__)
-    for code, about in sorted(found.items()):
-        yield f"| `{code}` | {_cell(about)} |"
+    for code, about in sorted(_error_codes()):
+        yield f"| `{code}` | {_cell(_summary(about))} |"
+
+
+def _error_codes() -> Iterator[tuple[str, str | None]]:
+    """Yield the code of each error that a command of the server may raise, and its docstring."""
+    for path in _PACKAGE.rglob("*.py"):
+        if path.relative_to(_PACKAGE).parts[0] in _OTHER_PROGRAMS:
+            continue
+        for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for each in kind.body if isinstance(kind, ast.ClassDef) and kind.bases else ():
+                if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "code":
+                    yield ast.literal_eval(each.value), ast.get_docstring(kind)
 
 
 def _attributes(*kinds: type[Any]) -> dict[str, str]:
