@@ -18,7 +18,18 @@ from tests.server.project import Project
 from tests.trails import CompleteTrail, complete
 from vibes_lsp.lsp.protocol import is_stock
 
-SERVER: Final = [sys.executable, "-c", "from vibes_lsp.lsp.main import main; main()"]
+START: Final = """
+from vibes_lsp.lsp import excerpts, knowledge_bases
+from vibes_lsp.lsp.main import main
+excerpts._PATIENCE = knowledge_bases._PATIENCE = 600
+main()
+"""
+"""The server, but an answer waits for what it needs.
+
+After a second or two it would go without, and the client would be told later: on a busy machine any
+answer may, which is for the tests of that alone.
+"""
+SERVER: Final = [sys.executable, "-c", START]
 
 
 @pytest.fixture(scope="module")

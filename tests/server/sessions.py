@@ -10,10 +10,13 @@ from typing import Final
 
 from lsprotocol import types
 
+from tests.server.conftest import START
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 
-_SERVER: Final = "import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2); from vibes_lsp.lsp.main import main; main()"
+_SERVER: Final = (
+    f"import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2){START}"
+)
 _LOG: Final = "server.log"
 
 

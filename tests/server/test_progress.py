@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from benchmarks.corpus import CorpusSize, generate
+from tests.server.conftest import START
 from tests.server.wire import Wire, hover_at
 from tests.trails import TrailWriter
 
@@ -24,13 +25,13 @@ TEXT = "    total = sum(item.price for item in basket)\n" * 2000
 READING = "reading the audit trail …"
 REQUEST_CANCELLED: Final = -32800
 ABLE: dict[str, Any] = {"window": {"workDoneProgress": True}}
-HEARS_PYGLS: Final = """
+HEARS_PYGLS: Final = f"""
 import logging
-from vibes_lsp.lsp.main import main
 logging.getLogger("pygls.protocol.language_server").setLevel(logging.WARNING)
-main()
-"""
+{START}"""
 """The server, but the warnings of pygls are in its log: only these tell which tokens it knows."""
+IMPATIENT: Final = START.replace("= 600", "= 0")
+"""The server, but every answer goes without an excerpt that is not there yet."""
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +207,12 @@ def test_requests_about_more_than_a_file_wait_until_it_is_read(
     assert found["queue"]["result"]["total"] > 0
 
 
+@pytest.mark.parametrize(
+    "wire",
+    [None, [sys.executable, "-c", IMPATIENT]],
+    ids=["waits", "tells"],
+    indirect=True,
+)
 def test_files_that_are_opened_together_are_all_shown(
     wire: Wire, corpus: tuple[Path, CorpusSize]
 ) -> None:
@@ -219,15 +226,19 @@ def test_files_that_are_opened_together_are_all_shown(
         wire.notify("textDocument/didOpen", {"textDocument": opened})
         params = {"textDocument": document}
         asked[wire.ask("vibes/provenance", params)] = params
-    answers = dict.fromkeys(asked)  # they come in the order of the requests or later
-    while None in answers.values():
+    answers: dict[int, dict[str, Any]] = {}
+    while len(answers) < len(asked):
         message = wire.receive()
         if message.get("id") in asked and "method" not in message:
             answers[message["id"]] = message
+        else:
+            wire.notifications.append(message)
     for number, params in asked.items():
         answer = answers[number]
-        while answer is None or "result" not in answer:  # the machine is slow: it says when
-            received(wire, "vibes/provenanceChanged")
+        if "result" not in answer:
+            told = {"method": "vibes/provenanceChanged", "params": params["textDocument"]}
+            while not any(told.items() <= each.items() for each in wire.notifications):
+                wire.notifications.append(wire.receive())
             answer = wire.request("vibes/provenance", params)
         assert answer["result"]["reading"] is True
 
@@ -331,7 +342,7 @@ def test_it_can_be_told_to_stop_while_it_reads(wire: Wire, corpus: tuple[Path, C
 def ask_a_new_server(log: Path, root: Path, uri: str) -> tuple[list[str], bool]:
     """Return the annotations that a new server shows, and whether it had to read the whole log."""
     with Wire(log) as wire:
-        wire.initialize(root, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+        wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
         wire.notify(
             "textDocument/didOpen",
             {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
@@ -339,18 +350,22 @@ def ask_a_new_server(log: Path, root: Path, uri: str) -> tuple[list[str], bool]:
         has_read = False
         while True:
             answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})
-            if "reading" in answer.get("result", {}):
-                has_read = True
-                received(wire, "vibes/provenanceChanged")
-                continue
-            if "result" in answer:
+            if "result" in answer and "reading" not in answer["result"]:
                 assert "Traceback" not in wire.logged()
                 return [each["annotationId"] for each in answer["result"]["placements"]], has_read
-            code = answer["error"]["data"]["code"]
-            assert code in {"still-reading", "outdated-index"}, answer
-            if code == "still-reading":
+            if "error" in answer:
+                assert answer["error"]["data"]["code"] == "outdated-index", answer
+            elif not has_read:  # it begins once the request for progress is answered
                 has_read = True
+                wire.send(id=asked_for_progress(wire)["id"], result=None)
                 received(wire, "vibes/provenanceChanged")
+
+
+def asked_for_progress(wire: Wire) -> dict[str, Any]:
+    """Return the request for progress, which may have come before."""
+    method = "window/workDoneProgress/create"
+    before = (each for each in wire.notifications if each.get("method") == method)
+    return next(before, None) or received(wire, method)
 
 
 def test_the_next_server_answers_at_once(
