@@ -194,8 +194,8 @@ def test_models_show_the_shares_of_current_annotations(valid_trail: CompleteTrai
     done = vibes("models", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     assert [line.split() for line in done.lines[2:]] == [
-        ["60.0%", "3", "1", "claude-opus-4-5", "Maestro", "1.0.0"],
-        ["40.0%", "2", "2", "claude-opus-4-5", "Claude", "Code", "1.5.2"],
+        ["60.0%", "3", "1", "claude-opus-4-5", "20251101", "Maestro", "1.0.0"],
+        ["40.0%", "2", "2", "claude-opus-4-5", "20251101", "Claude", "Code", "1.5.2"],
     ]
     first, _ = vibes("models", "--json", cwd=valid_trail.root).json["models"]
     assert first == {
@@ -207,6 +207,23 @@ def test_models_show_the_shares_of_current_annotations(valid_trail: CompleteTrai
         "files": 1,
         "share": 0.6,
     }
+
+
+def test_versions_of_a_model_are_told_apart_and_counted_together(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    for version in ("2026-01", "unknown"):
+        environment = project.writer.environment(
+            tool="chat", tool_version="unknown", model="other", model_version=version
+        )
+        project.line("src/auth.py", environment=environment)
+    rows = [line.split()[1:] for line in run_vibes("models", cwd=project.root).lines]
+    assert ["1", "1", "other", "2026-01", "chat"] in rows
+    assert ["1", "1", "other", "chat"] in rows
+    (models,) = [
+        line for line in run_vibes("stats", cwd=project.root).lines if line.startswith("models")
+    ]
+    assert models.endswith("29% other (chat)")
 
 
 def test_stats_count_what_is_in_the_trail(valid_trail: CompleteTrail) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -19,6 +20,7 @@ from vibes_lsp.cli.output import escape, paged, print_json, print_line
 from vibes_lsp.cli.project import now, open_project, open_trail
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.model.ages import short_age
+from vibes_lsp.reports.authors import UNKNOWN
 from vibes_lsp.reports.statistics import (
     CurrentEdits,
     SessionSummary,
@@ -54,8 +56,11 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
         extra = {"survival": survival.as_json()} if survival is not None else {}
         print_json(stats.as_json() | extra)
         return
+    shares: Counter[str] = Counter()
+    for each in stats.models:  # versions count together
+        shares[each.author.label] += each.annotations
     models = ", ".join(
-        f"{share.share:.0%} {escape(share.author.label, 60)}" for share in stats.models
+        f"{count / shares.total():.0%} {escape(label, 60)}" for label, count in shares.most_common()
     )
     superseded = stats.annotations - stats.current
     files = (
@@ -126,8 +131,8 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
             f"{share.share:.1%}",
             share.annotations,
             share.files,
-            escape(share.author.model, 30),
-            escape(f"{share.author.tool} {share.author.tool_version}", 60),
+            escape(_versioned(share.author.model, share.author.model_version), 40),
+            escape(_versioned(share.author.tool, share.author.tool_version), 60),
         )
         for share in shares
     ]
@@ -136,6 +141,10 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
         rows,
         right=("share", "annotations", "files"),
     )
+
+
+def _versioned(name: str, version: str) -> str:
+    return name if version == UNKNOWN else f"{name} {version}"
 
 
 @click.command("sessions", epilog=examples("vibes sessions", "vibes sessions --open"))
