@@ -238,6 +238,8 @@ def test_a_file_may_be_named_from_a_folder_beside_it(
         ("--since 2026-02-03", [4, 10]),
         ("--since 2026-02-03T10:00:01Z", [10]),
         ("--since 2027-01-01", []),
+        ("--since 1m", []),
+        ("--since 90y", [4, 10]),
         ("--band high", [4]),
         ("--state exact", [4, 10]),
         ("--state lost", []),
@@ -299,9 +301,9 @@ def test_find_shows_current_places(story: Project, run_vibes: RunVibes) -> None:
 def test_find_refuses_an_invalid_date(story: Project, run_vibes: RunVibes) -> None:
     done = run_vibes("find", "--since", "yesterday", cwd=story.root)
     assert (done.code, done.out) == (2, "")
-    assert (
-        done.err
-        == "vibes: invalid date 'yesterday' for --since: expected 2026-02-03 or 2026-02-03T10:00Z\n"
+    assert done.err == (
+        "vibes: invalid date 'yesterday' for --since: expected a date such as 2026-02-03, a time"
+        " such as 2026-02-03T10:00Z, or an age such as '2 days ago' or 2d\n"
     )
 
 

@@ -305,6 +305,8 @@ def test_failing_items_come_first_in_the_table(project: GateProject) -> None:
         "flag",
         "approved",
     ]
+    shown = [vibes("show", row.split()[1], cwd=project.root) for row in rows]
+    assert [each.lines[0].split()[-1] for each in shown] == [row.split()[2] for row in rows]
     assert "rule: temperature > 0.8" in done.out
     assert done.lines[-2:] == [
         "4 annotations: 1 blocked, 2 approved, 1 flagged; blocked at 0.8 or more",

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.cli.review_project import ReviewProject
 from tests.cli.run_vibes import vibes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
@@ -78,3 +82,31 @@ def test_an_unknown_id_is_an_error(valid_trail: CompleteTrail) -> None:
     done = vibes("graph", "ffffffffff", cwd=valid_trail.root)
     assert done.code == 2
     assert "no record, context entry or session" in done.err
+
+
+def test_a_line_stands_for_the_edit_that_owns_it(project: Project, run_vibes: RunVibes) -> None:
+    shown = run_vibes("show", "src/auth.py:1", "--json", cwd=project.root).json
+    (owner,) = [each["annotationId"] for each in shown["placements"]]
+    by_line, by_id = (
+        run_vibes("graph", each, cwd=project.root) for each in ("src/auth.py:1", owner)
+    )
+    assert (by_line.code, by_line.err) == (0, "")
+    assert by_line.out == by_id.out
+
+
+def test_lines_without_an_edit_or_with_several_are_refused(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    story = ReviewProject(tmp_path / "story")
+    with (story.root / "a.py").open("a") as file:
+        file.write("\n\nlast = 1\n")
+    count = len((story.root / "a.py").read_text().splitlines())
+    for place, message in (
+        (f"a.py:{count}", f"no AI edit is recorded for line {count} of a.py"),
+        (f"a.py:1-{count}", f"lines 1-{count} of a.py are from several AI edits: "),
+        ("a.py:99999999999999999999", f"a.py has {count} lines, not 99,999,999,999,999,999,999"),
+        ("a.py", "a.py is a file; name a line of it"),
+    ):
+        done = run_vibes("graph", place, cwd=story.root)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"vibes: {message}")

@@ -186,6 +186,7 @@ def test_lines_in_json_are_those_of_blame(tmp_path: Path, run_vibes: RunVibes) -
     [
         ("a.py:99", "a.py has 13 lines, not 99"),
         ("a.py:1-99", "a.py has 13 lines, not 99"),
+        (f"a.py:{10**19}", "a.py has 13 lines, not 10,000,000,000,000,000,000"),
         ("a.py:0", "invalid place 'a.py:0': lines count from 1"),
         ("a.py:3-2", "invalid place 'a.py:3-2': line 2 is before line 3"),
         ("c.py:3", "c.py does not exist; give a file of the project"),

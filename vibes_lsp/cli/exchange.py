@@ -11,7 +11,13 @@ from pathlib import Path
 import click
 
 from vibes_lsp.cli.keyboard import is_interactive
-from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    dry_run_option,
+    examples,
+    json_option,
+    since_option,
+)
 from vibes_lsp.cli.output import (
     escape,
     print_json,
@@ -180,12 +186,7 @@ def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> int:
     multiple=True,
     help="Agent, also several times.  [default: all]",
 )
-@click.option(
-    "--since",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
-    metavar="DATE",
-    help="Edits from this date or time on.",
-)
+@since_option("an edit")
 @click.option(
     "--former-folder",
     "former_folders",
@@ -215,7 +216,7 @@ def transcripts_command(  # noqa: PLR0917  # click passes them by name
     reader = TranscriptReader(
         Path.home(),
         [AGENTS[name] for name in agents or AGENTS],
-        None if since is None else since.astimezone(),
+        since,
         [str(folder.absolute()) for folder in former_folders],
     )
     asks = not yes and not as_json and is_interactive()

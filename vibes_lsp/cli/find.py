@@ -22,6 +22,7 @@ from vibes_lsp.cli.options import (
     model_option,
     prompt_option,
     session_option,
+    since_option,
     tool_option,
 )
 from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
@@ -33,10 +34,8 @@ from vibes_lsp.cli.project import (
     refuse_absent,
 )
 from vibes_lsp.cli.tables import print_table
-from vibes_lsp.errors import VibesError
 from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.ages import short_age
-from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.reports.find import Filter, find_annotations
 from vibes_lsp.reports.found_annotations import AnnotationSummary
 
@@ -45,7 +44,7 @@ from vibes_lsp.reports.found_annotations import AnnotationSummary
     "find",
     epilog=examples(
         "vibes find --unreviewed",
-        "vibes find --model opus --since 2026-02-01",
+        "vibes find --model opus --since '2 days ago'",
         "vibes find --prompt password --json",
         "vibes find --band high --format '{file}:{start} {prompt}'",
     ),
@@ -55,11 +54,7 @@ from vibes_lsp.reports.found_annotations import AnnotationSummary
 @prompt_option
 @session_option
 @click.option("--commit", metavar="HASH", help="Commit hash or its beginning.")
-@click.option(
-    "--since",
-    metavar="DATE",
-    help="Earliest time of recording, such as 2026-02-03 or 2026-02-03T10:00Z.",
-)
+@since_option("recording")
 @band_option
 @click.option(
     "--state",
@@ -81,7 +76,7 @@ def command(  # noqa: PLR0917
     prompt: str | None,
     session: str | None,
     commit: str | None,
-    since: str | None,
+    since: datetime | None,
     band: str | None,
     state: str | None,
     file: Path | None,
@@ -96,10 +91,9 @@ def command(  # noqa: PLR0917
     Lists the current annotations that match all options. A ? after a state means that other places
     fit as well.
     """
-    earliest = None if since is None else _parse_date(since)
     project = open_project(audit_dir)
     path = None if file is None else path_in_project(file, project.trail.directory.project)
-    wanted = Filter(model, tool, prompt, session, commit, earliest, band, state, unreviewed, path)
+    wanted = Filter(model, tool, prompt, session, commit, since, band, state, unreviewed, path)
     with project.locator(use_git=git, use_cache=True) as locator:
         found = find_annotations(locator, wanted, project.scorer)
         if not found:
@@ -126,15 +120,6 @@ def command(  # noqa: PLR0917
     unverified = Counter(each.why_unverified for each in found if each.why_unverified is not None)
     for why, count in unverified.items():
         print_line(f"{count:,} unverified: {why}")
-
-
-def _parse_date(text: str) -> datetime:
-    moment = parse_timestamp(text if "T" in text else f"{text}T00:00Z")
-    if moment is None:
-        raise VibesError(
-            f"invalid date {text!r} for --since: expected 2026-02-03 or 2026-02-03T10:00Z"
-        )
-    return moment
 
 
 def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:

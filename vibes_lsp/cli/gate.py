@@ -200,7 +200,7 @@ def _relative_paths(files: Sequence[Path], directory: AuditDir) -> frozenset[str
 def _print(report: GateReport) -> None:
     shown = list(report.listed)
     if shown:
-        print_table(("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_ITEMS]])
+        print_table(("", "id", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_ITEMS]])
     if len(shown) > _MAX_ITEMS:
         print_line(f"… and {len(shown) - _MAX_ITEMS:,} more; use --json for all")
     for finding in report.findings[:_MAX_FINDINGS]:
@@ -220,6 +220,7 @@ def _row(item: GateItem) -> tuple[object, ...]:
     parts = [f"rule: {rules}" if rules else "", describe_review(item.facts)]
     return (
         "approved" if item.released else item.verdict,
+        item.identifier[:8],
         item.location,
         item.score_text or "",
         " · ".join(part for part in parts if part),

@@ -1,8 +1,9 @@
-"""`vibes graph ID`: what caused something and what came of it, as a diagram or as JSON."""
+"""`vibes graph`: what caused something and what came of it, as a diagram or as JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -12,12 +13,16 @@ from vibes_lsp.cli.options import (
     git_option,
     json_option,
     limit_option,
+    parse_place,
 )
 from vibes_lsp.cli.output import print_json, print_line
-from vibes_lsp.cli.project import open_project
+from vibes_lsp.cli.project import OpenProject, open_project
+from vibes_lsp.cli.show import blamed_lines, no_edit, refuse_file
+from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.reports.located_graph import with_current_lines
 from vibes_lsp.reports.mermaid import as_mermaid
+from vibes_lsp.reports.placements import describe_lines
 from vibes_lsp.reports.provenance_graph import (
     DEFAULT_DEPTH,
     DEFAULT_NODES,
@@ -26,14 +31,18 @@ from vibes_lsp.reports.provenance_graph import (
     provenance_graph,
 )
 
+_MAX_NAMED: Final = 5
+"""Ids that the error about several edits names."""
+
 
 @click.command(
-    "graph", epilog=examples("vibes graph 3f2a9c1b", "vibes graph 3f2a9c1b --depth 4 --json")
+    "graph",
+    epilog=examples("vibes graph src/auth.py:24", "vibes graph 3f2a9c1b --depth 4 --json"),
 )
 @click.argument(
-    "identifier",
-    metavar="ID",
-    help="Id of an annotation, edge, context or session, or its beginning.",
+    "what",
+    metavar="FILE:LINE|ID",
+    help="A line, or an id of an annotation, edge, context or session.",
 )
 @click.option(
     "--depth",
@@ -49,7 +58,7 @@ from vibes_lsp.reports.provenance_graph import (
 @json_option
 def command(
     *,
-    identifier: str,
+    what: str,
     depth: int,
     limit: int,
     git: bool,
@@ -62,7 +71,11 @@ def command(
     reviews follow from it. Edits have the lines where they are now. Prints a Mermaid flowchart,
     which GitHub and GitLab draw in Markdown.
     """
-    project = open_project(audit_dir)
+    place = parse_place(what)
+    if place is None:
+        refuse_file(what)
+    project = open_project(audit_dir, near=None if place is None else place[0])
+    identifier = what if place is None else _edit_on_lines(project, *place, git=git)
     found = look_up(project.trail, identifier)
     graph = provenance_graph(project.trail, found, depth=depth, limit=limit)
     with project.locator(use_git=git, use_cache=True) as locator:
@@ -71,3 +84,26 @@ def command(
         print_json(graph.as_json())
     else:
         print_line(as_mermaid(graph).rstrip("\n"))
+
+
+def _edit_on_lines(project: OpenProject, file: Path, first: int, last: int, *, git: bool) -> str:
+    """Return the id of the only AI edit on some lines.
+
+    Raises:
+        UnknownId: There is none.
+        AmbiguousId: There are several.
+        UnreadableFile: The file cannot be read, or has no such lines.
+    """
+    with blamed_lines(project, file, first, last, use_git=git) as (_, blame, found):
+        identifiers = [each.current.id for each in found]
+    if not identifiers:
+        raise UnknownId(no_edit(blame.path, first, last), hint="`vibes blame` shows which have one")
+    if len(identifiers) > 1:
+        named = ", ".join(each[:8] for each in identifiers[:_MAX_NAMED])
+        more = f" and {len(identifiers) - _MAX_NAMED} more" if identifiers[_MAX_NAMED:] else ""
+        raise AmbiguousId(
+            f"{describe_lines(first, last)} of {blame.path} are from several AI edits:"
+            f" {named}{more}",
+            hint="name one line or one id",
+        )
+    return identifiers[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -12,10 +13,12 @@ import click
 from vibes_lsp.cli.line_format import LineFormat
 from vibes_lsp.cli.output import COLOR_MODES, set_color_mode
 from vibes_lsp.errors import VibesError
+from vibes_lsp.model.ages import moment_before
 from vibes_lsp.model.vocabulary import Band
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PLACE: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_PLACE: Final = re.compile(r"(.+):([0-9]{1,4000})(?:-([0-9]{1,4000}))?")
+"""A file and lines; `int` takes no more digits."""
 
 
 def parse_place(text: str) -> tuple[Path, int, int] | None:
@@ -150,6 +153,38 @@ def prompt_option(function: _F) -> _F:
 def session_option(function: _F) -> _F:
     """Add `--session ID`."""
     return click.option("--session", metavar="ID", help="Session id or its beginning.")(function)
+
+
+def since_option(what: str) -> Callable[[_F], _F]:
+    """Return a decorator that adds `--since DATE`, a time or None.
+
+    Args:
+        what: What is left out if it is older.
+    """
+
+    def parse(
+        _context: click.Context, _parameter: click.Parameter, text: str | None
+    ) -> datetime | None:
+        return None if text is None else _parse_since(text)
+
+    return click.option(
+        "--since",
+        metavar="DATE",
+        callback=parse,
+        help=f"Earliest time of {what}, such as 2026-02-03, or an age, such as '2 days ago'.",
+    )
+
+
+def _parse_since(text: str) -> datetime:
+    """Return the time that a person means; a date or time without an offset is local."""
+    moment = moment_before(text, datetime.now(UTC))
+    try:
+        return moment or datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise VibesError(
+            f"invalid date {text!r} for --since: expected a date such as 2026-02-03,"
+            " a time such as 2026-02-03T10:00Z, or an age such as '2 days ago' or 2d"
+        ) from None
 
 
 def band_option(function: _F) -> _F:

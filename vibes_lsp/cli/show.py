@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,9 +23,10 @@ from vibes_lsp.cli.options import (
     parse_place,
 )
 from vibes_lsp.cli.output import KIND_MARKS, escape, paged, print_json, print_line, print_styled
-from vibes_lsp.cli.project import now, open_project, open_trail, path_in_project
+from vibes_lsp.cli.project import OpenProject, now, open_project, open_trail, path_in_project
 from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, UnreadableFile, VibesError
 from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
@@ -32,7 +34,7 @@ from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
-from vibes_lsp.reports.blame import blame_file, line_kind
+from vibes_lsp.reports.blame import Blame, blame_file, line_kind
 from vibes_lsp.reports.placements import describe_lines
 from vibes_lsp.reports.record_text import entry_text, subject_of
 from vibes_lsp.reports.review_queue import Inspection, inspect_placement
@@ -94,10 +96,7 @@ def command(what: str, audit_dir: Path | None, as_json: bool) -> None:
     if place is not None:
         _show_lines(audit_dir, *place, as_json=as_json)
         return
-    if Path(what).is_file():
-        raise VibesError(
-            f"{what} is a file", hint=f"name a line of it, or use `vibes blame {what}`"
-        )
+    refuse_file(what)
     trail = open_trail(audit_dir)
     found = look_up(trail, what)
     result = found_as_json(trail, found)
@@ -106,6 +105,36 @@ def command(what: str, audit_dir: Path | None, as_json: bool) -> None:
         return
     with paged():
         _print(trail, found, result)
+
+
+def refuse_file(what: str) -> None:
+    """Stop where a file is named without a line, in place of an id.
+
+    Raises:
+        VibesError: It is a file.
+    """
+    if Path(what).is_file():
+        raise VibesError(
+            f"{what} is a file", hint=f"name a line of it, or use `vibes blame {what}`"
+        )
+
+
+@contextmanager
+def blamed_lines(
+    project: OpenProject, file: Path, first: int, last: int, *, use_git: bool = True
+) -> Iterator[tuple[ProjectLocator, Blame, list[Placement]]]:
+    """Yield the project's locator, the blame of a file, and the AI edits of some lines.
+
+    Raises:
+        UnreadableFile: The file cannot be read, or has no such lines.
+    """
+    path = path_in_project(file, project.trail.directory.project)
+    source = read_source(project.trail.directory.project, path)
+    if last > len(source.lines):
+        raise UnreadableFile(f"{path} has {len(source.lines):,} lines, not {last:,}")
+    with project.locator(use_git=use_git, use_cache=True) as locator:
+        blame = blame_file(locator, path, source, project.scorer)
+        yield locator, blame, blame.on_lines(first, last)
 
 
 def _show_lines(
@@ -117,13 +146,7 @@ def _show_lines(
         UnreadableFile: The file cannot be read, or has no such lines.
     """
     project = open_project(audit_dir, near=file)
-    path = path_in_project(file, project.trail.directory.project)
-    text = read_source(project.trail.directory.project, path)
-    if last > len(text.lines):
-        raise UnreadableFile(f"{path} has {len(text.lines):,} lines, not {last:,}")
-    with project.locator(use_git=True, use_cache=True) as locator:
-        blame = blame_file(locator, path, text, project.scorer)
-        found = blame.on_lines(first, last)
+    with blamed_lines(project, file, first, last) as (locator, blame, found):
         if as_json:
             shown = replace(blame, placements=tuple(found)).as_json()
             print_json(shown)
@@ -132,14 +155,18 @@ def _show_lines(
             each for each in map(partial(inspect_placement, locator, blame), found) if each
         ]
     if not inspected:
-        lines = describe_lines(first, last)
-        print_line(f"no AI edit is recorded for {lines} of {escape(path)}")
+        print_line(no_edit(blame.path, first, last))
         return
     with paged():
         for number, item in enumerate(inspected):
             if number:
                 print_line()
             _print_inspection(item, first if first == last else None)
+
+
+def no_edit(path: str, first: int, last: int) -> str:
+    """Return the sentence that no AI edit owns some lines."""
+    return f"no AI edit is recorded for {describe_lines(first, last)} of {escape(path)}"
 
 
 def _print_inspection(item: Inspection, line: int | None) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import re
+from datetime import datetime, timedelta
 from typing import Final
 
 _UNITS: Final = (
@@ -12,6 +13,23 @@ _UNITS: Final = (
     (3_600, "h", "hour"),
     (60, "m", "minute"),
 )
+_SECONDS: Final = {
+    "w": 7 * 86_400,
+    "week": 7 * 86_400,
+    **{name: length for length, *names in _UNITS for name in names},
+}
+_AGE: Final = re.compile(r"(\d{1,6})(?:(y|mo|w|d|h|m)| (year|month|week|day|hour|minute)s? ago)")
+
+
+def moment_before(age: str, now: datetime) -> datetime | None:
+    """Return the time that was so long ago: `2 days ago` or `2d`; None for other text."""
+    match = _AGE.fullmatch(age)
+    if match is None:
+        return None
+    try:
+        return now - timedelta(seconds=int(match[1]) * _SECONDS[match[2] or match[3]])
+    except OverflowError:  # before the year 1
+        return None
 
 
 def short_age(moment: datetime, now: datetime) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vibes_lsp.model.ages import describe_age, short_age
+from vibes_lsp.model.ages import describe_age, moment_before, short_age
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -29,3 +29,22 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 )
 def test_the_largest_unit_that_fits(age: timedelta, short: str, described: str) -> None:
     assert (short_age(NOW - age, NOW), describe_age(NOW - age, NOW)) == (short, described)
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        *(("2 days ago", timedelta(days=2)), ("1 day ago", timedelta(days=1))),
+        *(("2d", timedelta(days=2)), ("9mo", timedelta(days=270)), ("3w", timedelta(weeks=3))),
+        *(("30 minutes ago", timedelta(minutes=30)), ("5m", timedelta(minutes=5))),
+    ],
+)
+def test_an_age_is_read_as_it_is_printed(text: str, age: timedelta) -> None:
+    assert moment_before(text, NOW) == NOW - age
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2 days", "-2d", "2 d", "999999y", "2 parsecs ago"]
+)
+def test_other_text_is_no_age(text: str) -> None:
+    assert moment_before(text, NOW) is None
