@@ -130,6 +130,8 @@ async def test_what_is_lost_is_put_where_a_person_selects(editor: Editor, projec
     uri = await editor.open_known(project.file("a.py", OTHER))
     assert [each.code for each in await editor.diagnostics(uri)] == ["lost"]
     assert await actions(editor, uri, 2) == {}
+    (said,) = await actions(editor, uri, 2, 2)
+    assert said.endswith(" (line 2)")
     ((said, command),) = (await actions(editor, uri, 2, 3)).items()
     assert said.startswith("Re-anchor here: lost create ")
     await choose(editor, command)

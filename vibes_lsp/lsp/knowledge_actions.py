@@ -19,6 +19,7 @@ from vibes_lsp.lsp.extensions import (
 from vibes_lsp.lsp.knowledge_texts import proposal_text
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.model.escaping import single_line
+from vibes_lsp.reports.placements import describe_lines
 
 _MAX_CITATIONS: Final = 8
 _MAX_LOST: Final = 3
@@ -133,7 +134,7 @@ class KnowledgeActions:
                     "evidenceId": placed.citation.evidence["id"],
                 }
                 yield KnowledgeAction(
-                    f"Re-anchor{text} (lines {first}-{last})",
+                    f"Re-anchor{text} ({describe_lines(first, last)})",
                     CommandName.KB_REANCHOR,
                     arguments,
                     resolves=f"evidence-{placed.located.state.value}",

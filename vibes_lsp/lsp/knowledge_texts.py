@@ -18,6 +18,7 @@ from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_block, single_line, without_invisible
+from vibes_lsp.reports.placements import describe_lines
 
 _TEXT: Final = 400
 _NAME: Final = 60
@@ -215,7 +216,9 @@ def claims_document(
 
 def _quote(placed: PlacedCitation, markup: Markup) -> str:
     evidence, located = placed.citation.evidence, placed.located
-    now = "" if located.start is None else f", now lines {located.start}-{located.end}"
+    now = ""
+    if located.start is not None and located.end is not None:
+        now = f", now {describe_lines(located.start, located.end)}"
     head = f"{markup.quote(evidence['locator'], _NAME)}{now}"
     original, recorded = placed.lines.original, placed.lines.recorded
     proven = [] if original is None else original.text.lines[recorded.start - 1 : recorded.end]

@@ -320,7 +320,7 @@ def _describe_state(placement: Placement, before: str, editors: str | None) -> s
             if recorded is None:
                 return f"edited since{by}"
             if located.intact is None:
-                return f"edited since{by}, changed lines unknown (was {before})"
+                return f"edited since{by} (was {before})"
             total = recorded[1] - recorded[0] + 1
             return f"edited since{by}: {located.intact} of {total} lines unchanged"
         case _ if placement.replaced_by is not None:

@@ -92,11 +92,9 @@ export function statusOf({ tier, holds }: Pick<Verification, 'tier' | 'holds'>):
 function registerAttestationCommands(server: Server, refresh: () => void): vscode.Disposable {
   return vscode.Disposable.from(
     register('vibes.ui.verify', server, async () => {
-      const about = subject(server);
-      const { attested } = await server.run<Verification>('vibes.verify', about);
+      const { attested } = await server.run<Verification>('vibes.verify', { ...subject(server), show: true });
       refresh();
-      if (attested) await server.run<Verification>('vibes.verify', { ...about, show: true });
-      else void offerToAttest();
+      if (!attested) void offerToAttest();
     }),
     register('vibes.ui.attest', server, async () => {
       const preview = await server.run<Attesting>('vibes.attest', { ...subject(server), preview: true });

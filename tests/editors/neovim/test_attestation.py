@@ -38,6 +38,7 @@ def test_the_report_opens_in_a_window(
     (attested.audit / "attestation.json").unlink()
     editor.command("Vibes verify")
     editor.terminal.shows("the audit trail is not attested")
+    assert not editor.floats()
 
 
 def test_a_changed_audit_file_has_a_problem(open_neovim: Open, attested: AttestedProject) -> None:

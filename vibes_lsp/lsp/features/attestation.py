@@ -23,7 +23,7 @@ class VerifyArguments:
 
     Attributes:
         uri: A file or folder of the project; by default the first workspace folder.
-        show: Whether to open the report.
+        show: Whether to open the report, if there is an attestation.
     """
 
     uri: str | None = None
@@ -63,12 +63,12 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
         That is the trust tier, the state in a line and as text, and the result of `vibes verify
         --json`. It runs in a process of its own, again only after a file of the trail or of the
-        trusted keys has changed. `show` opens the report.
+        trusted keys has changed. `show` opens the report, if the trail is attested.
         """
         directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
         state = await ls.attestations.verify(directory)
         result = file_and_tier(state)
-        if arguments.show:
+        if arguments.show and result["attested"]:
             lines = state.report(datetime.now(UTC)).splitlines()
             text = f"# Attestation\n\n{code_block(lines, 'text')}\n"
             result["uri"] = await shown.show(ls, "attestation.md", text)

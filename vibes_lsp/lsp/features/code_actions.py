@@ -23,7 +23,7 @@ from vibes_lsp.lsp.server import CommandFailed, Server, waits_for_trail
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
-from vibes_lsp.reports.placements import describe_edit
+from vibes_lsp.reports.placements import describe_edit, describe_lines
 
 REVIEW: Final = "vibes.review"
 CORRECT: Final = "vibes.correct"
@@ -215,7 +215,7 @@ class _Actions:
         }
         version = {} if self.snapshot.version is None else {"version": self.snapshot.version}
         return _Action(
-            f"{name} (lines {first}-{last})",
+            f"{name} ({describe_lines(first, last)})",
             CORRECT,
             CommandName.REANCHOR,
             {**self._argument(placement), "range": lines, **version},

@@ -42,6 +42,7 @@ from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.reports.diff import ChangedFile, ChangedRange, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,
+    describe_lines,
     describe_location,
     describe_review,
     model_name,
@@ -466,7 +467,8 @@ def _render_file(
             yield f"\n{_render_annotation(placement, file, with_prompts=with_prompts)}\n", None
         code = file.text.lines[changed.start - 1 : changed.end]
         block = code_block(code, _language(file.path))
-        yield f"\nLines {changed.start}-{changed.end}:\n\n{block}\n", changed
+        lines = describe_lines(changed.start, changed.end).capitalize()
+        yield f"\n{lines}:\n\n{block}\n", changed
 
 
 def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:
