@@ -31,7 +31,7 @@ BANNED: Final = re.compile(
 PAGES: Final = tuple(
     path
     for path in source_tree.files()
-    if (path.suffix == ".md" and path.parts[0] == "docs" and "decisions" not in path.parts)
+    if (path.suffix == ".md" and path.parts[0] == "docs")
     or path.as_posix() == "README.md"
     or (path.name == "README.md" and path.parts[0] == "editors")
 )

@@ -1,4 +1,4 @@
-"""Every link between pages leads to a file and to a heading that are there."""
+"""Every link between pages leads to a file and to a heading, and every page is linked."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ _HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.as_posix())
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     assert [link for link in _LINK.findall(_text(REPOSITORY / page)) if _is_dead(page, link)] == []
+
+
+def test_every_page_of_the_documentation_is_linked_from_another() -> None:
+    linked = {
+        (REPOSITORY / page.parent / link.partition("#")[0]).resolve()
+        for page in PAGES
+        for link in _LINK.findall(_text(REPOSITORY / page))
+        if not link.startswith("#")
+    }
+    pages = {(REPOSITORY / page).resolve() for page in PAGES if page.parts[0] == "docs"}
+    assert pages <= linked
 
 
 def test_headings_have_the_anchors_that_github_gives_them(tmp_path: Path) -> None:
