@@ -220,3 +220,12 @@ def test_a_record_says_where_its_lines_are_now_and_who_reviewed_them(
     (story.root / "a.py").unlink()
     gone = run_vibes("show", story.digest, cwd=story.root).lines
     assert gone[1].split(maxsplit=1) == ["now", "a.py does not exist"]
+
+
+def test_a_path_with_backslashes_is_that_of_its_file(valid_trail: CompleteTrail) -> None:
+    text = (valid_trail.root / "src/auth.py").read_text()
+    with_backslash = valid_trail.writer.line("src\\auth.py", 1, 2, text=text)
+    done = vibes("show", with_backslash, cwd=valid_trail.root)
+    (now,) = [line for line in done.lines if line.startswith("  now ")]
+    assert "does not exist" not in now
+    assert "src/auth.py" in now

@@ -17,7 +17,8 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import OpenProject, open_project
-from vibes_lsp.cli.show import blamed_lines, no_edit, refuse_file
+from vibes_lsp.cli.show import refuse_file
+from vibes_lsp.cli.shown_lines import blamed_lines, no_edit
 from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.reports.located_graph import with_current_lines

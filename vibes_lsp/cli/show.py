@@ -1,20 +1,14 @@
-"""`vibes show`: who wrote a line and why, or one record with its context and edges."""
+"""`vibes show`: one record with its context and edges; `cli.shown_lines` shows lines."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from vibes_lsp.anchors.location import LineKind
-from vibes_lsp.cli.annotation_text import place_of, print_reasons, print_summary
 from vibes_lsp.cli.options import (
     audit_dir_option,
     color_option,
@@ -22,22 +16,17 @@ from vibes_lsp.cli.options import (
     json_option,
     parse_place,
 )
-from vibes_lsp.cli.output import KIND_MARKS, escape, paged, print_json, print_line, print_styled
-from vibes_lsp.cli.project import OpenProject, now, open_project, open_trail, path_in_project
-from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, UnreadableFile, VibesError
+from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_styled
+from vibes_lsp.cli.project import now, open_trail
+from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, VibesError
 from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact
-from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
-from vibes_lsp.reports.blame import Blame, blame_file, line_kind
-from vibes_lsp.reports.placements import describe_lines
 from vibes_lsp.reports.record_text import entry_text, subject_of
-from vibes_lsp.reports.review_queue import Inspection, inspect_placement
 from vibes_lsp.reports.show import current_state, found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
 
@@ -62,12 +51,6 @@ _LEFT_OUT: Final = frozenset(
     }
 )
 """Members that the heading or another part shows, and hashes of text."""
-_KINDS: Final[Mapping[LineKind, str]] = {
-    LineKind.AI: "as the AI wrote it",
-    LineKind.CLAIMED: "claimed without proof",
-    LineKind.EDITED: "edited since",
-    LineKind.HUMAN: "written by a person",
-}
 _TIMES: Final = ("timestamp", "created_at")
 
 
@@ -94,7 +77,10 @@ def command(what: str, audit_dir: Path | None, as_json: bool) -> None:
     """
     place = parse_place(what)
     if place is not None:
-        _show_lines(audit_dir, *place, as_json=as_json)
+        # Imported late: an id needs half of these modules.
+        from vibes_lsp.cli.shown_lines import show_lines  # noqa: PLC0415
+
+        show_lines(audit_dir, *place, as_json=as_json)
         return
     refuse_file(what)
     trail = open_trail(audit_dir)
@@ -117,67 +103,6 @@ def refuse_file(what: str) -> None:
         raise VibesError(
             f"{what} is a file", hint=f"name a line of it, or use `vibes blame {what}`"
         )
-
-
-@contextmanager
-def blamed_lines(
-    project: OpenProject, file: Path, first: int, last: int, *, use_git: bool = True
-) -> Iterator[tuple[ProjectLocator, Blame, list[Placement]]]:
-    """Yield the project's locator, the blame of a file, and the AI edits of some lines.
-
-    Raises:
-        UnreadableFile: The file cannot be read, or has no such lines.
-    """
-    path = path_in_project(file, project.trail.directory.project)
-    source = read_source(project.trail.directory.project, path)
-    if last > len(source.lines):
-        raise UnreadableFile(f"{path} has {len(source.lines):,} lines, not {last:,}")
-    with project.locator(use_git=use_git, use_cache=True) as locator:
-        blame = blame_file(locator, path, source, project.scorer)
-        yield locator, blame, blame.on_lines(first, last)
-
-
-def _show_lines(
-    audit_dir: Path | None, file: Path, first: int, last: int, *, as_json: bool
-) -> None:
-    """Show the annotations of some lines.
-
-    Raises:
-        UnreadableFile: The file cannot be read, or has no such lines.
-    """
-    project = open_project(audit_dir, near=file)
-    with blamed_lines(project, file, first, last) as (locator, blame, found):
-        if as_json:
-            shown = replace(blame, placements=tuple(found)).as_json()
-            print_json(shown)
-            return
-        inspected = [
-            each for each in map(partial(inspect_placement, locator, blame), found) if each
-        ]
-    if not inspected:
-        print_line(no_edit(blame.path, first, last))
-        return
-    with paged():
-        for number, item in enumerate(inspected):
-            if number:
-                print_line()
-            _print_inspection(item, first if first == last else None)
-
-
-def no_edit(path: str, first: int, last: int) -> str:
-    """Return the sentence that no AI edit owns some lines."""
-    return f"no AI edit is recorded for {describe_lines(first, last)} of {escape(path)}"
-
-
-def _print_inspection(item: Inspection, line: int | None) -> None:
-    """Print what is known of an annotation, and what became of one of its lines."""
-    head = [(escape(place_of(item)), "bold")]
-    if line is not None:
-        kind = line_kind(item.placement, line)
-        head.append((f"  line {line}: {_KINDS[kind]}", KIND_MARKS[kind.value][1]))
-    print_styled(head)
-    print_summary(item)
-    print_reasons(item)
 
 
 def _print(trail: Trail, found: LookupResult, result: Members) -> None:

@@ -236,6 +236,19 @@ class FileHistories:
             if now not in self._gone and self._exists(now)
         }
 
+    def current_name(self, name: str) -> str:
+        """Return the name that a file has now, as `new_names`: asks about this one alone.
+
+        Args:
+            name: As recorded.
+        """
+        if self._exists(name):
+            return name
+        now = self._renamed.get(name)
+        if now is None and self._history is not None:
+            now = self._history.current_paths([name]).get(name)
+        return name if now is None or not self._exists(now) else now
+
     @property
     def has_gone_files(self) -> bool:
         """Whether annotations are about files that do not exist, even by another name."""

@@ -279,6 +279,10 @@ class ProjectLocator:
         """Return the existing files that annotations are about, by their current names."""
         return list(self._histories.annotated_files)
 
+    def current_name(self, name: str) -> str:
+        """Return the name that a file has now, by the recorded one; see `new_names`."""
+        return self._histories.current_name(name)
+
     def new_names(self) -> Mapping[str, str]:
         """Return the names that files have now which were renamed, by the recorded ones."""
         return self._histories.new_names

@@ -15,9 +15,8 @@ from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph
 
 def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> ProvenanceGraph:
     """Return a graph whose edits are where the files of the project have them."""
-    names = locator.new_names()
     recorded = (node.path for node in graph.nodes if node.path is not None)
-    paths = dict.fromkeys(names.get(path, path) for path in recorded)
+    paths = dict.fromkeys(map(locator.current_name, dict.fromkeys(recorded)))
     found = {
         identifier: placement
         for path in paths

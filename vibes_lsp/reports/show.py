@@ -10,6 +10,7 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport, describe_location, describe_review
 
 
@@ -52,8 +53,7 @@ def current_state(locator: ProjectLocator, record: LogRecord) -> dict[str, str]:
         locator: The project's locator.
         record: Any record of the annotation.
     """
-    recorded = record.text("file_path") or ""
-    path = locator.new_names().get(recorded, recorded)
+    path = locator.current_name(normal_path(record.text("file_path") or ""))
     try:
         text = Text.from_bytes(read_content(locator.trail.directory.project, path))
     except UnreadableFile as error:
