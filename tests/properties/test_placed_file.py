@@ -183,8 +183,18 @@ class TestWhatFollows:
             [("line", "same", "review", 2, 1)],
             [("function", "same", "create", 1, 2)],
             [("line", "same", "create", 1, 1), ("line", "same", "create", 7, 1)],
+            [("line", "same", "create", 6, 4), ("line", "same", "create", 16, 4)],
         ],
-        ids=["edit", "edit that covers", "edge", "review edge", "review", "function", "two edits"],
+        ids=[
+            "edit",
+            "edit that covers",
+            "edge",
+            "review edge",
+            "review",
+            "function",
+            "two edits",
+            "two edits of equal text",
+        ],
     )
     def test_a_record_of_this_text(self, recording: Recording, batch: Step) -> None:
         trail = recording.trail()
@@ -200,9 +210,17 @@ class TestWhatFollows:
             [("bare", "same", "modify", 6, 2)],
             [("line", "same", "create", 1, 40)],
             [("line", "shifted", "create", 4, 3)],
+            [("line", "same", "create", 1, 3)],
             [("commit", 1, 0)],
         ],
-        ids=["another text", "no anchors", "whole file", "equal record", "one edit"],
+        ids=[
+            "another text",
+            "no anchors",
+            "whole file",
+            "equal record",
+            "text of an earlier one",
+            "one edit",
+        ],
     )
     def test_a_record_that_may_concern_others(self, recording: Recording, batch: Step) -> None:
         trail = recording.trail()

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from vibes_lsp.anchors.locate import in_unchanged_file
-from vibes_lsp.anchors.location import LocatedRange, Method, State
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text, common_end, common_start
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.line_owners import is_whole_file_edit, owned_ranges
@@ -151,7 +151,6 @@ class PlacedFile:
             self._replace(superseded, added)
             for each in difference[1]:
                 self._by_start[each.start_key].append(each)
-                self._hashes.add(_hash_of(each))
         return difference[1]
 
     def _superseded(
@@ -175,9 +174,7 @@ class PlacedFile:
 
     def _added(self, lineages: Sequence[Lineage]) -> list[Placement] | None:
         """Return the placements of new lineages, which own no lines yet."""
-        hashes = [digest for each in lineages if (digest := _hash_of(each)) is not None]
-        starts = {each.start_key for each in lineages}
-        if len(set(hashes)) < len(hashes) or len(starts) < len(lineages):
+        if len({each.start_key for each in lineages}) < len(lineages):
             return None  # they may be equal
         placed = []
         for each in lineages:
@@ -205,8 +202,8 @@ class PlacedFile:
         ):
             return None
         if recorded is not None and (
-            recorded.anchors.hash in self._hashes
-            or recorded.anchors.file_hash not in self.text.file_hashes
+            recorded.anchors.file_hash not in self.text.file_hashes
+            or recorded.anchors.hash in self._hashes_elsewhere
         ):
             return None
         where = locate_alone(ShownLineage(lineage), self._path, self.text)
@@ -281,9 +278,15 @@ class PlacedFile:
         return found
 
     @cached_property
-    def _hashes(self) -> set[str | None]:
-        """The hashes of all recorded ranges."""
-        return set(map(_hash_of, self._lineages)) - {None}
+    def _hashes_elsewhere(self) -> set[str | None]:
+        """The hashes of the ranges that were recorded in other texts; a copy may be one of them."""
+        located = {id(each.lineage): each.located for each in self.placements}
+        return {
+            recorded.anchors.hash
+            for each in self._lineages
+            if (recorded := each.recorded_range) is not None
+            and not _is_of_text(recorded, located.get(id(each)), self.text)
+        }
 
 
 def _difference(
@@ -341,9 +344,13 @@ def _order(placement: Placement) -> tuple[object, object]:
     return placement.sort_key, placement.lineage.rank
 
 
-def _hash_of(lineage: Lineage) -> str | None:
-    recorded = lineage.recorded_range
-    return None if recorded is None else recorded.anchors.hash
+def _is_of_text(recorded: AnchoredRange, located: LocatedRange | None, text: Text) -> bool:
+    """Whether a range was recorded in a text, as a place that was found shows."""
+    return (
+        located is not None
+        and (located.method, located.state) == (Method.FILE_HASH, State.EXACT)
+        and recorded.anchors.file_hash in text.file_hashes
+    )
 
 
 def _has_line(placement: Placement, first: int, last: int) -> bool:
