@@ -125,6 +125,23 @@ def placed_file(trail: Trail, text: Text, history: FileHistory) -> PlacedFile:
 @example([[LOST, WHOLE], [("line", "same", "modify", 3, 2), ("covers", 2, 1)]], NOW, NO_HISTORY)
 @example([[LOST, WHOLE], [("line", "same", "modify", 3, 2), ("covers", 2, 0)]], NOW, NO_HISTORY)
 @example([[LOST], [WHOLE]], NOW, NO_HISTORY)
+@example(
+    [
+        [("line", "same", "create", 1, 1)],
+        [("line", "same", "create", 1, 2), ("line", "same", "create", 1, 0), ("covers", 0, 1)],
+        [("covers", 2, 0)],
+    ],
+    NOW,
+    NO_HISTORY,
+)
+@example(
+    [
+        [("line", "same", "create", 1, 1), ("line", "same", "create", 1, 1), ("covers", 0, 1)],
+        [("covers", 1, 0)],
+    ],
+    NOW,
+    NO_HISTORY,
+)
 @example([[WHOLE], [("nowhere", "same", "create", 1, 0)]], NOW, NO_HISTORY)
 @example([[("bare", "same", "modify", 1, 0)], [("bare", "same", "modify", 1, 0)]], NOW, NO_HISTORY)
 @example(

@@ -154,19 +154,20 @@ class PlacedFile:
         return difference[1]
 
     def _superseded(
-        self, pairs: Iterable[tuple[Lineage, Lineage]]
+        self, lineages: Iterable[Lineage]
     ) -> list[tuple[Placement, Placement]] | None:
         """Return the placements of lineages that are history now, each with what it becomes."""
         found: dict[int, tuple[Placement, Placement]] = {}
-        for before, now in pairs:
-            old = self._by_first.get(before.first.id)
+        for now in lineages:
+            old = self._by_first.get(now.first.id)
             if old is None or old.shown.is_placeholder or self._is_whole_file_edit(old):
                 return None
             shown = found[id(old)][1].shown if id(old) in found else old.shown
-            shown = ShownLineage(
-                now if shown.lineage is before else shown.lineage,
-                tuple(now if each is before else each for each in shown.duplicates),
+            lineage, *duplicates = (
+                now if each.first.id == now.first.id else each
+                for each in (shown.lineage, *shown.duplicates)
             )
+            shown = ShownLineage(lineage, tuple(duplicates))
             replaced_by = old.replaced_by if shown.may_own_lines else None
             new = replace(old, shown=shown, owned_ranges=(), replaced_by=replaced_by)
             found[id(old)] = old, new
@@ -291,8 +292,8 @@ class PlacedFile:
 
 def _difference(
     before: Sequence[Lineage], now: Sequence[Lineage]
-) -> tuple[list[tuple[Lineage, Lineage]], list[Lineage]] | None:
-    """Return which lineages became history, each as it was and as it is, and which are new.
+) -> tuple[list[Lineage], list[Lineage]] | None:
+    """Return which lineages became history, as they are now, and which are new.
 
     None if others changed, or are gone.
     """
@@ -304,14 +305,21 @@ def _difference(
     for each in now[alike : len(now) - ending]:
         old = before[number] if number < stop else None
         if old is not None and old.first.id == each.first.id:
-            if old != each and (old.members, old.current) != (each.members, each.current):
-                return None
             if old != each:
-                superseded.append((old, each))
+                if not _is_superseded(old, each):
+                    return None
+                superseded.append(each)
             number += 1
         else:
             added.append(each)
     return None if number < stop else (superseded, added)
+
+
+def _is_superseded(before: Lineage, now: Lineage) -> bool:
+    """Whether all that changed is that others supersede it; in a cycle of edges one may not."""
+    return (before.members, before.current) == (now.members, now.current) and set(
+        before.superseded_by
+    ) <= set(now.superseded_by)
 
 
 def _with_ranges(
