@@ -6,10 +6,10 @@ not an error.
 
 from __future__ import annotations
 
-import hashlib
 import traceback
 from pathlib import PurePath
 from typing import ClassVar
+from zlib import crc32
 
 
 class VibesError(Exception):
@@ -254,9 +254,7 @@ class InternalError(VibesError):
         frames = [each for each in walked if each[0]]
         kind = type(error).__name__
         path = dict.fromkeys(f"{module}:{name}" for module, name, _ in frames)
-        self.report_id = hashlib.sha256(
-            "\n".join([kind, *path]).encode("utf-8", "replace")
-        ).hexdigest()[:8]
+        self.report_id = f"{crc32('|'.join([kind, *path]).encode('utf-8', 'replace')):08x}"
         self.place = f"{frames[-1][0]}:{frames[-1][2]}" if frames else "another package"
         super().__init__(
             f"internal error {self.report_id}: {kind} in {self.place}",

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Final, TypeVar
 
-from vibes_lsp.index.id_keys import load_secret
-
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 _NONE: Final = object()
@@ -49,7 +47,6 @@ def results_of_fork(work: Callable[[_T], _R], items: Sequence[_T]) -> Iterator[I
     if not items or not _can_fork():
         yield iter(())
         return
-    load_secret()  # each process could make another one
     try:
         reading, writing = os.pipe()
     except OSError:  # no more files may be open

@@ -7,6 +7,7 @@ keys, where each look-up would read all of them.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from array import array
@@ -126,14 +127,13 @@ def secret_fingerprint() -> str:
     return sha256(b"fingerprint" + _secret()).hexdigest()[:16]
 
 
-def load_secret() -> None:
-    """Read the secret, so that processes that are forked later have the same one."""
-    _secret()
-
-
 @cache
 def _secret() -> bytes:
     return kept_secret()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(before=_secret)  # or each process could make another one
 
 
 @cache

@@ -153,9 +153,7 @@ class PlacedFile:
                 self._by_start[each.start_key].append(each)
         return difference[1]
 
-    def _superseded(
-        self, lineages: Iterable[Lineage]
-    ) -> list[tuple[Placement, Placement]] | None:
+    def _superseded(self, lineages: Iterable[Lineage]) -> list[tuple[Placement, Placement]] | None:
         """Return the placements of lineages that are history now, each with what it becomes."""
         found: dict[int, tuple[Placement, Placement]] = {}
         for now in lineages:
