@@ -229,22 +229,34 @@ class LogFollower:
                 runs = _runs(places)
                 if len(runs) > 1:
                     _will_need(file, runs)
-                if self._verified_from:
-                    self._verify(file, places)
-                return _read_runs(file, runs)
+                return (
+                    self._read_verified(file, places)
+                    if self._verified_from
+                    else _read_runs(file, runs)
+                )
         except OSError as error:
             raise read_error(self._path, error) from error
 
-    def _verify(self, file: BinaryIO, places: Sequence[tuple[int, int]]) -> None:
+    def _read_verified(self, file: BinaryIO, places: Iterable[tuple[int, int]]) -> list[bytes]:
+        """Return the bytes at places, of blocks that are as they were delivered."""
+        found: list[bytes] = []
+        blocks, data = range(0), b""
         for offset, length in places:
-            for number in range(offset // BLOCK, (offset + length) // BLOCK + 1):
-                if number >= self._verified_from or number in self._verified:
-                    continue
-                file.seek(number * BLOCK)
-                if zlib.crc32(file.read(BLOCK)) != self._delivered.blocks[number]:
-                    self._is_outdated, self._settled = True, False
-                    raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
-                self._verified.add(number)
+            needed = range(offset // BLOCK, (offset + length) // BLOCK + 1)
+            if needed != blocks:
+                blocks, data = needed, b"".join([self._block(file, each) for each in needed])
+            start = offset - blocks[0] * BLOCK
+            found.append(data[start : start + length])
+        return found
+
+    def _block(self, file: BinaryIO, number: int) -> bytes:
+        data = _read_at(file, number * BLOCK, BLOCK)
+        if number < self._verified_from and number not in self._verified:
+            if zlib.crc32(data) != self._delivered.blocks[number]:
+                self._is_outdated, self._settled = True, False
+                raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
+            self._verified.add(number)
+        return data
 
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
@@ -369,20 +381,22 @@ class LogFollower:
 
 
 def _read_runs(file: BinaryIO, runs: Iterable[_Run]) -> list[bytes]:
-    descriptor = file.fileno()
     found: list[bytes] = []
     for run in runs:
         start, length = run[0] if len(run) == 1 else (run[0][0], sum(run[-1]) - run[0][0])
-        if sys.platform == "win32":
-            file.seek(start)
-            block = file.read(length)
-        else:
-            block = os.pread(descriptor, length, start)
+        block = _read_at(file, start, length)
         if len(run) == 1:
             found.append(block)
         else:
             found += [block[offset - start : offset - start + size] for offset, size in run]
     return found
+
+
+def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
+    if sys.platform == "win32":
+        file.seek(offset)
+        return file.read(length)
+    return os.pread(file.fileno(), length, offset)
 
 
 def _runs(places: Iterable[tuple[int, int]]) -> list[_Run]:
