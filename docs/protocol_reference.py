@@ -48,7 +48,8 @@ _ATTRIBUTE: Final = re.compile(r"^    (?P<name>\w+): (?P<text>.*(?:\n {5,}.*)*)"
 _READING: Final = re.compile(r" ?\((?:RFC [\d.]+, )?(?:R\d+\w?(?:, )?)+\)")
 _INTRODUCTION: Final = """# Protocol
 
-What `vibes-lsp` and its clients say to each other, besides what LSP itself defines. [The language server](server.md) has what each feature shows.
+What `vibes-lsp` and its clients say to each other, besides what LSP itself defines. [The language server](server.md) has what each feature shows, [Words](README.md#words) what an
+annotation, an entry, an owner or a lineage is.
 
 Members called lines are 1-based and inclusive; ranges are those of LSP. Ids and hashes in results are complete. All texts of a trail or a knowledge base are untrusted.
 """
