@@ -40,6 +40,13 @@ async def placed(editor: Editor, uri: str) -> list[tuple[int | None, int | None,
     return [(each["lineStart"], each["lineEnd"], each["state"]) for each in found]
 
 
+async def shown(editor: Editor, file: Path) -> str:
+    """Open a file, and see where its annotations are before anything is typed; return its URI."""
+    uri = editor.open(file)
+    await placed(editor, uri)
+    return uri
+
+
 async def test_lines_above_move_hover_and_lens_at_once(editor: Editor, project: Project) -> None:
     uri = editor.open(project.annotated())
     assert await editor.lenses(uri) == [(4, LENS)]
@@ -53,7 +60,7 @@ async def test_lines_above_move_hover_and_lens_at_once(editor: Editor, project: 
 
 
 async def test_lines_beside_a_range_are_not_its_own(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+    uri = await shown(editor, project.annotated())
     editor.insert(uri, 3, "# right above\n")
     editor.replace(uri, (7, 99), (7, 99), "\n# right below")
     assert await placed(editor, uri) == [(5, 8, "moved")]
@@ -64,7 +71,7 @@ async def test_lines_beside_a_range_are_not_its_own(editor: Editor, project: Pro
 async def test_a_letter_inside_makes_it_edited_and_its_undoing_exact_at_once(
     editor: Editor, project: Project
 ) -> None:
-    uri = editor.open(project.annotated())
+    uri = await shown(editor, project.annotated())
     for line in (3, 5, 6):
         editor.replace(uri, (line, 4), (line, 4), "x")
         assert await placed(editor, uri) == [(4, 7, "edited")]
@@ -78,7 +85,7 @@ async def test_a_letter_inside_makes_it_edited_and_its_undoing_exact_at_once(
 async def test_lines_typed_inside_belong_to_it_until_they_are_undone(
     editor: Editor, project: Project
 ) -> None:
-    uri = editor.open(project.annotated())
+    uri = await shown(editor, project.annotated())
     editor.replace(uri, (4, 99), (4, 99), "\n    # of a person\n    # and another")
     assert await placed(editor, uri) == [(4, 9, "edited")]
     editor.insert(uri, 0, "import os\n")
@@ -151,8 +158,7 @@ async def test_a_formatter_that_replaces_the_whole_file(editor: Editor, project:
 async def test_a_formatter_that_changes_lines_around_a_range(
     editor: Editor, project: Project
 ) -> None:
-    uri = editor.open(project.annotated())
-    await placed(editor, uri)
+    uri = await shown(editor, project.annotated())
     editor.change(
         uri,
         types.TextDocumentContentChangeWholeDocument(
@@ -164,8 +170,7 @@ async def test_a_formatter_that_changes_lines_around_a_range(
 
 async def test_many_cursors(editor: Editor, project: Project) -> None:
     project.line("a.py", 10, 13, text=STORY)
-    uri = editor.open(project.annotated())
-    await placed(editor, uri)
+    uri = await shown(editor, project.annotated())
     bottom_up = [edit((line, 0), (line, 0), "# x\n") for line in (13, 9, 8, 3, 0)]
     editor.change(uri, *bottom_up)
     assert await placed(editor, uri) == [(6, 9, "moved"), (14, 17, "moved")]
@@ -191,7 +196,7 @@ async def test_a_file_with_crlf(editor: Editor, project: Project) -> None:
 
 async def test_a_byte_order_mark(editor: Editor, project: Project) -> None:
     project.line("a.py", 1, 3, text="one = 1\ntwo = 2\nthree = 3\n")
-    uri = editor.open(project.file("a.py", "\ufeffone = 1\ntwo = 2\nthree = 3\n"))
+    uri = await shown(editor, project.file("a.py", "\ufeffone = 1\ntwo = 2\nthree = 3\n"))
     column = encoded("\ufeffone", editor.profile)
     editor.replace(uri, (0, column), (0, column), "x")
     assert await placed(editor, uri) == [(1, 3, "edited")]
@@ -316,7 +321,7 @@ async def test_versions_and_texts_of_an_answer_belong_together(
 async def test_a_document_that_is_closed_while_it_is_typed_in(
     editor: Editor, project: Project
 ) -> None:
-    uri = editor.open(project.annotated())
+    uri = await shown(editor, project.annotated())
     editor.replace(uri, (4, 4), (4, 4), "x")
     await placed(editor, uri)
     editor.close(uri)
