@@ -22,12 +22,13 @@ from typing import Any, Final
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.knowledge.actors import checked_actor
 from vibes_lsp.knowledge.audit_log import AuditEvent, append_lines, event_lines, repair_tail
-from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase, link_file
+from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
 from vibes_lsp.knowledge.objects import Kind, KnowledgeObject
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.store.files import (
     TEMPORARY_SUFFIX,
     flush_folder,
+    link_file,
     make_folder,
     read_file,
     replace_file,
@@ -265,7 +266,7 @@ def _apply(knowledge: KnowledgeBase, files: Sequence[StagedFile], removed: Seque
         if each.before is None:
             link_file(temporary, path)
         elif _hash_of(path) == each.before:
-            replace_file(temporary, path)
+            replace_file(temporary, path, keeps_temporary=True)
         else:  # another program changed it after the crash: its work stays
             temporary.unlink(missing_ok=True)
     for changed in touched:

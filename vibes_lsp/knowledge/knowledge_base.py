@@ -7,7 +7,6 @@ untrusted: a path is made of a checked id only, and no link leads out of the fol
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -39,7 +38,6 @@ from vibes_lsp.knowledge.objects import (
 from vibes_lsp.store.files import (
     RACY_NS,
     create_file,
-    flush_folder,
     is_inside,
     make_folder,
     open_file,
@@ -387,30 +385,6 @@ def create_knowledge_base(project: Path, *, agent: str | None = None) -> Knowled
     create_file(knowledge.path / "config.yaml", dump_yaml(settings))
     create_file(knowledge.path / ".gitignore", _IGNORED)
     return knowledge
-
-
-def link_file(temporary: Path, path: Path) -> bool:
-    """Give a temporary file its name unless that is taken; return whether it was free.
-
-    Raises:
-        RefusedWrite: The folder is not writable.
-    """
-    try:
-        if os.name == "nt":
-            temporary.rename(path)  # which fails there if the name is taken
-        else:
-            os.link(temporary, path)
-            flush_folder(path.parent)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK):
-            raise write_error(path, error) from error
-        return create_file(path, temporary.read_bytes())  # a file system without links
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    return True
 
 
 @contextmanager

@@ -137,21 +137,74 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
 def create_file(path: Path, data: bytes) -> bool:
     """Create a file with this content unless one exists; return whether it was created.
 
+    It is never there in part, whatever ends the program.
+
     Raises:
-        RefusedWrite: The folder is not writable.
+        RefusedWrite: The folder is not writable or the disk is full; there is no file.
+    """
+    if os.path.lexists(path):
+        return False
+    temporary = path.with_name(_temporary_name())
+    try:
+        _write_new(temporary, data)
+    except OSError as error:
+        raise write_error(path, error) from error
+    try:
+        return link_file(temporary, path)
+    except RefusedWrite:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def link_file(temporary: Path, path: Path) -> bool:
+    """Give a temporary file its name unless that is taken; return whether it was free.
+
+    Raises:
+        RefusedWrite: The folder is not writable or the disk is full; the temporary file stays.
     """
     try:
-        with path.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        if os.name == "nt":
+            temporary.rename(path)  # which fails there if the name is taken
+        else:
+            os.link(temporary, path)
+        is_new = True
+    except FileExistsError:
+        is_new = False
+    except OSError:  # a file system without links, or it refuses the copy too
+        is_new = _copy_new(temporary, path)
+    flush_folder(path.parent)
+    with suppress(OSError):
+        temporary.unlink(missing_ok=True)
+    return is_new
+
+
+def _copy_new(source: Path, path: Path) -> bool:
+    try:
+        _write_new(path, source.read_bytes())
     except FileExistsError:
         return False
     except OSError as error:
-        raise RefusedWrite(
-            f"cannot create {path}: {error.strerror}", hint="check the folder's permissions"
-        ) from error
+        raise write_error(path, error) from error
     return True
+
+
+def _write_new(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write a file that does not exist; it is removed if that fails.
+
+    Raises:
+        OSError: It exists, or it cannot be written.
+    """
+    with path.open("xb") as file:
+        try:
+            file.write(data)
+            file.flush()
+            if durable:
+                flush_to_disk(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                path.unlink()
+            raise
 
 
 def is_inside(path: Path, folder: Path) -> bool:
@@ -299,27 +352,36 @@ def write_temporary(
     Raises:
         RefusedWrite: The folder is not writable or the disk is full.
     """
-    path = folder / f"{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
+    path = folder / _temporary_name()
     try:
         folder.mkdir(exist_ok=True)
-        with path.open("xb") as file:
-            file.write(data)
-            file.flush()
-            if durable:
-                flush_to_disk(file.fileno())
-        if like is not None:
-            with suppress(OSError):
-                path.chmod(stat.S_IMODE(like.stat().st_mode))
+        _write_new(path, data, durable=durable)
     except OSError as error:
-        path.unlink(missing_ok=True)
-        raise write_error(path, error) from error
+        raise write_error(folder, error) from error
+    if like is not None:
+        with suppress(OSError):
+            path.chmod(stat.S_IMODE(like.stat().st_mode))
     return path
 
 
+def _temporary_name() -> str:
+    return f"{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
+
+
 def replace_file(
-    temporary: Path, path: Path, *, sleep: Callable[[float], None] = time.sleep
+    temporary: Path,
+    path: Path,
+    *,
+    keeps_temporary: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Replace a file by a temporary one in one step; the temporary one is removed if that fails.
+    """Replace a file by a temporary one in one step.
+
+    Args:
+        temporary: The new file.
+        path: The file to replace.
+        keeps_temporary: Whether the new file stays if that fails, for another attempt.
+        sleep: Waits for some seconds.
 
     Raises:
         RefusedWrite: The folder is not writable, or a reader on Windows keeps the old file open.
@@ -331,12 +393,15 @@ def replace_file(
             if os.name == "nt" and attempt < _REPLACE_ATTEMPTS - 1:
                 sleep(0.01 * (attempt + 1))
                 continue
-            temporary.unlink(missing_ok=True)
-            raise write_error(path, error) from error
+            failure: OSError = error
         except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise write_error(path, error) from error
-        return
+            failure = error
+        else:
+            return
+        if not keeps_temporary:
+            with suppress(OSError):  # a disk that became read-only
+                temporary.unlink(missing_ok=True)
+        raise write_error(path, failure) from failure
 
 
 def temporary_files(folder: Path) -> list[Path]:
@@ -351,7 +416,7 @@ def write_error(path: Path, error: OSError) -> RefusedWrite:
     """Return the error for the user after writing to `path` failed."""
     return RefusedWrite(
         f"cannot write {path}: {error.strerror or error}",
-        hint="nothing was written; check the free disk space and the permissions of the folder",
+        hint="check the free disk space and the permissions of the folder",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -27,6 +28,7 @@ from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_b
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.object_index import open_index
 from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.store import files
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="kills forked processes"),
@@ -160,6 +162,10 @@ def events(knowledge: KnowledgeBase) -> list[tuple[str, tuple[str, ...]]]:
     return [(each["event"], tuple(each["object_ids"])) for each in read_events(knowledge)]
 
 
+def claims(knowledge: KnowledgeBase) -> dict[str, bytes]:
+    return {name: data for name, data in state(knowledge).items() if name.startswith("claims/")}
+
+
 def errors(knowledge: KnowledgeBase) -> list[str]:
     with open_index(knowledge) as index:
         index.refresh()
@@ -285,6 +291,35 @@ def test_what_another_program_wrote_after_the_crash_stays(tmp_path: Path) -> Non
     complete_changes(base.knowledge)
     assert path.read_bytes() == changed
     assert list(folder.iterdir()) == []
+    assert errors(base.knowledge) == []
+
+
+@pytest.mark.parametrize("name", ["approve", "confirm"])
+def test_a_folder_that_takes_no_name_for_now_loses_no_part_of_a_change(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a quota that is reached when the staged files get their names."""
+    base, other = Prepared(tmp_path / "base"), Prepared(tmp_path / "other")
+    CHANGES[name](other)
+    folder = base.knowledge.path / Kind.CLAIM
+
+    def refusing(real: Call) -> Call:
+        def call(source: Path, target: Path) -> None:
+            if target.parent == folder:
+                raise OSError(errno.EDQUOT, "Disk quota exceeded")
+            real(source, target)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", refusing(os.link))
+        patch.setattr(os, "replace", refusing(os.replace))
+        patch.setattr(files, "_copy_new", refusing(files._copy_new))
+        with pytest.raises((VibesError, OSError), match="quota"):
+            CHANGES[name](base)
+    complete_changes(base.knowledge)
+    assert events(base.knowledge)[-1][0] == events(other.knowledge)[-1][0]
+    assert claims(base.knowledge) == claims(other.knowledge)
     assert errors(base.knowledge) == []
 
 
