@@ -91,10 +91,9 @@ def _append(path: Path, lines: bytes, lock: LockHandle, *, durable: bool) -> Ext
             else lines
         )
         lock.write_intent(f"{path.name} {before.inode} {before.size}")
-        _write_or_undo(descriptor, data, before)
-        lock.write_intent("")
-        if durable:
-            flush_to_disk(descriptor)
+        _write_or_undo(descriptor, data, before, durable=durable)
+        with suppress(OSError):  # the next writer finds whole lines and keeps them
+            lock.write_intent("")
     finally:
         os.close(descriptor)
     if new:
@@ -102,12 +101,14 @@ def _append(path: Path, lines: bytes, lock: LockHandle, *, durable: bool) -> Ext
     return Extent(before.inode, before.size + len(data))
 
 
-def _write_or_undo(descriptor: int, data: bytes, before: Extent) -> None:
+def _write_or_undo(descriptor: int, data: bytes, before: Extent, *, durable: bool) -> None:
     """Write everything; more than one call is needed only on a full disk or at a system limit."""
     view, written = memoryview(data), 0
     try:
         while written < len(data):
             written += os.write(descriptor, view[written:])
+        if durable:
+            flush_to_disk(descriptor)
     except OSError:
         if os.fstat(descriptor).st_size == before.size + written:  # no other program wrote
             with suppress(OSError):  # the next writer truncates it, from the intent

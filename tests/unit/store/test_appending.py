@@ -104,6 +104,39 @@ def test_a_full_disk_leaves_the_file_unchanged(
     assert log.read_bytes() == b"{}\n[]\n"
 
 
+def test_lines_that_cannot_be_flushed_to_the_disk_are_removed(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caller is told that nothing was written, and may write them again."""
+    append_lines(log, b"{}\n", held)
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vibes_lsp.store.appending.flush_to_disk", refuse)
+        with pytest.raises(RefusedWrite, match="quota"):
+            append_lines(log, b"[]\n", held, durable=True)
+    assert log.read_bytes() == b"{}\n"
+
+
+def test_lines_that_are_written_count_though_the_lock_file_cannot_be(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = held.write_intent
+
+    def refuse_empty(intent: str) -> None:
+        if not intent:
+            raise OSError(errno.EIO, "Input/output error")
+        real(intent)
+
+    monkeypatch.setattr(held, "write_intent", refuse_empty)
+    append_lines(log, b"{}\n", held)
+    append_lines(log, b"[]\n", held)
+    repair_partial_line((log,), held)
+    assert log.read_bytes() == b"{}\n[]\n"
+
+
 def test_partial_writes_are_continued(
     log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
