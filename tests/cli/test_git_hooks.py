@@ -14,6 +14,8 @@ from tests.cli.hook_repository import CALL, OTHER, HookRepository, executable, h
 from tests.cli.run_vibes import vibes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.cli.run_vibes import RunVibes
 
 pytestmark = pytest.mark.skipif(
@@ -201,6 +203,37 @@ def test_an_interrupted_installation_is_completed(
     hook_repository: HookRepository, run_vibes: RunVibes
 ) -> None:
     executable(hook_repository.before, OTHER)
+    assert run_vibes("init", "--git-hooks", cwd=hook_repository.root).code == 0
+    assert hook_repository.commit() == [CALL, "other "]
+
+
+def test_a_hook_runs_at_every_moment_of_the_installation(
+    hook_repository: HookRepository, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed program leaves what was there before one of its steps."""
+    executable(hook_repository.hook, OTHER)
+    hooks: list[bool] = []
+
+    def watched(real: Callable[..., None]) -> Callable[..., None]:
+        def step(*given: object, **more: object) -> None:
+            hooks.append(os.access(hook_repository.hook, os.X_OK))
+            real(*given, **more)
+
+        return step
+
+    for name in ("link", "rename", "replace"):
+        monkeypatch.setattr(os, name, watched(getattr(os, name)))
+    assert run_vibes("init", "--git-hooks", cwd=hook_repository.root).code == 0
+    assert len(hooks) > 1
+    assert all(hooks)
+    assert hook_repository.commit() == [CALL, "other "]
+
+
+def test_an_installation_that_ended_before_its_last_step_is_completed(
+    hook_repository: HookRepository, run_vibes: RunVibes
+) -> None:
+    executable(hook_repository.hook, OTHER)
+    hook_repository.before.hardlink_to(hook_repository.hook)
     assert run_vibes("init", "--git-hooks", cwd=hook_repository.root).code == 0
     assert hook_repository.commit() == [CALL, "other "]
 

@@ -186,13 +186,11 @@ def install_hook(project: Path, *, program: str = "") -> HookResult:
             return done
         _write_hook(file, text)
         return HookResult(file, HookChange.UPDATED, done.before, folder.in_work_tree)
-    moved = _move_away(file, before)
-    try:
-        _write_hook(file, text)
-    except RefusedWrite:
-        if moved:
-            before.rename(file)
-        raise
+    _refuse_occupied(file, before)
+    temporary = _write_script(file.parent, text)
+    if os.path.lexists(file) and not os.path.lexists(before):
+        _give_second_name(file, before, temporary)
+    replace_file(temporary, file)
     return HookResult(
         file, HookChange.INSTALLED, before if os.path.lexists(before) else None, folder.in_work_tree
     )
@@ -241,32 +239,48 @@ def _relative_folder(repository: Repository, project: Path) -> str:
     return name
 
 
-def _move_away(file: Path, before: Path) -> bool:
+def _refuse_occupied(file: Path, before: Path) -> None:
     if not os.path.lexists(file):
-        return False
+        return
     if file.is_dir():
         raise RefusedWrite(f"{file} is a folder", hint="move it away: a hook is expected there")
-    if os.path.lexists(before):
+    if os.path.lexists(before) and not os.path.samestat(file.lstat(), before.lstat()):
         raise RefusedWrite(
             f"{before} exists, but {file.name} is not the hook that calls it",
             hint="another tool replaced the hook of vibes: keep one of the two, remove the other",
         )
+
+
+def _give_second_name(file: Path, before: Path, temporary: Path) -> None:
+    """Give a hook the name by which ours calls it; it keeps its own until ours replaces it.
+
+    So a program that is killed leaves no repository without its hook.
+    """
     try:
-        file.rename(before)
+        try:
+            os.link(file, before, follow_symlinks=False)
+        except (OSError, NotImplementedError):  # a file system without links
+            file.rename(before)
     except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
         raise write_error(before, error) from error
-    return True
 
 
 def _write_hook(file: Path, text: bytes) -> None:
+    replace_file(_write_script(file.parent, text), file)
+
+
+def _write_script(folder: Path, text: bytes) -> Path:
+    """Write an executable temporary file."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise write_error(file.parent, error) from error
-    temporary = write_temporary(file.parent, text)
+        raise write_error(folder, error) from error
+    temporary = write_temporary(folder, text)
     with suppress(OSError):
         temporary.chmod(0o755)
-    replace_file(temporary, file)
+    return temporary
 
 
 def _modified(file: Path) -> RefusedWrite:
