@@ -104,6 +104,22 @@ def waiting(project: Project) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
+@pytest.mark.parametrize("names", [[], ["note.json", f"{'9' * 20}-1-ab.tmp"]])
+def test_events_keep_their_order_when_the_clock_is_set_back(
+    project: Project, monkeypatch: pytest.MonkeyPatch, names: list[str]
+) -> None:
+    events = project.recorder.directory.waiting_events
+    events.mkdir(parents=True)
+    for name in names:
+        (events / name).touch()
+    hour = 3_600_000_000_000
+    for number, moment in enumerate((5 * hour, 2 * hour, 2 * hour, 9 * hour)):
+        monkeypatch.setattr(time, "time_ns", lambda moment=moment: moment)
+        store(project, payload(project.root, "Stop", number=number))
+    stored = [path for path in waiting(project) if path.name not in names]
+    assert [json.loads(path.read_bytes())["number"] for path in stored] == [0, 1, 2, 3]
+
+
 @pytest.mark.usefixtures("nothing_in_background")
 def test_an_event_is_stored_and_recorded_by_the_next_command(
     project: Project, run_vibes: RunVibes

@@ -30,6 +30,8 @@ MAX_WAITING = 20_000
 """Most events that wait; further ones are dropped."""
 PATIENCE = 5.0
 """Seconds to wait for the end of standard input."""
+_NEVER = 1 << 63
+"""Nanoseconds that no clock reaches; a larger number in a name is none of a hook."""
 
 _AUDIT_DIR = ".ai-audit"
 _MARKER = "folding.lock"
@@ -89,9 +91,10 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | 
         _create(os.path.join(spool, ".gitignore"), b"*\n", 0o666)
     events = os.path.join(spool, "events")
     _make_folder(events, 0o700)  # prompts are not masked yet
-    if len(os.listdir(events)) >= MAX_WAITING:
+    waiting = os.listdir(events)
+    if len(waiting) >= MAX_WAITING:
         return folder
-    name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}"
+    name = f"{_moment_after(waiting):020d}-{os.getpid()}-{os.urandom(4).hex()}"
     if len(data) > MAX_PAYLOAD:
         name, data = f"{name}{LARGE}", data[:LARGE_HEAD]
     temporary = os.path.join(events, f"{name}.tmp")
@@ -101,6 +104,13 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | 
     except OSError:
         os.unlink(temporary)
     return folder
+
+
+def _moment_after(waiting: list[str]) -> int:
+    """Return the time in nanoseconds, or one after all waiting events: clocks may be set back."""
+    moments = (int(name[:20]) for name in waiting if name[:20].isascii() and name[:20].isdigit())
+    newest = max((moment for moment in moments if moment < _NEVER), default=0)
+    return max(time.time_ns(), newest + 1)
 
 
 def mark_folding(spool: str) -> int | None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Generic, TypeVar
 
@@ -36,6 +37,7 @@ from vibes_lsp.store.files import (
     make_ignored_folder,
     read_file,
     replace_file,
+    temporary_files,
     write_temporary,
 )
 from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock, LockHandle
@@ -225,7 +227,7 @@ class Spool:
             return
         for path in paths:
             with suppress(FileNotFoundError):  # another program has recorded it
-                age = time.time() - path.stat().st_mtime
+                age = abs(time.time() - path.stat().st_mtime)  # the clock may have been set back
                 pending = self.pending.read(path.name)
                 if pending is not None:
                     yield path.name, age, pending
@@ -236,7 +238,10 @@ class Spool:
             (self.directory.pending_completions / name).unlink(missing_ok=True)
 
     def remove_old(self) -> None:
-        """Remove requests that are too old to be repeated; one program a day does it."""
+        """Remove requests that are too old to be repeated, and what killed programs left.
+
+        One program a day does it.
+        """
         folder = self.directory.spool
         cleaned = folder / _CLEANED
         if not folder.is_dir() or abs(_age(cleaned) or _DAY) < _DAY:
@@ -244,12 +249,13 @@ class Spool:
         with suppress(OSError):
             cleaned.touch()
         try:
-            paths = list(folder.iterdir())
+            requests = [path for path in folder.iterdir() if path.suffix == ".json"]
         except OSError:
             return
-        for path in paths:
+        left = map(temporary_files, (folder, self.directory.pending_completions))
+        for path in chain(requests, *left):
             with suppress(OSError):  # Windows, while a reader has it open; removed next time
-                if path.suffix == ".json" and (_age(path) or 0) > RETENTION_SECONDS:
+                if (_age(path) or 0) > RETENTION_SECONDS:
                     path.unlink(missing_ok=True)
 
     def _is_pending(self, pending: PendingCompletion) -> bool:

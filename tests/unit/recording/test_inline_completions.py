@@ -255,7 +255,8 @@ def test_a_completion_in_an_untracked_file_is_not_recorded(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no such signal")
-def test_an_acknowledged_part_survives_a_kill(project: Project) -> None:
+@pytest.mark.parametrize("moment", [0, 1 << 32], ids=["long ago", "before the clock was set back"])
+def test_an_acknowledged_part_survives_a_kill(project: Project, moment: int) -> None:
     project.file("a.py")
     session = project.session()
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
@@ -270,7 +271,7 @@ def test_an_acknowledged_part_survives_a_kill(project: Project) -> None:
     project.recorder.close()
     assert project.records("line") == [], "it may be going on still"
     for held in (project.root / ".ai-audit" / "spool" / "held").iterdir():
-        os.utime(held, (0, 0))
+        os.utime(held, (moment, moment))
     project.recorder.close()
     assert [record["session_id"] for record in project.records("line")] == [session]
 

@@ -156,6 +156,20 @@ def test_old_requests_are_removed(project: Project, when: Callable[[Recorder], o
     assert [path.exists() for path in files] == [False, True]
 
 
+def test_what_a_killed_program_left_is_removed(project: Project) -> None:
+    project.session()
+    spool = project.root / ".ai-audit" / "spool"
+    (spool / "held").mkdir(parents=True)
+    left = [folder / f"{'ab' * 8}.tmp" for folder in (spool, spool / "held")]
+    new = spool / f"{'cd' * 8}.tmp"
+    for path in (*left, new):
+        path.write_text("{")
+    for path in left:
+        os.utime(path, (0, 0))
+    project.recorder.flush()
+    assert [path.exists() for path in (*left, new)] == [False, False, True]
+
+
 def test_old_requests_are_removed_once_a_day(project: Project) -> None:
     session = project.session()
     project.recorder.flush()
