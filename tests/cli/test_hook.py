@@ -112,8 +112,7 @@ def test_events_keep_their_order_when_the_clock_is_set_back(
     events.mkdir(parents=True)
     for name in names:
         (events / name).touch()
-    hour = 3_600_000_000_000
-    for number, moment in enumerate((5 * hour, 2 * hour, 2 * hour, 9 * hour)):
+    for number, moment in enumerate((5 << 42, 2 << 42, 2 << 42, 9 << 42)):
         monkeypatch.setattr(time, "time_ns", lambda moment=moment: moment)
         store(project, payload(project.root, "Stop", number=number))
     stored = [path for path in waiting(project) if path.name not in names]

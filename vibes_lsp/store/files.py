@@ -137,7 +137,7 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
 def create_file(path: Path, data: bytes) -> bool:
     """Create a file with this content unless one exists; return whether it was created.
 
-    It is never there in part, whatever ends the program.
+    A program that is killed leaves the whole file or none.
 
     Raises:
         RefusedWrite: The folder is not writable or the disk is full; there is no file.

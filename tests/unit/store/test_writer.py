@@ -139,6 +139,7 @@ def test_full_durability_flushes_each_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str | None
 ) -> None:
     directory = new_trail(tmp_path, durability=durability)
+    files.make_ignored_folder(directory.journal)
     flushed: list[str] = []
     for module in ("appending", "files"):
         monkeypatch.setattr(
