@@ -111,6 +111,31 @@ _MESSAGES: Final = """
 A request of the client. {provenance}
 
 {parameters}
+To draw marks beside the lines, send
+
+```json
+{{"method": "vibes/provenance", "params": {{"textDocument": {{"uri": "file:///shop/src/auth.py"}}, "runs": true}}}}
+```
+
+and draw the `runs` of each [placement](#placement), in the colour of its `band`, each [kind](#kinds-of-lines) in its own way. In this answer all other members are left out:
+
+```json
+{{
+  "uri": "file:///shop/src/auth.py",
+  "placements": [
+    {{
+      "annotationId": "4e3d5de8c681f844a6af372b24722ffa859039f9af459d8557a17b90011527c4",
+      "state": "exact",
+      "band": null,
+      "waits": false,
+      "runs": [{{ "lineStart": 1, "lineEnd": 8, "kind": "ai" }}]
+    }}
+  ]
+}}
+```
+
+Ask again after `vibes/provenanceChanged`.
+
 Clients that ask after every pause in typing get shorter answers. With `runs: true` each placement has `runs`, the lines that it owns as `[{{lineStart, lineEnd, kind}}]`, and the
 answer about an open document has a `resultId`. Send it back as `previousResultId` to get only what changed: an answer with
 `since`, that id, leaves out unchanged placements, and unchanged members of the others, except `annotationId`. The answer is complete, without `since`, if annotations were added,

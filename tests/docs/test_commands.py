@@ -120,8 +120,10 @@ def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
     assert kinds <= {"console", "json", *RUN_BY_PAGE, *NOT_RUN}
 
 
-SETTINGS = [each for each in _blocks("json") if each[0] not in {"agents.md", "mcp.md"}]
-"""`test_agents.py` and `test_mcp.py` have those of the other pages."""
+SETTINGS = [
+    each for each in _blocks("json") if each[0] not in {"agents.md", "mcp.md", "protocol.md"}
+]
+"""Those of the other pages are in `test_agents.py`, `test_mcp.py`, `tests/server/test_wire_shapes.py`."""
 
 
 @pytest.mark.parametrize(("page", "snippet"), SETTINGS)

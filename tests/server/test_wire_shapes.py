@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from docs.wire_shapes import CLAIM, FILE, PLACEMENT, PROPOSAL, Shape
+from tests.docs.code_blocks import code_blocks
+from tests.requirements import REPOSITORY
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY
 
@@ -47,6 +50,16 @@ async def test_placements_and_files(editor: Editor, trail: CompleteTrail, projec
     assert PLACEMENT.members.keys() - seen <= rare | {"replacedBy", "commitSubject", "factors"}
     files = await editor.run("vibes.files", {"uris": uris})
     assert_fits(files["files"], FILE)
+
+
+async def test_the_example_is_what_the_server_answers(editor: Editor, trail: CompleteTrail) -> None:
+    page = (REPOSITORY / "docs/protocol.md").read_text(encoding="utf-8")
+    request, answer = map(json.loads, code_blocks(page, "json"))
+    path = answer["uri"].removeprefix("file:///shop/")
+    members = {name: value for name, value in request["params"].items() if name != "textDocument"}
+    found = await editor.provenance(editor.open(trail.root / path), **members)
+    [shown] = answer["placements"]
+    assert {name: found["placements"][0][name] for name in shown} == shown
 
 
 async def test_claims_and_proposals(editor: Editor, tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ def register(server: Server) -> None:
     async def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
         """Return the same as `vibes.lookup`; with `runs` the lines that each placement owns.
 
-        While a large trail is read, return an excerpt with `reading: true`. An open file of a trail
-        has no placements.
+        While a large trail is read, return an excerpt with `reading: true`. An open audit file has
+        no placements.
         """
         uri = params.textDocument.uri
         document = ls.documents.get(uri) if f"/{AUDIT_DIR_NAME}/" in uri else None
