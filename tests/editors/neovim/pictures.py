@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rich.console import Console
+from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
@@ -73,6 +74,7 @@ def _marks(editor: Neovim, background: str) -> None:
     editor.until(lambda: editor.signs().get(27) == "│", "the signs as git's history has them")
     editor.go_to(24, 8)
     editor.terminal.shows("AI: claude-opus-4-5", "to review")
+    editor.until(lambda: any(map(_has_underline, _rows(editor))), "the underlined problem")
     _save(editor, f"neovim-marks-{background}", background)
 
 
@@ -100,17 +102,22 @@ def _claims(editor: Neovim, background: str) -> None:
     _save(editor, f"neovim-claims-{background}", background)
 
 
+def _rows(editor: Neovim) -> list[Text]:
+    """Return the rows of the screen with their colours."""
+    screen = _UNDERLINE_COLOUR.sub("", editor.terminal.coloured_screen())
+    return [Text.from_ansi(row) for row in screen.splitlines()]
+
+
+def _has_underline(row: Text) -> bool:
+    return any(isinstance(each.style, Style) and each.style.underline for each in row.spans)
+
+
 def _save(editor: Neovim, name: str, background: str) -> None:
     """Write the screen as a picture."""
     ground, text = _GROUND[background]
     console = Console(record=True, width=_SIZE[0], file=io.StringIO(), force_terminal=True)
-    for line in editor.terminal.coloured_screen().splitlines():
-        console.print(
-            Text.from_ansi(_UNDERLINE_COLOUR.sub("", line)),
-            soft_wrap=False,
-            overflow="crop",
-            no_wrap=True,
-        )
+    for row in _rows(editor):
+        console.print(row, soft_wrap=False, overflow="crop", no_wrap=True)
     frame = _FRAME.replace("GROUND", "#{:02x}{:02x}{:02x}".format(*ground))
     theme = TerminalTheme(ground, text, [(0, 0, 0)] * 8)
     picture = console.export_svg(title="", theme=theme, code_format=frame, unique_id="nvim")
