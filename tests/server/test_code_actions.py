@@ -34,12 +34,17 @@ async def actions(
     """Return the commands that a menu at a 1-based line, or with lines selected, offers: resolved where they have to be."""
     start = types.Position(first - 1, 0)
     end = start if last is None else types.Position(last, 0)
+    return await actions_within(editor, uri, types.Range(start, end), **context)
+
+
+async def actions_within(
+    editor: Editor, uri: str, within: types.Range, **context: Any
+) -> dict[str, types.Command]:
+    """Return the same at a range."""
     given = types.CodeActionContext(
         **{"diagnostics": [], "trigger_kind": types.CodeActionTriggerKind.Invoked, **context}
     )
-    params = types.CodeActionParams(
-        types.TextDocumentIdentifier(uri), types.Range(start, end), given
-    )
+    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), within, given)
     found: dict[str, types.Command] = {}
     for each in await editor.client.text_document_code_action_async(params) or []:
         assert isinstance(each, types.CodeAction) != (editor.profile == "nothing")
@@ -130,8 +135,15 @@ async def test_what_is_lost_is_put_where_a_person_selects(editor: Editor, projec
     uri = await editor.open_known(project.file("a.py", OTHER))
     assert [each.code for each in await editor.diagnostics(uri)] == ["lost"]
     assert await actions(editor, uri, 2) == {}
-    (said,) = await actions(editor, uri, 2, 2)
-    assert said.endswith(" (line 2)")
+    for start, end, offered in (
+        ((1, 0), (2, 0), 1),
+        ((1, 0), (1, 8), 1),
+        ((1, 0), (1, 4), 0),
+        ((1, 8), (2, 0), 0),
+    ):
+        within = types.Range(types.Position(*start), types.Position(*end))
+        selected = await actions_within(editor, uri, within)
+        assert [each.endswith(" (line 2)") for each in selected] == [True] * offered
     ((said, command),) = (await actions(editor, uri, 2, 3)).items()
     assert said.startswith("Re-anchor here: lost create ")
     await choose(editor, command)

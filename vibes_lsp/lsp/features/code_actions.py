@@ -15,6 +15,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.conversion import to_characters
 from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
 from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
@@ -76,9 +77,10 @@ def register(server: Server) -> None:
             if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
                 return []  # there are no diagnostics to resolve yet
             raise CommandFailed(error) from error
-        found = [] if snapshot is None else list(_Actions(ls, snapshot, params).all())
+        is_selection = _selects_lines(ls, params)
+        found = [] if snapshot is None else list(_Actions(ls, snapshot, params, is_selection).all())
         if knowledge is not None:
-            found += _knowledge_actions(ls, knowledge, params)
+            found += _knowledge_actions(ls, knowledge, params, is_selection)
         requested = [each for each in found if _is_requested(each, params.context)]
         if not _supports_code_actions(ls):
             return [_command(each) for each in requested]
@@ -94,10 +96,12 @@ def register(server: Server) -> None:
 
 
 def _knowledge_actions(
-    ls: Server, knowledge: DocumentKnowledge, params: types.CodeActionParams
+    ls: Server,
+    knowledge: DocumentKnowledge,
+    params: types.CodeActionParams,
+    is_selection: bool,  # noqa: FBT001
 ) -> Iterator[_Action]:
     """Yield what can be done about claims, also in files without a trail."""
-    is_selection = params.range.start != params.range.end
     actions = KnowledgeActions(
         knowledge, ls.client_capabilities, *_lines(params.range), is_selection
     )
@@ -117,21 +121,42 @@ def _lines(within: types.Range) -> tuple[int, int]:
     return start.line + 1, max(start.line + 1, end.line + (end.character > 0))
 
 
+def _selects_lines(ls: Server, params: types.CodeActionParams) -> bool:
+    """Whether a range selects lines: several, or all text of one.
+
+    A part of a line is where the cursor is: Helix always selects a character, or the line break.
+    """
+    document = ls.documents.get(params.text_document.uri)
+    start, end = params.range.start, params.range.end
+    if document is None or start == end:
+        return False
+    line = next(iter(document.lines(start.line + 1, start.line + 1)), "")
+    first = to_characters(line, start.character, ls.documents.encoding)
+    if end.line > start.line:
+        return bool(line[first:].strip()) or end != types.Position(start.line + 1, 0)
+    selected = line[first : to_characters(line, end.character, ls.documents.encoding)].strip()
+    return bool(selected) and selected == line.strip()
+
+
 @dataclass(frozen=True, slots=True)
 class _Actions:
-    """The code actions at a range."""
+    """The code actions at a range.
+
+    Attributes:
+        ls: The server.
+        snapshot: The document.
+        params: What the client asks.
+        is_selection: Whether a person selected the lines.
+    """
 
     ls: Server
     snapshot: DocumentSnapshot
     params: types.CodeActionParams
+    is_selection: bool
 
     @property
     def _lines(self) -> tuple[int, int]:
         return _lines(self.params.range)
-
-    @property
-    def _is_selection(self) -> bool:
-        return self.params.range.start != self.params.range.end
 
     def all(self) -> Iterator[_Action]:
         first, last = self._lines
@@ -152,7 +177,7 @@ class _Actions:
             yield from self._reviews(reviewable)
         if placements and placements[0].is_claim:
             yield from self._corrections(placements[0])
-        if self._is_selection:
+        if self.is_selection:
             yield from self._reanchor_lost()
         if placements:
             yield from self._shows(placements[0])
@@ -191,7 +216,7 @@ class _Actions:
         located = placement.located
         if placement.current.type != RecordType.LINE or placement.lineage.action == Action.DELETE:
             return
-        first, last = self._lines if self._is_selection else (located.start or 1, located.end or 1)
+        first, last = self._lines if self.is_selection else (located.start or 1, located.end or 1)
         if not located.sure:
             yield self._reanchor(placement, "Re-anchor here", first, last)
         if located.is_doubtful:

@@ -75,7 +75,8 @@ export function registerRelationCommands(server: Server, authors: Authors): vsco
     const { remapped, orphaned } = await record<{ remapped: string[]; orphaned: string[] }>('vibes.remap', {
       uri: server.toProtocolUri(about),
     });
-    void vscode.window.showInformationMessage(`VIBES: ${remapped.length} annotations remapped, ${orphaned.length} no longer found.`);
+    const noun = remapped.length === 1 ? 'annotation' : 'annotations';
+    void vscode.window.showInformationMessage(`VIBES: ${remapped.length} ${noun} remapped, ${orphaned.length} no longer found.`);
   };
 
   return vscode.Disposable.from(
