@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -160,6 +161,35 @@ def test_reading_changes_nothing(project: Project, run_vibes: RunVibes, command:
     for flags in ([], ["--json"]):
         run_vibes(command, *flags, cwd=project.root)
     assert project.contents() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *([name] for name in (*READING, "diff HEAD", "review", "badge")),
+        *(["show ID"], ["show src/auth.py:1"], ["graph ID"], ["blame src/auth.py --notes"]),
+        *(["log --type all"], ["stats --survival"], ["backfill --dry-run"], ["merge"]),
+    ],
+    ids=" ".join,
+)
+def test_json_has_names_as_on_disk_or_camel_case(
+    valid_trail: CompleteTrail, run_vibes: RunVibes, arguments: list[str]
+) -> None:
+    call = arguments[0].replace("ID", valid_trail.created).split()
+    done = run_vibes(*call, "--json", cwd=valid_trail.root)
+    assert (done.code, done.err) == (0, "")
+    audit = valid_trail.root / ".ai-audit"
+    on_disk = [json.loads(line) for line in (audit / "annotations.jsonl").read_bytes().splitlines()]
+    manifest = json.loads((audit / "manifest.json").read_bytes())
+    named = names(on_disk) | names(manifest)
+    assert {name for name in names(done.json) - named if "_" in name} == set()
+
+
+def names(value: object) -> set[str]:
+    """Return the names of all members in a JSON value."""
+    if isinstance(value, dict):
+        return set(value).union(*map(names, value.values()))
+    return set().union(*map(names, value)) if isinstance(value, list) else set()
 
 
 @pytest.mark.parametrize(
