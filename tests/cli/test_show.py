@@ -222,10 +222,25 @@ def test_a_record_says_where_its_lines_are_now_and_who_reviewed_them(
     assert gone[1].split(maxsplit=1) == ["now", "a.py does not exist"]
 
 
-def test_a_path_with_backslashes_is_that_of_its_file(valid_trail: CompleteTrail) -> None:
-    text = (valid_trail.root / "src/auth.py").read_text()
-    with_backslash = valid_trail.writer.line("src\\auth.py", 1, 2, text=text)
-    done = vibes("show", with_backslash, cwd=valid_trail.root)
+def test_a_path_with_backslashes_is_that_of_its_file(project: Project) -> None:
+    text = (project.root / "src/auth.py").read_text()
+    with_backslash = project.writer.line("src\\auth.py", 1, 2, text=text)
+    done = vibes("show", with_backslash, cwd=project.root)
     (now,) = [line for line in done.lines if line.startswith("  now ")]
     assert "does not exist" not in now
     assert "src/auth.py" in now
+
+
+@pytest.mark.parametrize("command", ["show", "graph"])
+def test_an_id_that_two_annotations_have_is_named_with_both_places(
+    project: Project, run_vibes: RunVibes, command: str
+) -> None:
+    for path in ("src/one.py", "src/two.py"):
+        project.line(path, annotation_id="ab" * 32)
+    done = run_vibes(command, "abab", cwd=project.root)
+    assert done.code == 0
+    assert done.err == (
+        "vibes: warning: the id abababab of src/one.py:1-2, which is shown, is also that of"
+        " src/two.py:1-2; `vibes check` says which ids are wrong\n"
+    )
+    assert run_vibes(command, project.trail.created, cwd=project.root).err == ""

@@ -17,7 +17,7 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import OpenProject, open_project
-from vibes_lsp.cli.show import refuse_file
+from vibes_lsp.cli.show import refuse_file, warn_of_equal_ids
 from vibes_lsp.cli.shown_lines import blamed_lines, no_edit
 from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.index.lookup import look_up
@@ -78,6 +78,7 @@ def command(
     project = open_project(audit_dir, near=None if place is None else place[0])
     identifier = what if place is None else _edit_on_lines(project, *place, git=git)
     found = look_up(project.trail, identifier)
+    warn_of_equal_ids(project.trail, found)
     graph = provenance_graph(project.trail, found, depth=depth, limit=limit)
     with project.locator(use_git=git, use_cache=True) as locator:
         graph = with_current_lines(graph, locator)

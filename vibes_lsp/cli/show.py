@@ -16,7 +16,14 @@ from vibes_lsp.cli.options import (
     json_option,
     parse_place,
 )
-from vibes_lsp.cli.output import escape, paged, print_json, print_line, print_styled
+from vibes_lsp.cli.output import (
+    escape,
+    paged,
+    print_json,
+    print_line,
+    print_styled,
+    print_warning,
+)
 from vibes_lsp.cli.project import now, open_trail
 from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, VibesError
 from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact
@@ -34,6 +41,7 @@ _MAX_TEXT: Final = 2000
 _MAX_SHORT_TEXT: Final = 100
 _MAX_NAME: Final = 40
 _MAX_LISTED: Final = 50
+_MAX_NAMED: Final = 3
 _ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LEFT_OUT: Final = frozenset(
     {
@@ -85,12 +93,28 @@ def command(what: str, audit_dir: Path | None, as_json: bool) -> None:
     refuse_file(what)
     trail = open_trail(audit_dir)
     found = look_up(trail, what)
+    warn_of_equal_ids(trail, found)
     result = found_as_json(trail, found)
     if as_json:
         print_json(result)
         return
     with paged():
         _print(trail, found, result)
+
+
+def warn_of_equal_ids(trail: Trail, found: LookupResult) -> None:
+    """Warn if records of other lines have the id of the record that is shown."""
+    if found.record is None:
+        return
+    shown = subject_of(found.record)
+    others = dict.fromkeys(map(subject_of, trail.log.with_id(found.id)))
+    others.pop(shown, None)
+    if others:
+        named = ", ".join(escape(each, _MAX_SHORT_TEXT) for each in list(others)[:_MAX_NAMED])
+        print_warning(
+            f"the id {found.id[:8]} of {escape(shown, _MAX_SHORT_TEXT)}, which is shown, is also"
+            f" that of {named}; `vibes check` says which ids are wrong"
+        )
 
 
 def refuse_file(what: str) -> None:
