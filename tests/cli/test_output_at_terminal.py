@@ -74,6 +74,14 @@ def test_a_typed_record_prints_one_line_on_a_terminal(story: Project) -> None:
     assert vibes(*typed, cwd=story.root).json["record"]["line_start"] == 10
 
 
+def test_a_person_who_is_waited_for_is_told(story: Project) -> None:
+    with terminal("record", "prompt", cwd=story.root) as shown:
+        shown.wait_for("vibes: waiting for one JSON object on standard input")
+        shown.press("\x04")
+        shown.wait_for("give one JSON object")
+        assert shown.wait_for_exit() == 2
+
+
 def test_code_and_risk_have_colours(story: Project) -> None:
     with terminal("blame", "a.py", cwd=story.root, TERM="xterm") as shown:
         assert shown.wait_for_exit() == 0

@@ -399,11 +399,14 @@ def test_lines_are_recorded_and_reviewed_without_an_object(
         (["annotate", "a.py:2-1"], "invalid place 'a.py:2-1': line 1 is before line 2"),
         (["annotate", "a.py:0-1"], "invalid place 'a.py:0-1': lines count from 1"),
         (["annotate", "a.py:1-x"], "invalid place 'a.py:1-x': expected FILE:START-END"),
-        (["annotate", "a.py:4-6"], "sessionId: is required, or tool and model instead"),
+        (["annotate", "a.py:4-6"], "--tool and --model are required, or --session instead"),
+        (["annotate", "a.py:4-6", "--tool", "t"], "--model is required with --tool"),
+        (["annotate", "a.py:4-6", "--model", "m"], "--tool is required with --model"),
+        (["annotate", f"a.py:1-{10**19}", "--tool", "t", "--model", "m"], "are not in a.py"),
         (["annotate", "a.py:1-99", "--tool", "t", "--model", "m"], "are not in a.py"),
         (["annotate", "--tool", "t"], "--tool needs FILE:START-END"),
         (["annotate", "a.py:4-6", "--input", "x.json"], "FILE:START-END or --input, not both"),
-        (["review", "a.py:4-6"], "verdict: is required"),
+        (["review", "a.py:4-6"], "--verdict is required: approved or rejected"),
     ],
 )
 def test_what_is_missing_in_typed_lines_is_named(

@@ -66,6 +66,29 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, run_vibes:
     [
         (["nonsense"], "no such command 'nonsense'; see `vibes --help`"),
         (["blam"], "no such command 'blam'. Did you mean 'blame'?"),
+        (
+            ["kb", "expor"],
+            "no such command 'expor'. (Did you mean one of: 'expire', 'export'?)",
+        ),
+        (
+            ["completion"],
+            (
+                "missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish;"
+                " see `vibes completion --help`"
+            ),
+        ),
+        *(
+            (
+                [*command.split(), f"--{one}", *(["{id}"] if one == "format" else []), "--json"],
+                f"--{one} and --json cannot be combined; use one of them",
+            )
+            for one, commands in (
+                ("sarif", ("check", "gate")),
+                ("shields", ("badge",)),
+                ("format", ("find", "log", "sessions", "blame a.py")),
+            )
+            for command in commands
+        ),
         (["check", "--nonsense"], "no such option '--nonsense'; see `vibes check --help`"),
         (["show"], "missing argument 'FILE:LINE|ID'; see `vibes show --help`"),
         (["log", "--limit", "0"], "invalid value for '--limit': 0 is not in the range x>=1"),

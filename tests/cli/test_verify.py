@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.run_vibes import vibes
+from tests.cli.run_vibes import simulate_terminal, vibes
 from tests.trails import TrailWriter
 
 if TYPE_CHECKING:
@@ -49,6 +49,21 @@ def records(project: Project) -> int:
 
 def entries(project: Project) -> int:
     return len(json.loads((project.audit / "manifest.json").read_bytes())["entries"])
+
+
+@pytest.mark.parametrize("arguments", [["verify"], ["attest", "--dry-run"]], ids=" ".join)
+def test_sentences_and_prompts_fit_the_terminal(
+    attested: Project,
+    keys: Path,
+    run_vibes: RunVibes,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+) -> None:
+    attested.writer.prompt("One more prompt, which is longer than a line. " * 3)
+    simulate_terminal(monkeypatch)
+    done = run_vibes(*arguments, "--keys-dir", keys, cwd=attested.root)
+    assert done.code == 0
+    assert max(map(len, done.lines)) <= 80
 
 
 def test_a_trail_that_grew_is_valid_up_to_what_was_attested(attested: Project, keys: Path) -> None:

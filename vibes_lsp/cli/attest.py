@@ -216,7 +216,7 @@ def _preview(
         return
     _print_public(public)
     for each in public.texts:
-        print_line(f"  {each.kind} {each.key[:8]}  {escape(each.text, _MAX_TEXT)}")
+        print_styled([(f"  {each.kind} {each.key[:8]}  {escape(each.text, _MAX_TEXT)}", "")])
     for path in public.paths:
         print_line(f"  file  {escape(path, _MAX_TEXT)}")
     for name in public.people:

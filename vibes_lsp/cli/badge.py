@@ -7,7 +7,13 @@ from pathlib import Path
 import click
 
 from vibes_lsp.checks.finding import Finding
-from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    examples,
+    git_option,
+    json_option,
+    refuse_combined,
+)
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import absolute, open_project
 from vibes_lsp.errors import UnreadableFile, VibesError
@@ -41,6 +47,7 @@ def command(
     Prints an SVG image. Only verified lines count. `vibes check --badge FILE` checks what a badge
     claims.
     """
+    refuse_combined(shields=shields, markdown=as_markdown, json=as_json)
     numbers = _measure(audit_dir, use_git=git)
     if as_json:
         print_json(numbers.as_json())

@@ -23,6 +23,7 @@ from vibes_lsp.cli.options import (
     git_option,
     json_option,
     parse_place,
+    refuse_combined,
 )
 from vibes_lsp.cli.output import (
     BAND_STYLES,
@@ -94,6 +95,7 @@ def command(  # noqa: PLR0917
     The first of an annotation's lines has its id, model, age and risk. Marks: + verified AI line,
     ? claimed without proof, ~ edited since; ✓ approved, ✗ rejected.
     """
+    refuse_combined(format=line_format, json=as_json)
     if os.path.isdir(file):  # noqa: PTH112  # Path.is_dir raises for some names
         raise UnreadableFile(
             f"{file} is a folder: expected a file",

@@ -11,7 +11,13 @@ from vibes_lsp import __version__
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
-from vibes_lsp.cli.options import audit_dir_option, examples, json_option, sarif_option
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    examples,
+    json_option,
+    refuse_combined,
+    sarif_option,
+)
 from vibes_lsp.cli.output import (
     escape,
     print_finding,
@@ -63,6 +69,7 @@ def command(
     Prints the compliance report of the standard and every finding with its place. Exits 1 when any
     finding is an error.
     """
+    refuse_combined(sarif=sarif, json=as_json)
     directory = audit_directory(audit_dir)
     if base is None:
         fold_waiting_events(directory)

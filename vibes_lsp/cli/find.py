@@ -21,6 +21,7 @@ from vibes_lsp.cli.options import (
     json_option,
     model_option,
     prompt_option,
+    refuse_combined,
     session_option,
     since_option,
     tool_option,
@@ -91,6 +92,7 @@ def command(  # noqa: PLR0917
     Lists the current annotations that match all options. A ? after a state means that other places
     fit as well.
     """
+    refuse_combined(format=line_format, json=as_json)
     project = open_project(audit_dir)
     path = None if file is None else path_in_project(file, project.trail.directory.project)
     wanted = Filter(model, tool, prompt, session, commit, since, band, state, unreviewed, path)

@@ -13,7 +13,13 @@ from typing import Final
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.cli.options import audit_dir_option, examples, json_option, sarif_option
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    examples,
+    json_option,
+    refuse_combined,
+    sarif_option,
+)
 from vibes_lsp.cli.output import (
     print_finding,
     print_json,
@@ -117,11 +123,7 @@ def command(  # noqa: PLR0917
 
     Exits 1 when code is blocked or lacks a required review.
     """
-    if markdown + github + gitlab + sarif + as_json > 1:
-        raise VibesError(
-            "--markdown, --github, --gitlab, --sarif and --json cannot be combined",
-            hint="use one of them",
-        )
+    refuse_combined(markdown=markdown, github=github, gitlab=gitlab, sarif=sarif, json=as_json)
     bound = parse_threshold(threshold)
     with _without_garbage_collection():
         trail = open_trail(audit_dir, folds=False, uses_saved=False)

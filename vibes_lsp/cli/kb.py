@@ -180,7 +180,8 @@ def serve(transport: str, tools: str, compat: str) -> None:
         if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types"}:
             raise
         raise VibesError(
-            "the MCP server needs the package mcp", hint="pip install 'vibes-lsp[mcp]'"
+            "the MCP server needs the package mcp",
+            hint="in a checkout of vibes-lsp, run `pip install '.[mcp]'`",
         ) from None
     serve_knowledge(knowledge, actor, tools, dialect)
 
@@ -372,8 +373,10 @@ def stats(as_json: bool) -> None:
         }
         print_json({"pending": {"total": counts["pending"]}, "citations": citations})
     else:
-        print_line(f"{total:,} claims, {valid:,} with citations that exist")
-        print_line(f"{counts['pending']:,} proposals wait for a decision")
+        claims = pluralize(total, "claim", "claims")
+        print_line(f"{claims}, {valid:,} with citations that exist")
+        waiting = pluralize(counts["pending"], "proposal waits", "proposals wait")
+        print_line(f"{waiting} for a decision")
 
 
 @command.command("audit")

@@ -305,7 +305,7 @@ def expire(is_applied: bool, days: int | None, as_json: bool) -> None:
     for proposal in found:
         print_line(f"{escape(proposal.id)}  {escape(title_of(proposal.payload), MAX_TEXT)}")
     state = "expired" if is_applied else "would expire; --apply rejects them"
-    print_line(f"{len(found)} proposals {state}")
+    print_line(f"{pluralize(len(found), 'proposal', 'proposals')} {state}")
 
 
 @click.command("export", epilog=examples("vibes kb export --out knowledge.tar.gz"))
@@ -315,7 +315,8 @@ def export(out: str, without_decided: bool) -> None:
     """Write the knowledge base to an archive."""
     absolute = str(Path(out).absolute())
     result = call("export", out=absolute, without_decided=without_decided)
-    print_line(f"{result['files']} files, {result['bytes']} bytes: {escape(out)}")
+    files = pluralize(result["files"], "file", "files")
+    print_line(f"{files}, {result['bytes']:,} bytes: {escape(out)}")
 
 
 @click.command("export-check")
@@ -325,7 +326,8 @@ def export_check(context: click.Context, bundle: str) -> None:
     """Check an archive against its manifest."""
     result = call("export_check", path=str(Path(bundle).absolute()))
     print_issues(context, result)
-    print_line(f"{result['files_checked']} files are as the manifest says")
+    checked = pluralize(result["files_checked"], "file is", "files are")
+    print_line(f"{checked} as the manifest says")
 
 
 @click.command("import-check")

@@ -18,6 +18,7 @@ from vibes_lsp.cli.options import (
     json_option,
     limit_option,
     model_option,
+    refuse_combined,
     session_option,
     tool_option,
 )
@@ -93,6 +94,7 @@ def command(  # noqa: PLR0917
     as_json: bool,
 ) -> None:
     """List log records, newest last."""
+    refuse_combined(format=line_format, json=as_json)
     trail = open_trail(audit_dir)
     authors = Authors(trail)
     is_filtered = not (path is model is tool is session is None)

@@ -227,7 +227,7 @@ def _usage_hint(error: click.ClickException) -> str:
     )
     if not isinstance(error, click.UsageError) or error.ctx is None or invalid:
         return ""
-    if error.format_message().endswith("?"):  # it suggests a name
+    if error.format_message().endswith(("?", "?)")):  # it suggests a name
         return ""
     return f"see `{error.ctx.command_path} --help`"
 

@@ -37,6 +37,20 @@ def parse_place(text: str) -> tuple[Path, int, int] | None:
     return Path(match[1]), start, end
 
 
+def refuse_combined(**formats: object) -> None:
+    """Stop where several forms of output are chosen.
+
+    Args:
+        **formats: Whether each option is given, by its name.
+
+    Raises:
+        VibesError: Several are.
+    """
+    given = [f"--{name}" for name, is_given in formats.items() if is_given]
+    if len(given) > 1:
+        raise VibesError(f"{' and '.join(given)} cannot be combined", hint="use one of them")
+
+
 def examples(*lines: str) -> str:
     """Return the end of a command's help: example calls, one a line."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

@@ -214,9 +214,15 @@ def print_warning(message: str) -> None:
     print(escape(f"vibes: warning: {message}"), file=sys.stderr)
 
 
+def print_note(message: str) -> None:
+    """Print to standard error what a person at the terminal can do next."""
+    print(escape(f"vibes: {message}"), file=sys.stderr)
+
+
 def print_usage_error(message: str, *, hint: str = "") -> None:
     """Print what is wrong with the command line, as `print_error` does."""
-    text = f"{message.removesuffix('.')}; {hint}" if hint else message.removesuffix(".")
+    one_line = " ".join(map(str.strip, message.split("\n"))).removesuffix(".")
+    text = f"{one_line}; {hint}" if hint else one_line
     print(escape(f"vibes: {text[:1].lower()}{text[1:]}", _MAX_MESSAGE), file=sys.stderr)
 
 

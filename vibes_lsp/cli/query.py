@@ -18,6 +18,7 @@ from vibes_lsp.cli.output import (
     is_terminal,
     print_json,
     print_line,
+    print_styled,
     progress,
 )
 from vibes_lsp.cli.project import audit_directory, fold_waiting_events
@@ -96,9 +97,8 @@ def _print(result: QueryResult) -> None:
     left_out = columns[len(widths) :]
     if left_out:
         names = escape(", ".join(left_out), _MAX_NAMES)
-        print_line(
-            f"{len(left_out)} of {len(columns)} columns not shown; use --json for all: {names}"
-        )
+        shown = f"{len(left_out)} of {len(columns)} columns not shown; use --json for all: {names}"
+        print_styled([(shown, "")])
 
 
 def _fit_widths(columns: Sequence[Sequence[str]], most: int) -> list[int]:

@@ -14,7 +14,14 @@ import click
 
 from vibes_lsp.cli.agents import refuse_agents
 from vibes_lsp.cli.options import audit_dir_option, examples, parse_place
-from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line, print_warning
+from vibes_lsp.cli.output import (
+    escape,
+    is_terminal,
+    print_json,
+    print_line,
+    print_note,
+    print_warning,
+)
 from vibes_lsp.cli.project import finish_recording, open_recorder
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
@@ -184,10 +191,27 @@ def _typed_members(subcommand: str, place: str, options: Mapping[str, str]) -> M
         "lineEnd": end,
     }
     if subcommand == "annotate":
+        _require_author(options)
         members["action"] = Action.CREATE.value
+    elif "verdict" not in options:
+        raise VibesError(f"--verdict is required: {' or '.join(Verdict)}")
     for name, value in options.items():
         members["sessionId" if name == "session" else name] = _typed_value(name, value)
     return members
+
+
+def _require_author(options: Mapping[str, str]) -> None:
+    """Stop where options do not say which AI wrote the lines.
+
+    Raises:
+        VibesError: One is missing.
+    """
+    given = {"tool", "model", "session"} & set(options)
+    if not given:
+        raise VibesError("--tool and --model are required, or --session instead")
+    for one, other in (("tool", "model"), ("model", "tool")):
+        if one in given and other not in given:
+            raise VibesError(f"--{other} is required with --{one}")
 
 
 def _typed_value(name: str, value: str) -> JsonValue:
@@ -207,6 +231,8 @@ def _members(source: Path | None) -> Members:
             hint="name a file that holds one JSON object, or give it on standard input",
         )
     where = "standard input" if source is None else str(source)
+    if source is None and sys.stdin.isatty():
+        print_note("waiting for one JSON object on standard input")
     data = (
         sys.stdin.buffer.read(MAX_REQUEST + 1)
         if source is None

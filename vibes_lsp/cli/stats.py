@@ -15,6 +15,7 @@ from vibes_lsp.cli.options import (
     format_option,
     git_option,
     json_option,
+    refuse_combined,
 )
 from vibes_lsp.cli.output import escape, paged, print_json, print_line
 from vibes_lsp.cli.project import now, open_project, open_trail
@@ -111,6 +112,7 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
 
     Counts current annotations.
     """
+    refuse_combined(format=line_format, json=as_json)
     trail = open_trail(audit_dir)
     shares = CurrentEdits(trail).model_shares()
     if as_json:
@@ -157,6 +159,7 @@ def sessions_command(
     only_open: bool, line_format: LineFormat | None, audit_dir: Path | None, as_json: bool
 ) -> None:
     """List sessions, oldest first."""
+    refuse_combined(format=line_format, json=as_json)
     summaries = [
         each
         for each in session_summaries(open_trail(audit_dir))

@@ -317,7 +317,7 @@ def _print(result: Verification, proof: FoundProof | None) -> None:
     why = "what was attested does not hold" if failed else _TIERS[result.tier]
     print_line(f"Trust tier: {result.tier.value} ({why})")
     print_styled([("Result: ", ""), (result.result.value, _RESULTS[result.result])])
-    print_line(NOT_PROVEN)
+    print_styled([(NOT_PROVEN, "")])
 
 
 def _print_proof(proof: FoundProof) -> None:
