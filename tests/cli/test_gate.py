@@ -10,7 +10,8 @@ import pytest
 
 from tests import sarif_schema
 from tests.cli.gate_project import RULES, GateProject, checks, decisions
-from tests.cli.run_vibes import vibes
+from tests.cli.run_vibes import simulate_terminal, vibes
+from tests.demo.workspace import build
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
@@ -315,6 +316,17 @@ def test_failing_items_come_first_in_the_table(project: GateProject) -> None:
     project.review(identifier)
     done = vibes("gate", cwd=project.root)
     assert (done.code, done.lines[-1]) == (0, "Gate: PASS")
+
+
+def test_the_table_has_room_for_the_reason(
+    tmp_path: Path, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = build(tmp_path / "shop").root
+    assert "as recorded" in run_vibes("gate", "--markdown", cwd=root).out
+    simulate_terminal(monkeypatch)
+    done = run_vibes("gate", cwd=root)
+    assert max(map(len, done.lines)) <= 80
+    assert any(line.endswith("approved by Ada Example") for line in done.lines)
 
 
 def test_sarif_has_each_item_and_each_finding(project: GateProject, run_vibes: RunVibes) -> None:

@@ -224,6 +224,6 @@ def _row(item: GateItem) -> tuple[object, ...]:
         "approved" if item.released else item.verdict,
         item.identifier[:8],
         item.location,
-        item.score_text or "",
+        item.report.describe_risk(item.facts, with_recorded=False) or "",
         " · ".join(part for part in parts if part),
     )

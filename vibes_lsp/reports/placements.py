@@ -170,19 +170,20 @@ class PlacementReport:
         """Compute the live score of an annotation; None where it has none (R27)."""
         return self._scorer.score(placement, self._content)
 
-    def describe_risk(self, facts: Members) -> str | None:
+    def describe_risk(self, facts: Members, *, with_recorded: bool = True) -> str | None:
         """Return score and band as text; None without a score.
 
-        Adds the recorded score where it differs as printed (R21).
+        Args:
+            facts: The placement as JSON.
+            with_recorded: Whether to add the recorded score where it differs as printed (R21).
         """
         live, stored, bounds = facts["score"], facts["storedScore"], self._scorer.thresholds
         recorded = format_score(stored, bounds) if isinstance(stored, int | float) else None
         if not isinstance(live, int | float):
             return None if recorded is None else f"{recorded} {facts['band']} (as recorded)"
         shown = format_score(live, bounds)
-        return f"{shown} {facts['band']}" + (
-            f" ({recorded} as recorded)" if recorded not in {None, shown} else ""
-        )
+        differs = with_recorded and recorded not in {None, shown}
+        return f"{shown} {facts['band']}" + (f" ({recorded} as recorded)" if differs else "")
 
     def _commit(self, placement: Placement) -> ResolvedCommit | None:
         return known_commit(
