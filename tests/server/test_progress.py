@@ -151,16 +151,18 @@ def test_the_excerpt_about_the_first_document_is_begun_when_it_is_opened(
         for path in (size.hottest_file, "second.py"):
             document = {"uri": (root / path).as_uri(), "languageId": "python", "version": 1}
             wire.notify("textDocument/didOpen", {"textDocument": {**document, "text": TEXT}})
-        while not any(folder.glob("vibes-excerpt-*/*/manifest.json")):
+        while not any(folder.glob("vibes-lsp-*/*/manifest.json")):
             wire.request("textDocument/hover", hover_at("untitled:x", 1))
-        (excerpt,) = folder.glob("vibes-excerpt-*/*")
+        (manifest,) = folder.glob("vibes-lsp-*/*/manifest.json")
+        excerpt = manifest.parent
         records = (excerpt / "annotations.jsonl").read_bytes().splitlines()
         assert {json.loads(line)["file_path"] for line in records} == {size.hottest_file}
         uri = (root / size.hottest_file).as_uri()
         answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]
         assert answer["reading"] is True
         assert len(answer["placements"]) > 100
-        assert list(folder.glob("vibes-excerpt-*/*")) == [excerpt], "it was made once"
+        made = list(folder.glob("vibes-lsp-*/*/manifest.json"))
+        assert made == [manifest], "it was made once"
 
 
 def test_requests_about_more_than_a_file_wait_until_it_is_read(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.knowledge_bases import RunInThread
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
+from vibes_lsp.lsp.temporary_folder import TemporaryFolder
 from vibes_lsp.store.audit_dir import AuditDir
 
 _logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Excerpts:
         self._projects = projects
         self._run = run
         self._tell = tell
-        self._folders: dict[Path, Path] = {}  # of excerpts, by audit directory
+        self._folders: dict[Path, TemporaryFolder] = {}  # of excerpts, by audit directory
         self._tasks: dict[tuple[Path, str], asyncio.Task[_Excerpt | None]] = {}
         self._known: dict[tuple[Path, str], _Excerpt] = {}
         self._turn = asyncio.Lock()  # one process at a time
@@ -107,7 +107,7 @@ class Excerpts:
             self._tasks.pop(key).cancel()
         folder = self._folders.pop(directory, None)
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
 
     def stop(self) -> None:
         """Delete all excerpts."""
@@ -128,14 +128,15 @@ class Excerpts:
         async with self._turn:
             try:
                 if directory.path not in self._folders:
-                    self._folders[directory.path] = Path(tempfile.mkdtemp(prefix="vibes-excerpt-"))
-                target = AuditDir(Path(tempfile.mkdtemp(dir=self._folders[directory.path])))
+                    self._folders[directory.path] = TemporaryFolder()
+                folder = self._folders[directory.path].path
+                target = AuditDir(Path(tempfile.mkdtemp(dir=folder)))
                 process = await start_module(
                     "vibes_lsp.index.excerpt",
                     *(str(directory.path), path, str(target.path)),
                     reads_errors=False,
                 )
-            except OSError as error:
+            except (OSError, VibesError) as error:
                 _logger.warning("no excerpt of the audit trail: %s", error)
                 return None
             try:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import shutil
-import tempfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Final
@@ -19,8 +17,10 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.temporary_folder import TemporaryFolder
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import write_error
 
 _logger = logging.getLogger(__name__)
 SCHEME: Final = "vibes"
@@ -37,7 +37,7 @@ class ShownDocuments:
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, str] = OrderedDict()
-        self._folder: Path | None = None
+        self._folder: TemporaryFolder | None = None
 
     def text(self, uri: str) -> str:
         """Return the text of a virtual document."""
@@ -46,7 +46,7 @@ class ShownDocuments:
     def close(self) -> None:
         """Delete the files."""
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
             self._folder = None
 
     async def offer(self, ls: Server) -> None:
@@ -92,12 +92,17 @@ class ShownDocuments:
         Blank lines surround it, since editors obey modelines in it, and the text is untrusted.
         """
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="vibes-")).resolve()
-        folder = self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-        folder.mkdir(exist_ok=True)
+            self._folder = TemporaryFolder()
+        folder = (
+            self._folder.path / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        )
         file = folder / name
         blank = "\n" * _MODELINES
-        file.write_text(f"{blank}{text}\n{blank}\f\n", encoding="utf-8", errors="replace")
+        try:
+            folder.mkdir(exist_ok=True)
+            file.write_text(f"{blank}{text}\n{blank}\f\n", encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise write_error(file, error) from error
         return file.as_uri()
 
 
