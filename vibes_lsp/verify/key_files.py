@@ -5,11 +5,18 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import BadKey, RefusedWrite
-from vibes_lsp.store.files import read_file, replace_file, write_error, write_temporary
+from vibes_lsp.store.files import (
+    read_file,
+    replace_file,
+    temporary_files,
+    write_error,
+    write_temporary,
+)
 from vibes_lsp.verify.keys import (
     MAX_KEY_FILE,
     PrivateKey,
@@ -61,8 +68,14 @@ def save_key_pair(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from error
-    write_key_file(folder / PRIVATE_KEY_NAME, key.pem(passphrase), mode=_SECRET)
-    write_key_file(folder / PUBLIC_KEY_NAME, key.public.pem.encode(), mode=_PUBLIC)
+    for left in temporary_files(folder):  # by a program that was killed
+        with suppress(OSError):
+            left.unlink()
+    # The public key is first: without a private one, the next attempt is not refused.
+    _write_all(
+        (folder / PUBLIC_KEY_NAME, key.public.pem.encode(), _PUBLIC),
+        (folder / PRIVATE_KEY_NAME, key.pem(passphrase), _SECRET),
+    )
 
 
 def write_key_file(path: Path, data: bytes, *, mode: int = _PUBLIC) -> None:
@@ -71,15 +84,32 @@ def write_key_file(path: Path, data: bytes, *, mode: int = _PUBLIC) -> None:
     Raises:
         RefusedWrite: The folder is not writable, or the file is a link.
     """
-    if path.is_symlink():
-        raise RefusedWrite(f"{path} is a symbolic link", hint="remove it: expected a file")
-    before = os.umask(0o777 & ~mode)
+    _write_all((path, data, mode))
+
+
+def _write_all(*files: tuple[Path, bytes, int]) -> None:
+    """Write files with their modes; none changes unless the content of all is on the disk."""
+    staged: list[tuple[Path, Path]] = []
     try:
-        temporary = write_temporary(path.parent, data)
+        for path, data, mode in files:
+            if path.is_symlink():
+                raise RefusedWrite(f"{path} is a symbolic link", hint="remove it: expected a file")
+            before = os.umask(0o777 & ~mode)
+            try:
+                temporary = write_temporary(path.parent, data)
+            finally:
+                os.umask(before)
+            staged.append((temporary, path))
+            try:
+                temporary.chmod(mode)
+            except OSError as error:
+                raise write_error(path, error) from error
+        for temporary, path in staged:
+            replace_file(temporary, path)
     finally:
-        os.umask(before)
-    temporary.chmod(mode)
-    replace_file(temporary, path)
+        for temporary, _ in staged:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def load_private_key(path: Path, passphrase: Callable[[], str | None] = lambda: None) -> PrivateKey:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -106,6 +108,50 @@ def test_a_key_is_replaced_only_when_told(tmp_path: Path) -> None:
         save_key_pair(tmp_path, PrivateKey(private_key(2)))
     assert load_private_key(tmp_path / "vibescheck.key").public == public_key(1)
     save_key_pair(tmp_path, PrivateKey(private_key(2)), replace=True)
+    assert load_public_key(tmp_path / "vibescheck.pub") == public_key(2)
+
+
+@pytest.mark.parametrize("flushes", [0, 1])
+def test_on_a_full_disk_the_key_pair_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flushes: int
+) -> None:
+    save_key_pair(tmp_path, PrivateKey(private_key(1)))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    left = [flushes]
+
+    def flush(_: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("vibes_lsp.store.files.flush_to_disk", flush)
+    with pytest.raises(RefusedWrite, match="No space left"):
+        save_key_pair(tmp_path, PrivateKey(private_key(2)), replace=True)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
+@pytest.mark.parametrize("replaced", [0, 1])
+def test_what_a_killed_program_left_of_a_key_pair_is_in_nobodys_way(
+    tmp_path: Path, replaced: int
+) -> None:
+    child = os.fork()
+    if child == 0:
+        real, left = os.replace, [replaced]
+
+        def replace(*paths: Any) -> None:
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            real(*paths)
+
+        os.replace = replace  # type: ignore[assignment]
+        save_key_pair(tmp_path, PrivateKey(private_key(1)))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert any(path.suffix == ".tmp" for path in tmp_path.iterdir())
+    save_key_pair(tmp_path, PrivateKey(private_key(2)))
+    assert {path.name for path in tmp_path.iterdir()} == {"vibescheck.key", "vibescheck.pub"}
     assert load_public_key(tmp_path / "vibescheck.pub") == public_key(2)
 
 
