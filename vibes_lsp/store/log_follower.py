@@ -31,8 +31,10 @@ from vibes_lsp.store.log_batches import (
     read_batches,
 )
 
-_Run: TypeAlias = list[tuple[int, int]]
-"""Places that are read at once."""
+_Read: TypeAlias = Callable[[int, int], bytes]
+"""Returns as many bytes from an offset, fewer at the end of the file."""
+_Run: TypeAlias = tuple[int, int, list[tuple[int, int]]]
+"""Where places that are read at once begin and end, and the places, `(offset, length)`."""
 _GAP: Final = 4_096
 """Bytes between two lines that are read at once."""
 _END_BLOCKS: Final = 9
@@ -152,7 +154,7 @@ class LogFollower:
         if rest:
             try:
                 with open_file(self._path) as file:
-                    [tail] = _read_runs(file, _runs([(whole * BLOCK, rest)]))
+                    tail = _reader(file)(rest, whole * BLOCK)
             except OSError as error:
                 raise read_error(self._path, error) from error
             digest.update(tail)
@@ -226,31 +228,30 @@ class LogFollower:
         """
         try:
             with open_file(self._path) as file:
+                read = _reader(file)
                 runs = _runs(places)
                 if len(runs) > 1:
                     _will_need(file, runs)
-                return (
-                    self._read_verified(file, places)
-                    if self._verified_from
-                    else _read_runs(file, runs)
-                )
+                if self._verified_from:
+                    return self._read_verified(read, places)
+                return _read_runs(read, runs)
         except OSError as error:
             raise read_error(self._path, error) from error
 
-    def _read_verified(self, file: BinaryIO, places: Iterable[tuple[int, int]]) -> list[bytes]:
+    def _read_verified(self, read: _Read, places: Iterable[tuple[int, int]]) -> list[bytes]:
         """Return the bytes at places, of blocks that are as they were delivered."""
         found: list[bytes] = []
         blocks, data = range(0), b""
         for offset, length in places:
             needed = range(offset // BLOCK, (offset + length) // BLOCK + 1)
             if needed != blocks:
-                blocks, data = needed, b"".join([self._block(file, each) for each in needed])
+                blocks, data = needed, b"".join([self._block(read, each) for each in needed])
             start = offset - blocks[0] * BLOCK
             found.append(data[start : start + length])
         return found
 
-    def _block(self, file: BinaryIO, number: int) -> bytes:
-        data = _read_at(file, number * BLOCK, BLOCK)
+    def _block(self, read: _Read, number: int) -> bytes:
+        data = read(BLOCK, number * BLOCK)
         if number < self._verified_from and number not in self._verified:
             if zlib.crc32(data) != self._delivered.blocks[number]:
                 self._is_outdated, self._settled = True, False
@@ -380,23 +381,26 @@ class LogFollower:
             yield from self._read(file, None)
 
 
-def _read_runs(file: BinaryIO, runs: Iterable[_Run]) -> list[bytes]:
+def _reader(file: BinaryIO) -> _Read:
+    if sys.platform == "win32":
+
+        def read(length: int, offset: int) -> bytes:
+            file.seek(offset)
+            return file.read(length)
+
+        return read
+    return partial(os.pread, file.fileno())
+
+
+def _read_runs(read: _Read, runs: Iterable[_Run]) -> list[bytes]:
     found: list[bytes] = []
-    for run in runs:
-        start, length = run[0] if len(run) == 1 else (run[0][0], sum(run[-1]) - run[0][0])
-        block = _read_at(file, start, length)
-        if len(run) == 1:
+    for start, end, places in runs:
+        block = read(end - start, start)
+        if len(places) == 1:
             found.append(block)
         else:
-            found += [block[offset - start : offset - start + size] for offset, size in run]
+            found += [block[offset - start : offset - start + size] for offset, size in places]
     return found
-
-
-def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
-    if sys.platform == "win32":
-        file.seek(offset)
-        return file.read(length)
-    return os.pread(file.fileno(), length, offset)
 
 
 def _runs(places: Iterable[tuple[int, int]]) -> list[_Run]:
@@ -405,15 +409,18 @@ def _runs(places: Iterable[tuple[int, int]]) -> list[_Run]:
     Reading a few lines between them takes a quarter of the time of another call.
     """
     runs: list[_Run] = []
-    start = end = -_GAP - 1
+    start, end, near = 0, -_GAP - 1, list[tuple[int, int]]()
     for place in places:
         offset, length = place
-        if end < offset <= end + _GAP and end - start < CHUNK:
-            runs[-1].append(place)
+        if near and end < offset <= end + _GAP and end - start < CHUNK:
+            near.append(place)
         else:
-            start = offset
-            runs.append([place])
+            if near:
+                runs.append((start, end, near))
+            start, near = offset, [place]
         end = offset + length
+    if near:
+        runs.append((start, end, near))
     return runs
 
 
@@ -421,6 +428,5 @@ def _will_need(file: BinaryIO, runs: Iterable[_Run]) -> None:
     """Ask the system to read places of a file at once, where it can: a disk reads them faster."""
     if sys.platform == "linux":
         descriptor = file.fileno()
-        for run in runs:
-            start = run[0][0]
-            os.posix_fadvise(descriptor, start, sum(run[-1]) - start, os.POSIX_FADV_WILLNEED)
+        for start, end, _ in runs:
+            os.posix_fadvise(descriptor, start, end - start, os.POSIX_FADV_WILLNEED)
