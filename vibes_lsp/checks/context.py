@@ -130,6 +130,7 @@ def open_context(
     with suppress(OSError):  # a log that cannot be read is a finding
         size = directory.log.stat().st_size
     trail.refresh(progress=None if progress is None else partial(_log_progress, progress, size))
+    trail.log.columns.paths.pack()
     context = CheckContext(trail, load_config(directory), repository, now)
     if progress is not None:
         context.progress = progress

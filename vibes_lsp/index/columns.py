@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress, islice
+from itertools import chain, compress, count, islice
 from typing import Final, TypeAlias
 
 from typing_extensions import override
@@ -19,6 +19,7 @@ from vibes_lsp.index.saved_columns import (
     SavedFile,
     SavedLinks,
     SavedNames,
+    decode_name,
     encode_name,
     link,
     name_hash,
@@ -184,6 +185,30 @@ def saved_links(file: SavedFile, name: str) -> SavedLinks:
     return SavedLinks(file.column(f"{name} heads"), file.column(f"{name} previous"))
 
 
+class _PackedNames:
+    """Strings as their text and its ends: a string of its own takes 50 bytes more.
+
+    Args:
+        names: The strings.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._text, self._ends = bytearray(), array("Q")
+        for name in names:
+            self._text += encode_name(name)
+            self._ends.append(len(self._text))
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, number: int) -> str:
+        start = self._ends[number - 1] if number else 0
+        return decode_name(bytes(self._text[start : self._ends[number]]))
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.__getitem__, range(len(self)))
+
+
 class Names:
     """Numbers strings in the order in which they are first seen; a missing one is the empty string.
 
@@ -197,7 +222,7 @@ class Names:
     ) -> None:
         self._normal_form, self._saved = normal_form, saved
         self._split = 0 if saved is None else len(saved)
-        self._added: list[str] = []
+        self._added: list[str] | _PackedNames = []
         self._numbers: Final = _Numbers(self)
         self._variants: dict[str, list[int]] = {}
         self._grouped = 0
@@ -215,12 +240,23 @@ class Names:
 
     def numbers(self, names: Iterable[str | None]) -> Iterator[int]:
         """Return the numbers of strings, in one pass of C code where they were seen before."""
-        return map(self._numbers.__getitem__, names)
+        return map(self._by_name().__getitem__, names)
 
     def find(self, name: str) -> int | None:
         """Return the number of a string; None if it was not seen."""
-        number = self._numbers.get(name)
+        number = self._by_name().get(name)
         return self.find_saved(name) if number is None else number
+
+    def pack(self) -> None:
+        """Keep the strings in a fifth of the memory, until one is looked for or added."""
+        self._numbers.clear()
+        self._added = _PackedNames(self._added)
+
+    def _by_name(self) -> _Numbers:
+        """Return the numbers of the strings that were seen in this process."""
+        if not self._numbers:
+            self._numbers.update(zip(self._added, count(self._split)))
+        return self._numbers
 
     def find_saved(self, name: str) -> int | None:
         """Return the number of a saved string."""
@@ -232,6 +268,8 @@ class Names:
 
     def add(self, name: str) -> int:
         """Number a string that was not seen."""
+        if isinstance(self._added, _PackedNames):
+            self._added = list(self._added)
         self._added.append(name)
         return len(self) - 1
 

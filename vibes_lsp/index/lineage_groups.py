@@ -39,7 +39,7 @@ class LineageGroups:
     """
 
     def __init__(self, columns: LogColumns, *, with_history: bool = False) -> None:
-        self.keys = array("Q", chain.from_iterable(columns.keys.parts()))
+        self.keys = columns.keys.copy() if columns.keys.split else columns.keys.added
         self.kinds = b"".join(map(bytes, columns.kinds.parts()))
         self.by_key = LinesByKey(self.keys)
         self._columns = columns

@@ -69,8 +69,8 @@ def why_foreign(path: str, project: Path) -> str | None:
     reason = _REASONS.get(path_kind(path))
     if reason is not None:
         return reason
-    # A Path takes three times as long, and there may be a million.
-    file = f"{project}/{normal_path(path)}".rstrip("/")
+    # A Path takes three times as long, and there may be a million, too many for a cache.
+    file = f"{project}/{normal_path.__wrapped__(path)}".rstrip("/")
     return None if os.path.isfile(file) else ABSENT  # noqa: PTH113
 
 
