@@ -151,6 +151,8 @@ def _views(window: Window) -> None:
         window.picture(PICTURES / _name("views", name))
     window.command("VIBES: Show AI Changes since HEAD")
     window.wait_for(".multiDiffEntry .line-insert")
+    marks = window.page.locator(".multiDiffEntry .glyph-margin-widgets .cgmr")
+    window.until(marks.count, "marks in the diff")
     window.picture(PICTURES / "vscode-changes.png")
 
 
