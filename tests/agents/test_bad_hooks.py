@@ -36,7 +36,7 @@ STEPS: Final[Mapping[str, Steps]] = {
     ]
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", params=EVERY_AGENT)

@@ -30,7 +30,7 @@ from tests.agents.story import (
     Lines,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 
 @dataclass

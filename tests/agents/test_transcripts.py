@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.agents.driver import Driver
     from tests.agents.sandbox import Sandbox
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 COMMITTED = {
     ("inventory.py", 2, 2, FIRST),

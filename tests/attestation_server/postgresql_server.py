@@ -39,7 +39,7 @@ def postgresql() -> Iterator[str]:
             cwd=folder,
             check=True,
             stdout=subprocess.DEVNULL,
-            timeout=120,
+            timeout=300,
         )
 
     options = f"-k {folder} -c listen_addresses="

@@ -11,10 +11,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+import httpx2
+
 VIBES: Final = Path(sysconfig.get_path("scripts")) / "vibes"
+http_request: Final = partial(httpx2.request, timeout=300)
+"""Makes one request; by default httpx2 waits five seconds, which a busy machine may take."""
 _ADDRESS: Final = re.compile(r"Uvicorn running on (https?://127\.0\.0\.1:(\d+))")
 
 
@@ -40,12 +45,12 @@ class RunningServer:
     def kill(self) -> None:
         """End it as a power failure would: no handler runs."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(300)
 
     def stop(self) -> int:
         """Ask it to stop, as a service manager does, and return its exit code."""
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(300)
 
 
 @contextmanager
@@ -74,14 +79,14 @@ def serving(*arguments: str | Path) -> Iterator[RunningServer]:
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
-        assert listening.wait(60), "the server does not start"
+        assert listening.wait(300), "the server does not start"
         assert server.url, "".join(server.log)
         yield server
     finally:
         if process.poll() is None:
             process.kill()
-        process.wait(30)
-        reader.join(30)
+        process.wait(300)
+        reader.join(300)
         lines.close()
 
 
@@ -92,7 +97,7 @@ def run(*arguments: str | Path, **environment: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr

@@ -7,11 +7,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import httpx2
 import pytest
 
 from tests.attestation_server.attestations import attestation
-from tests.attestation_server.running_server import run, serving
+from tests.attestation_server.running_server import http_request, run, serving
 from vibes_lsp.errors import ServiceFailure
 from vibes_lsp.verify.cosigning import (
     COSIGN_PATH,
@@ -133,8 +132,8 @@ def test_a_token_that_is_used_too_often_waits(provider: ProviderFolder) -> None:
         url, envelope = server.url + COSIGN_PATH, attestation()
         for _ in range(3):
             request_cosignature(url, envelope, provider.cosign_token)
-        refused = httpx2.post(
-            url, json={}, headers={"Authorization": f"Bearer {provider.cosign_token}"}
+        refused = http_request(
+            "POST", url, json={}, headers={"Authorization": f"Bearer {provider.cosign_token}"}
         )
         assert refused.status_code == 429
         assert 1 <= int(refused.headers["retry-after"]) <= 20
@@ -161,8 +160,8 @@ def test_a_token_that_is_used_too_often_waits(provider: ProviderFolder) -> None:
 )
 def test_only_a_digest_is_signed(running_provider: tuple[str, str], digest: object) -> None:
     url, token = running_provider
-    answer = httpx2.post(
-        url, json={"pae_hash": digest}, headers={"Authorization": f"Bearer {token}"}
+    answer = http_request(
+        "POST", url, json={"pae_hash": digest}, headers={"Authorization": f"Bearer {token}"}
     )
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "bad-request"
@@ -179,8 +178,8 @@ def test_a_digest_may_be_base64_of_either_alphabet_or_hexadecimal(
         digest.hex(),
     )
     signatures = {
-        httpx2.post(
-            url, json={"pae_hash": each}, headers={"Authorization": f"Bearer {token}"}
+        http_request(
+            "POST", url, json={"pae_hash": each}, headers={"Authorization": f"Bearer {token}"}
         ).json()["sig"]
         for each in spellings
     }

@@ -160,7 +160,7 @@ def _get(target: str) -> bytes:
 
 def _status(server: RunningServer, request: bytes) -> int | None:
     """Send a request; return the status of the answer, None if the connection was cut off."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=300) as connection:
         try:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)  # a body that is missing will not come

@@ -6,12 +6,11 @@ import json
 import uuid
 from typing import TYPE_CHECKING
 
-import httpx2
 import pytest
 import sqlalchemy as sql
 
 from tests.attestation_server.attestations import attestation
-from tests.attestation_server.running_server import RunningServer, run, serving
+from tests.attestation_server.running_server import RunningServer, http_request, run, serving
 from vibes_lsp.attestation_server.registry_database import RegistryDatabase, _engine
 from vibes_lsp.errors import ServiceFailure, VibesError
 from vibes_lsp.model.canonical_json import canonical_json
@@ -68,7 +67,7 @@ def test_pages_hold_each_attestation_once(
         query: dict[str, str] = {"project": project, "limit": "3"}
         if before is not None:
             query["before"] = before
-        page = httpx2.get(registry.url + FIND_PATH, params=query).json()
+        page = http_request("GET", registry.url + FIND_PATH, params=query).json()
         seen += [each["attestation_id"] for each in page["attestations"]]
         before = page["next"]
         if before is None:
@@ -102,7 +101,8 @@ def test_a_signature_of_another_key_is_listed_as_not_verified(
     assert isinstance(signatures, list)
     assert isinstance(signatures[0], dict)
     signatures[0]["keyid"] = owner.key_id  # claims the owner's key
-    answer = httpx2.post(
+    answer = http_request(
+        "POST",
         registry.url + SUBMIT_PATH,
         json={"envelope": members, "public_keys": [owner.public.pem, other.public.pem]},
         headers={"Authorization": f"Bearer {provider.register_token}"},
@@ -118,7 +118,8 @@ def test_the_stored_envelope_hashes_to_its_id(
     envelope = attestation(f"hash-{uuid.uuid4()}")
     # Member order and white space of the request do not change the id.
     members = dict(reversed(envelope.as_json().items()))
-    answer = httpx2.post(
+    answer = http_request(
+        "POST",
         registry.url + SUBMIT_PATH,
         content=json.dumps({"envelope": members}, indent=3),
         headers={
@@ -127,7 +128,7 @@ def test_the_stored_envelope_hashes_to_its_id(
         },
     )
     assert answer.json()["attestation_id"] == envelope.attestation_id
-    body = httpx2.get(f"{registry.url}{FIND_PATH}/{envelope.attestation_id}").json()
+    body = http_request("GET", f"{registry.url}{FIND_PATH}/{envelope.attestation_id}").json()
     assert sha256(canonical_json(body["envelope"])) == envelope.attestation_id
 
 
@@ -154,7 +155,8 @@ def test_what_is_no_attestation_is_refused_with_a_reason(
         ({"envelope": valid, "public_keys": ["no key"]}, 400, "not a public key"),
     ]
     for body, status, reason in cases:
-        answer = httpx2.post(
+        answer = http_request(
+            "POST",
             registry.url + SUBMIT_PATH,
             json=body,
             headers={"Authorization": f"Bearer {provider.register_token}"},

@@ -49,13 +49,13 @@ def test_every_acknowledged_submission_survives_kill_9(
             number += 1_000_000
             for client in clients:
                 client.start()
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while len(acknowledged) < goal and time.monotonic() < deadline:
                 stop.wait(0.01)
             server.kill()  # while requests are on their way
             stop.set()
             for client in clients:
-                client.join(30)
+                client.join(300)
             assert len(acknowledged) >= goal, "".join(server.log)
     with serving(*arguments) as server:
         stored = {each.attestation_id for each in find(server.url, project=project, limit=100_000)}
@@ -79,12 +79,12 @@ def test_a_server_that_is_asked_to_stop_answers_what_it_accepted(
             kwargs={"project": project, "start": 0, "acknowledged": acknowledged},
         )
         client.start()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(acknowledged) < 10 and time.monotonic() < deadline:
             stop.wait(0.01)
         assert server.stop() in {0, -signal.SIGTERM}
         stop.set()
-        client.join(30)
+        client.join(300)
     with serving(*arguments) as server:
         stored = {each.attestation_id for each in find(server.url, project=project, limit=100_000)}
         assert acknowledged
@@ -102,7 +102,7 @@ def _submit_until(
 ) -> None:
     """Submit attestations until told to stop; note those that were acknowledged."""
     number = start
-    with httpx2.Client(headers={"Authorization": f"Bearer {token}"}, timeout=20) as client:
+    with httpx2.Client(headers={"Authorization": f"Bearer {token}"}, timeout=300) as client:
         while not stop.is_set():
             envelope = attestation(project, number)
             number += CLIENTS

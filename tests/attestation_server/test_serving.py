@@ -27,7 +27,7 @@ def test_no_other_address_is_served_without_tls(provider: ProviderFolder, host: 
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 2
         assert f"{host} is not this machine, and there is no TLS certificate" in done.stderr

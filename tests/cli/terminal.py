@@ -23,7 +23,7 @@ if sys.platform != "win32":
     import struct
     import termios
 
-_TIMEOUT: Final = 60
+_TIMEOUT: Final = 300
 """Seconds after which a missing output fails the test; no passing test waits for them."""
 _STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 

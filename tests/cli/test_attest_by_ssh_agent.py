@@ -35,16 +35,16 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     key = tmp_path / "id_ed25519"
     for kind, path in (("ed25519", key), ("rsa", tmp_path / "id_rsa")):
         make = ("ssh-keygen", "-q", "-t", kind, "-N", "", "-f", path)
-        subprocess.run(make, check=True, timeout=60)
+        subprocess.run(make, check=True, timeout=300)
     socket = Path(tempfile.mkdtemp(prefix="agent")) / "socket"  # its path must be short
     started = subprocess.run(
-        [program, "-s", "-a", socket], capture_output=True, check=True, text=True, timeout=60
+        [program, "-s", "-a", socket], capture_output=True, check=True, text=True, timeout=300
     ).stdout  # it listens before the first process ends
     process = int(started.partition("SSH_AGENT_PID=")[2].partition(";")[0])
     try:
         monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
         add = ("ssh-add", "-q", tmp_path / "id_rsa", key)
-        subprocess.run(add, check=True, timeout=60, stderr=subprocess.DEVNULL)
+        subprocess.run(add, check=True, timeout=300, stderr=subprocess.DEVNULL)
         yield key
     finally:
         os.kill(process, signal.SIGTERM)
@@ -55,7 +55,7 @@ def test_a_key_of_an_ssh_agent_signs(
     project: Project, keys: Path, agent: Path, run_vibes: RunVibes
 ) -> None:
     listed = subprocess.run(
-        ["ssh-add", "-l"], capture_output=True, check=True, text=True, timeout=60
+        ["ssh-add", "-l"], capture_output=True, check=True, text=True, timeout=300
     ).stdout.splitlines()
     [fingerprint] = [each.split()[1] for each in listed if "ED25519" in each]
     public = agent.with_suffix(".pub")
@@ -85,7 +85,7 @@ def test_a_key_that_no_agent_holds_is_refused_with_those_that_it_holds(
         capture_output=True,
         check=True,
         text=True,
-        timeout=60,
+        timeout=300,
     ).stdout.split()[1]
     for name in (rsa, "nothing", ""):
         error = refused(name)

@@ -58,7 +58,7 @@ def run_hook(data: Iterable[bytes], folder: Path) -> None:
         for part in data:
             process.stdin.write(part)
         process.stdin.close()
-        assert (process.stdout.read(), process.wait(60)) == (b"", 0)
+        assert (process.stdout.read(), process.wait(300)) == (b"", 0)
 
 
 def claude(project: Project, **members: Any) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def run_hook(data: bytes, folder: Path, *arguments: str) -> subprocess.Completed
         input=data,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     return done
@@ -245,7 +245,7 @@ def test_a_standard_input_that_stays_open_is_left(project: Project) -> None:
         stdout=subprocess.PIPE,
     )
     with process:
-        assert process.wait(30) == 0
+        assert process.wait(300) == 0
     assert waiting(project) == []
 
 

@@ -15,7 +15,7 @@ import pytest
 
 _TIMEOUTS: Final = {"vscode": 900}
 """Timeout of a test in seconds, by editor. Some tests start VS Code several times."""
-_DEFAULT_TIMEOUT: Final = 300
+_DEFAULT_TIMEOUT: Final = 600
 _FAILED: Final = pytest.StashKey[bool]()
 
 

@@ -121,7 +121,7 @@ class Session:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120 + 10 * COUNT)
+@pytest.mark.timeout(600 + 10 * COUNT)
 def test_kept_texts_verify_more_lines_and_none_of_a_person(tmp_path: Path) -> None:
     found = {True: 0, False: 0}
     for seed in range(COUNT):

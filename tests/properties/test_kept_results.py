@@ -257,7 +257,7 @@ def new_story(seed: int) -> Iterator[Story]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60 + 30 * EXAMPLES)
+@pytest.mark.timeout(600 + 30 * EXAMPLES)
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(
     st.integers(0, 10**6),

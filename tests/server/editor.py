@@ -16,7 +16,7 @@ from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 PROVENANCE = "vibes/provenance"
 PROVENANCE_CHANGED = "vibes/provenanceChanged"
 KNOWLEDGE_CHANGED = "vibes/knowledgeChanged"
-_PATIENCE = 60
+_PATIENCE = 300
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
 
 Message = tuple[str, Any]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.stock]  # each starts a server of its own
 
 START: Final = "from vibes_lsp.lsp.main import main; main()"
-_PATIENCE: Final = 60
+_PATIENCE: Final = 300
 
 
 async def start(*arguments: str) -> Process:

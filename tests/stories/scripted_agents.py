@@ -110,7 +110,7 @@ class _Agent:
             input=json.dumps(payload).encode(),
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

@@ -17,7 +17,7 @@ from tests.stories.workspace import LOG, ONE, TWO, Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git and its hook
+pytestmark = pytest.mark.slow  # each step runs git and its hook
 
 FRAMEWORK = Path(sys.prefix) / SCRIPT.parent.name / f"pre-commit{SCRIPT.suffix}"
 THREE = "\n\ndef three():\n    return 3\n"

@@ -38,7 +38,7 @@ RESTORING: Final = ("stash", "reset")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(0 if IS_NIGHTLY else 300),
+    pytest.mark.timeout(0 if IS_NIGHTLY else 600),
     pytest.mark.skipif(os.name == "nt", reason="the hook needs a named pipe"),
 ]
 

@@ -15,6 +15,10 @@ WATCH = """root => {
     const look = () => { window.frames_.push([filled(), marks()]); window.look_ = requestAnimationFrame(look); };
     look();
 }"""
+FILLED = """root => {
+    const lenses = [...root.querySelectorAll('.codelens-decoration')];
+    return lenses.every(lens => /\\S/.test(lens.textContent)) ? lenses.length : 0;
+}"""
 STOP = "() => { cancelAnimationFrame(window.look_); return window.frames_; }"
 
 
@@ -24,8 +28,7 @@ def test_nothing_goes_away_while_somebody_types(open_window: Open, tmp_path: Pat
     code.open_file("src/auth.py")
     code.lens("critical risk")
     shown = len(code.marks_on([*range(13, 21), 23, 24, 25, 27]))
-    lenses = code.editor.locator(".codelens-decoration").count()
-    assert lenses > 0
+    lenses = code.until(lambda: code.editor.evaluate(FILLED), "the text of every lens")
 
     code.go_to(1)
     code.editor.evaluate(WATCH)

@@ -83,7 +83,7 @@ def check_trail(project: Project) -> None:
         assert 1 <= line["line_start"] <= line["line_end"]
 
 
-@pytest.mark.timeout(120 + COUNT // 20)
+@pytest.mark.timeout(600 + COUNT // 20)
 def test_damaged_payloads_record_nothing_wrong(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     for begin in range(0, COUNT, EACH_PROJECT):

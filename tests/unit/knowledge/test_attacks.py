@@ -451,7 +451,6 @@ def hostile_lines(count: int) -> Iterator[bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_no_line_of_ten_thousand_ends_the_server_or_breaks_the_envelope(
     knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

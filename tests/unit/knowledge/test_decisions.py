@@ -73,7 +73,6 @@ def race(project: Path, proposals: list[str], number: int, results: Any) -> None
         ),
     ],
 )
-@pytest.mark.timeout(300)
 def test_racing_programs_take_each_decision_once(tmp_path: Path, count: int) -> None:
     assert FORK is not None
     knowledge = create_knowledge_base(tmp_path)
@@ -85,7 +84,7 @@ def test_racing_programs_take_each_decision_once(tmp_path: Path, count: int) -> 
     ]
     for racer in racers:
         racer.start()
-    taken = [each for _ in racers for each in results.get(timeout=250)]
+    taken = [each for _ in racers for each in results.get(timeout=500)]
     for racer in racers:
         racer.join()
     verdicts: dict[str, set[str]] = {}

@@ -35,7 +35,7 @@ class Slow:
     def __call__(self, answer: Callable[[], _T]) -> _T:
         self.calls += 1
         self.begun.set()
-        assert self.go.wait(60)
+        assert self.go.wait(300)
         return answer()
 
 
@@ -60,7 +60,7 @@ def opened(server: Server, file: Path) -> str:
 
 async def once(event: threading.Event) -> None:
     """Wait for something that happens in a thread."""
-    assert await asyncio.to_thread(event.wait, 60)
+    assert await asyncio.to_thread(event.wait, 300)
 
 
 async def test_changes_during_a_lookup_are_covered_by_one_more(
@@ -274,7 +274,7 @@ async def hovered(server: Server, sink: Sink, file: Path) -> None:
     tell(server, types.TEXT_DOCUMENT_HOVER, place, id="hover")
     while "hover" not in answers(sink):
         sink.more.clear()
-        await asyncio.wait_for(sink.more.wait(), 60)
+        await asyncio.wait_for(sink.more.wait(), 300)
 
 
 def answers(sink: Sink) -> list[str]:

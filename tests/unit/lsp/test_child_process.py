@@ -30,5 +30,5 @@ async def test_a_process_that_prints_many_errors_saves_the_index(
     monkeypatch.setattr(trail_loading, "start_module", start)
     shown: list[int] = []
     saving = trail_loading._save_index(AuditDir(tmp_path), shown.append)
-    assert await asyncio.wait_for(saving, 60)
+    assert await asyncio.wait_for(saving, 300)
     assert shown == [7]

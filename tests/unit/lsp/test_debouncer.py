@@ -19,7 +19,7 @@ class StartedKeys:
         self._more.set()
 
     async def until(self, uri: str) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while uri not in self.uris:
                 self._more.clear()
                 await self._more.wait()

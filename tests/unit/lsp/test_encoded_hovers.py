@@ -170,7 +170,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def _until_built(built: list[int], number: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while len(built) < number:  # noqa: ASYNC110  # a list has no event
             await asyncio.sleep(0)
 

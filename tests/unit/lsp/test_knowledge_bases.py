@@ -63,7 +63,7 @@ async def test_what_an_answer_did_not_wait_for_is_told(
     documents.open(second, 1, STORY)
     assert await knowledge.about(second) is None
     may_run.set()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await told.wait()
     found = await knowledge.about(second)
     assert found is not None
