@@ -34,8 +34,10 @@ def repository(tmp_path: Path) -> Repository:
 
 def imported(repository: Repository, *options: str) -> Any:
     done = vibes("import", "git-ai", "--json", *options, cwd=repository.path)
-    assert done.code == 0, done.err
-    return done.json
+    found = done.json
+    is_refused = found["refused"] and not found["imported"] and not found["known"]
+    assert done.code == (1 if is_refused else 0), done.err
+    return found
 
 
 def ai_lines(repository: Repository, path: str = "app.py") -> list[int]:

@@ -77,7 +77,7 @@ def work(repository: Repository, agent: str, home: Path, steps: Sequence[Step] =
 
 def run(repository: Repository, *options: str) -> CommandResult:
     done = vibes("import", "transcripts", *options, cwd=repository.path)
-    assert done.code == 0, done.err
+    assert done.code in (0, 1), done.err  # 1: all is refused
     return done
 
 
