@@ -186,6 +186,7 @@ def test_lines_in_json_are_those_of_blame(tmp_path: Path, run_vibes: RunVibes) -
     [
         ("a.py:99", "a.py has 13 lines, not 99"),
         ("a.py:1-99", "a.py has 13 lines, not 99"),
+        ("a.py:99:1", "a.py has 13 lines, not 99"),
         (f"a.py:{10**19}", "a.py has 13 lines, not 10,000,000,000,000,000,000"),
         ("a.py:0", "invalid place 'a.py:0': lines count from 1"),
         ("a.py:3-2", "invalid place 'a.py:3-2': line 2 is before line 3"),
@@ -198,6 +199,15 @@ def test_lines_that_are_not_there_are_wrong_use(
 ) -> None:
     done = run_vibes("show", place, cwd=ReviewProject(tmp_path / "story").root)
     assert (done.code, done.out, done.err) == (2, "", f"vibes: {message}\n")
+
+
+def test_the_column_that_a_compiler_prints_is_ignored(tmp_path: Path, run_vibes: RunVibes) -> None:
+    root = ReviewProject(tmp_path / "story").root
+    (root / "b:4.py").write_text("x\n")
+    with_column, without = (run_vibes("show", each, cwd=root) for each in ("a.py:5:9", "a.py:5"))
+    assert (with_column.code, with_column.out) == (0, without.out)
+    other = run_vibes("show", "b:4.py:1", cwd=root)
+    assert other.out == "no AI edit is recorded for line 1 of b:4.py\n"
 
 
 def test_a_line_that_no_ai_wrote(tmp_path: Path, run_vibes: RunVibes) -> None:

@@ -185,6 +185,8 @@ def test_a_trail_without_an_attestation_says_what_to_do(
 ) -> None:
     done = run_vibes("verify", "--keys-dir", keys, cwd=project.root)
     assert (done.code, "make one with `vibes attest`" in done.err) == (2, True)
+    done = run_vibes("verify", "src/auth.py", cwd=project.root)
+    assert (done.code, "name an envelope that `vibes attest` wrote" in done.err) == (2, True)
 
 
 def test_hostile_members_draw_nothing(attested: Project, keys: Path, run_vibes: RunVibes) -> None:

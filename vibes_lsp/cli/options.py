@@ -17,12 +17,14 @@ from vibes_lsp.model.ages import moment_before
 from vibes_lsp.model.vocabulary import Band
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PLACE: Final = re.compile(r"(.+):([0-9]{1,4000})(?:-([0-9]{1,4000}))?")
-"""A file and lines; `int` takes no more digits."""
+_PLACE: Final = re.compile(r"(.+?):([0-9]{1,4000})(?:-([0-9]{1,4000})|:[0-9]+)?")
+"""A file and lines; `int` takes no more digits. Compilers print a column after the line."""
 
 
 def parse_place(text: str) -> tuple[Path, int, int] | None:
     """Return file, first and last line of `FILE:LINE` or `FILE:START-END`; None for other text.
+
+    The column in `FILE:LINE:COLUMN` is ignored.
 
     Raises:
         VibesError: There are no such lines.

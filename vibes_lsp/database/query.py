@@ -232,7 +232,7 @@ def _readable_error(error: Exception, timeout: float) -> BadQuery:
             return BadQuery("only SELECT is allowed", hint="audit.db is derived and read-only")
         case message:
             return BadQuery(
-                f"SQL: {message}",
+                f"SQL: {message.removesuffix('.')}",
                 hint='`vibes query "SELECT sql FROM sqlite_master"` lists the tables',
             )
 

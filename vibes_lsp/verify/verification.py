@@ -150,7 +150,9 @@ def read_envelope(path: Path) -> Envelope:
     try:
         return parse_envelope(data)
     except BadEnvelope as error:
-        raise BadEnvelope(f"{path.name}: {error.message}") from None
+        raise BadEnvelope(
+            f"{path.name}: {error.message}", hint="name an envelope that `vibes attest` wrote"
+        ) from None
 
 
 def verify(
