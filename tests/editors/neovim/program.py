@@ -89,8 +89,8 @@ class Neovim:
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, self._home, ignore_errors=True)
             stack.enter_context(self.terminal)
-            self.until(self._address.exists, "Neovim's socket")
-            self._rpc = stack.enter_context(closing(Rpc(self._address)))
+            connection = self.until(self._connected, "Neovim's socket")
+            self._rpc = stack.enter_context(closing(connection))
             self.until(
                 lambda: self.lua("return vim.v.vim_did_enter == 1"), "Neovim to have started"
             )
@@ -99,6 +99,12 @@ class Neovim:
 
     def __exit__(self, *_: object) -> None:
         self._leave.close()
+
+    def _connected(self) -> Rpc | None:
+        try:
+            return Rpc(self._address)
+        except OSError:  # the socket is there before Neovim listens to it
+            return None
 
     def lua(self, code: str, *arguments: Any) -> Any:
         """Run Lua code; return its result."""

@@ -19,12 +19,19 @@ class Rpc:
 
     Args:
         address: Path of its socket.
+
+    Raises:
+        OSError: It does not listen there, perhaps not yet.
     """
 
     def __init__(self, address: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(TIMEOUT)
-        self._socket.connect(str(address))
+        try:
+            self._socket.settimeout(TIMEOUT)
+            self._socket.connect(str(address))
+        except OSError:
+            self._socket.close()
+            raise
         self._received = b""
         self._calls = 0
 
