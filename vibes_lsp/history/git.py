@@ -38,6 +38,8 @@ _SAFE_OPTIONS: Final = (
     "log.follow=false",
     "-c",
     "protocol.allow=never",
+    "-c",
+    "advice.graftFileDeprecated=false",  # about the grafts of `_FIXED_VARIABLES`
 )
 LOG_OPTIONS: Final = (
     "--no-ext-diff",
@@ -271,6 +273,10 @@ def _not_started(error: Exception) -> HistoryUnavailable:
 def _failure(stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:
     _Failures.count += 1
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return HistoryUnavailable(
-        f"git {arguments[0]} failed" + (f": {lines[0][:200]}" if lines else "")
+    options = (None, *arguments)
+    command = next(
+        each
+        for before, each in zip(options, arguments, strict=False)
+        if before != "-c" and not each.startswith("-")
     )
+    return HistoryUnavailable(f"git {command} failed" + (f": {lines[0][:200]}" if lines else ""))

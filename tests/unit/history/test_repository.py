@@ -10,6 +10,7 @@ import pytest
 from tests.trails import Repository
 from tests.unit.history.repositories import commits_by_log, commits_by_path, open_git
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -147,3 +148,9 @@ def test_without_git(
     with pytest.raises(HistoryUnavailable, match="git could not be run") as caught:
         found.tracked_files(repository.path)
     assert caught.value.hint
+
+
+def test_a_failure_says_which_command_failed_and_why(repository: Repository) -> None:
+    repository.commit("One")
+    with pytest.raises(HistoryUnavailable, match=r"^git rev-parse failed: fatal: .*'HEAD~5'"):
+        run_git(repository.path, "-c", "tag.gpgSign=false", "rev-parse", "HEAD~5")
