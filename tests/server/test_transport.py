@@ -69,6 +69,11 @@ async def client(listening: tuple[Process, int]) -> AsyncIterator[EditorClient]:
     await client.start_tcp("127.0.0.1", listening[1])
     yield client
     await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
+    connection = client.protocol.writer
+    assert isinstance(connection, asyncio.StreamWriter)
+    connection.close()  # the library leaves it open
+    with contextlib.suppress(ConnectionError):
+        await connection.wait_closed()
 
 
 async def port_of(server: Process) -> int:
