@@ -25,7 +25,7 @@ def test_a_lens_in_the_log_opens_the_lines_and_records_fold(
     code.editor.locator(".codelens-decoration a", has_text="now at src/auth.py").first.click()
     code.wait_for(".tab.active", "auth.py")
     last = int(text.partition("-")[2].partition(",")[0])
-    code.wait_for(f".statusbar-item:has-text('Ln {last + 1}, Col 1 (')")
+    code.wait_for(f".statusbar-item:has-text('Ln {last}, Col '):has-text('selected')")
 
 
 def test_the_policy_is_completed_and_explained(open_window: Open, tmp_path: Path) -> None:
