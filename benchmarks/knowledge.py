@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.conformance.vouch.programs import OURS, REFERENCES, reference
-from tests.conformance.vouch.server import Program, Refused, Server
+from tests.conformance.vouch.server import Commands, Refused, Server, ServerProcess
 from vibes_lsp import __version__
 
 RESULTS: Final = Path(__file__).parent / "results" / "knowledge.json"
@@ -98,7 +98,7 @@ def main() -> None:
         RESULTS.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
 
-def measure(servers: dict[str, Server]) -> Times:
+def measure(servers: dict[str, ServerProcess]) -> Times:
     """Return the median times of each request and program."""
     found: Times = {}
     for name in AIMS:
@@ -123,7 +123,7 @@ def measure(servers: dict[str, Server]) -> Times:
     return found
 
 
-def _cpu_seconds(server: Server) -> float:
+def _cpu_seconds(server: ServerProcess) -> float:
     """Return the CPU time of a server's first thread, which answers."""
     found = Path(f"/proc/{server.process.pid}/schedstat").read_text(encoding="ascii")
     return int(found.split()[0]) / 1e9
@@ -163,12 +163,12 @@ def _ask(server: Server, request: Request) -> Any:
         raise SystemExit(f"{method}: {error}") from None
 
 
-def _first_request(program: Program, project: Path) -> dict[str, float]:
+def _first_request(program: Commands, project: Path) -> dict[str, float]:
     """Return the times from the start of a server to its first answer."""
     times = []
     for _ in range(_ROUNDS):
         begun = time.perf_counter()
-        server = Server(program, project, "reader")
+        server = program.start(project, "reader")
         server.call("search", query="token")
         times.append((time.perf_counter() - begun, _cpu_seconds(server)))
         server.close()
@@ -177,7 +177,7 @@ def _first_request(program: Program, project: Path) -> dict[str, float]:
 
 
 @contextmanager
-def _servers(folder: Path, programs: list[Program]) -> Iterator[dict[str, Server]]:
+def _servers(folder: Path, programs: list[Commands]) -> Iterator[dict[str, ServerProcess]]:
     """Start a server of each program on a copy of its own."""
     base = folder / "base"
     write_knowledge_base(base / ".vouch")
@@ -185,7 +185,7 @@ def _servers(folder: Path, programs: list[Program]) -> Iterator[dict[str, Server
     for number, program in enumerate(programs):
         project = folder / str(number)
         shutil.copytree(base, project)
-        servers[program.name] = Server(program, project, "person")
+        servers[program.name] = program.start(project, "person")
         _ask(servers[program.name], ("index_rebuild", {}))
     yield servers
     for server in servers.values():

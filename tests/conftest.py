@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.requirements import REPOSITORY, in_ci
+from tests.requirements import REPOSITORY, in_ci, in_nightly
 from vibes_lsp.cli.agents import VARIABLES
 
 for _name in VARIABLES:  # a test run started by an agent must not look like the agent's work
@@ -39,6 +39,17 @@ settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("nightly", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile("ci" if in_ci() else "local")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only nightly runs do; a comment beside each mark has the reason."""
+    if in_nightly():
+        return
+    nightly = [item for item in items if item.get_closest_marker("nightly")]
+    if nightly:
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=nightly)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.server.project import STORY, Project
 from tests.trails import Repository
+from tests.trails.repository import AUTHOR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def project_with_record(root: Path, kind: str, **members: Any) -> tuple[Project,
     project.environment()
     project.file(FILE)
     repository = Repository(project.root, start="2026-02-03T09:00:00+00:00")
-    repository.git("config", "user.name", "Ada Example")
+    repository.set_user(*AUTHOR)
     repository.commit("A person's file")
     action = "review" if kind == "review" else "modify"
     given = {

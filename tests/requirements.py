@@ -21,6 +21,11 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
+def in_nightly() -> bool:
+    """Whether this is a nightly run, which runs every test with many more examples."""
+    return bool(os.environ.get("NIGHTLY"))
+
+
 def require_editor(path_or_tool: Path | str) -> Path:
     """Return the path of an editor, or of a program that runs one.
 

@@ -34,8 +34,7 @@ class GateProject(Project):
     def __init__(self, root: Path, **risk: Any) -> None:
         super().__init__(root)
         self.repository = Repository(root, start="2026-02-05T09:00:00+00:00")
-        for name, value in zip(("user.name", "user.email"), AUTHOR, strict=True):
-            self.repository.git("config", name, value)
+        self.repository.set_user(*AUTHOR)
         self.policy(**risk)
         self.housekeeping()
         self.calm = self.environment(parameters={"temperature": 0.1})
@@ -142,8 +141,7 @@ class GateProject(Project):
 
 def use_ci_user(project: GateProject) -> GateProject:
     """Set the user of git to a CI runner, which wrote no code."""
-    for name, value in (("user.name", "Runner"), ("user.email", "runner@example.org")):
-        project.repository.git("config", name, value)
+    project.repository.set_user("Runner", "runner@example.org")
     return project
 
 

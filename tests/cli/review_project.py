@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.server.project import STORY, Project
 from tests.trails import Repository
+from tests.trails.repository import AUTHOR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,7 @@ class ReviewProject(Project):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        Repository(root).git("config", "user.name", "Ada Example")
+        Repository(root).set_user(*AUTHOR)
         self.config(risk_scoring={"enabled": True, "algorithm": "our-own"})
         self.environment()
         store, compare = self.prompt("Store it."), self.prompt("Compare.")

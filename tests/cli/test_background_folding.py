@@ -15,6 +15,7 @@ import pytest
 from tests.cli.run_vibes import clean_environment
 from tests.cli.test_hook import SESSION, encoded, payload, run_hook, store, waiting, written
 from tests.requirements import REPOSITORY
+from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest import background_folding, hook_spool
 from vibes_lsp.ingest.background_folding import fold_in_background
@@ -222,7 +223,7 @@ def test_folding_ends_when_nothing_comes(project: Project, monkeypatch: pytest.M
 def test_folding_ends_when_an_event_cannot_be_recorded(project: Project) -> None:
     """Else it would try for ever: what git tracks is never recorded."""
     store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
-    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    Repository(project.root)
     subprocess.run(["git", "add", "-f", *waiting(project)], cwd=project.root, check=True)
     fold_in_background(str(project.recorder.directory.path))
     assert len(waiting(project)) == 1
@@ -267,8 +268,7 @@ def test_a_command_that_shows_records_what_waits(
 def test_a_gate_and_a_comparison_do_not_depend_on_what_waits(
     project: Project, run_vibes: RunVibes
 ) -> None:
-    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run(["git", *arguments], cwd=project.root, check=True)
+    Repository(project.root).commit("first")
     project.file("b.py", "b = 1\n")
     store(project, written(project))
     run_vibes("gate", cwd=project.root)

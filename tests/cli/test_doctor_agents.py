@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from tests.editors.waiting import until
+from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.agent_setup.agents import AGENTS
 from vibes_lsp.ingest.events import Agent
@@ -325,7 +326,7 @@ def test_an_event_log_that_git_brought_is_not_shown(project: Project, run_vibes:
     directory = project.recorder.directory
     store(project, payload(project))
     fold_events(directory)
-    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    Repository(project.root)
     subprocess.run(["git", "add", "-f", directory.agent_events], cwd=project.root, check=True)
     done = run_vibes("doctor", "--json", cwd=project.root)
     assert "last event" not in messages(done, CLAUDE)

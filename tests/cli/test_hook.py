@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from tests.cli.run_vibes import clean_environment
+from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, TOOL, Project, new_project, session_origin
 from vibes_lsp.ingest.events import Agent
 from vibes_lsp.ingest.fold_events import fold_events
@@ -123,7 +124,7 @@ def test_events_keep_their_order_when_the_clock_is_set_back(
 def test_an_event_is_stored_and_recorded_by_the_next_command(
     project: Project, run_vibes: RunVibes
 ) -> None:
-    git(project, "init", "-q", "-b", "main")
+    Repository(project.root)
     run_hook(encoded(payload(project.root, "UserPromptSubmit", prompt="Write b.")), project.root)
     project.file("b.py", "b = 1\n")
     run_hook(encoded(written(project)), project.root, "PostToolUse", "--unknown")
@@ -138,7 +139,7 @@ def test_an_event_is_stored_and_recorded_by_the_next_command(
 
 
 def test_a_commit_has_the_events_before_it(project: Project, run_vibes: RunVibes) -> None:
-    git(project, "init", "-q", "-b", "main")
+    Repository(project.root)
     project.file("b.py", "b = 1\n")
     store(project, written(project))
     git(project, "add", "b.py")
@@ -400,7 +401,7 @@ def test_secrets_in_a_payload_are_masked(project: Project) -> None:
 def test_what_git_tracks_is_not_recorded(project: Project) -> None:
     store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
     [file] = waiting(project)
-    git(project, "init", "-q")
+    Repository(project.root)
     git(project, "add", "-f", str(file))
     assert fold_events(project.recorder.directory) == 0
     assert project.records() == []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.test_hook import payload, store, waiting, written
+from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest.compare_work_tree import unclaimed_changes
 from vibes_lsp.ingest.fold_events import fold_events
@@ -30,12 +31,11 @@ TEXT = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n"
 def project(tmp_path: Path) -> Project:
     """Return a project with a commit and a session that was asked something."""
     project = new_project(tmp_path / "project", tracked_extensions=[".py", ".txt"])
-    git(project, "init", "-q", "-b", "main")
+    repository = Repository(project.root)
     project.file("a.py", TEXT)
     project.file(".gitattributes", "*.filtered.py filter=unknown\n")
     project.file("x.filtered.py", TEXT)
-    git(project, "add", ".")
-    git(project, "commit", "-qm", "first")
+    repository.commit("first")
     ask(project)
     return project
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest.fold_events import fold_events
 from vibes_lsp.ingest.hook_spool import store_event
@@ -76,7 +77,7 @@ def test_many_tracked_events_do_not_keep_others_waiting(
     monkeypatch.setattr("vibes_lsp.ingest.waiting_events._MAX_BATCH", 2)
     for number in range(3):
         store(project, payload(project.root, "UserPromptSubmit", prompt=f"branch {number}"))
-    git(project, "init", "-q")
+    Repository(project.root)
     git(project, "add", "-f", ".ai-audit/spool/events")
     for number in range(3):
         prompt = payload(project.root, "UserPromptSubmit", prompt=f"own {number}")

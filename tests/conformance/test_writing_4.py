@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import run_vibes
+from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ def test_files_have_their_names(high: RecordedTrail) -> None:
 )
 def test_git_tracks_the_right_files(high: RecordedTrail, tmp_path: Path) -> None:
     tree = tmp_path / "clone"
-    subprocess.run(["git", "init", "-q", str(tree)], check=True)
+    Repository(tree)
     shutil.copytree(high.root, tree, dirs_exist_ok=True)
     (tree / ".ai-audit" / "audit.db").write_bytes(b"")
     subprocess.run(["git", "add", "-A"], cwd=tree, check=True)

@@ -25,8 +25,7 @@ PAGE = (REPOSITORY / "docs" / "import.md").read_text(encoding="utf-8")
 
 def test_the_shell_snippet_previews_imports_and_exports(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
-    repository.git("config", "user.name", "Ada")
-    repository.git("config", "user.email", "ada@example.org")
+    repository.set_user("Ada", "ada@example.org")
     snippet = code_blocks(PAGE, "sh")[0]
     run = run_shell(snippet, tmp_path)
     assert (run.returncode, run.stderr) == (0, "")

@@ -12,6 +12,7 @@ from tests.cli.terminal import terminal
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
+from tests.trails.repository import AUTHOR
 
 pytestmark = pytest.mark.slow  # each starts programs
 
@@ -59,7 +60,7 @@ def test_the_readme_leads_from_a_sample_to_a_gate(tmp_path: Path) -> None:
     lines = readme_commands("Try it")
     own, review = lines.index("git init mine"), lines.index("vibes review")
     assert "claude-opus-4-5" in run(tmp_path, lines[:own])
-    Repository(tmp_path / "mine").git("config", "user.name", "Ada Example")
+    Repository(tmp_path / "mine").set_user(*AUTHOR)
     run(tmp_path, lines[own:review])
     with terminal("review", cwd=tmp_path / "mine") as shown:
         assert "Write a function that doubles." in shown.wait_for("[?] ")

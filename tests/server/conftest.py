@@ -12,11 +12,11 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
+from tests.requirements import in_nightly
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import PROFILES, capabilities_of
 from tests.server.project import Project
 from tests.trails import CompleteTrail, complete
-from vibes_lsp.lsp.protocol import is_stock
 
 START: Final = """
 from vibes_lsp.lsp import excerpts, knowledge_bases
@@ -38,21 +38,22 @@ def trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
     return complete(tmp_path_factory.mktemp("workspace"), "high")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test with a current VS Code; those that ask about capabilities, and all at night, with each client."""
+    if "session" in metafunc.fixturenames:
+        asks = metafunc.definition.get_closest_marker("every_profile") is not None
+        profiles = PROFILES if asks or in_nightly() else PROFILES[:1]
+        metafunc.parametrize("session", profiles, indirect=True, scope="module")
+
+
 @pytest_lsp.fixture(
     scope="module",
-    params=[
-        PROFILES[0],
-        *(
-            pytest.param(profile, marks=pytest.mark.slow)
-            for profile in ([] if is_stock() else PROFILES[1:])
-        ),
-    ],
     config=ClientServerConfig(server_command=SERVER, client_factory=EditorClient),
 )  # type: ignore[untyped-decorator]  # pytest-lsp ships no types for it
 async def session(
     lsp_client: EditorClient, request: pytest.FixtureRequest, trail: CompleteTrail
 ) -> AsyncIterator[None]:
-    """A client that is connected, of each profile in turn."""
+    """A client that is connected, with the capabilities of a profile."""
     folder = types.WorkspaceFolder(uri=trail.root.as_uri(), name="project")
     lsp_client.profile = request.param
     await lsp_client.initialize_session(

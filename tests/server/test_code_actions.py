@@ -10,6 +10,7 @@ from lsprotocol import types
 from tests.server.project import MOSTLY_CRITICAL, STORY, Project
 from tests.server.sessions import session
 from tests.trails import Repository
+from tests.trails.repository import AUTHOR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ OTHER = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n"
 @pytest.fixture
 def reviewed_project(project: Project) -> Project:
     """A project of which git knows who works on it."""
-    Repository(project.root).git("config", "user.name", "Ada Example")
+    Repository(project.root).set_user(*AUTHOR)
     return project
 
 
@@ -62,6 +63,7 @@ async def choose(editor: Editor, command: types.Command) -> Any:
     return await editor.run(command.command, *(command.arguments or []))
 
 
+@pytest.mark.every_profile
 async def test_what_is_offered_at_an_annotation_and_nowhere_else(
     editor: Editor, project: Project
 ) -> None:
@@ -103,6 +105,7 @@ async def test_a_review_settles_a_risk_and_an_edit_brings_it_back(
     assert "Mark reviewed" in await actions(editor, uri, 5)
 
 
+@pytest.mark.every_profile
 async def test_a_rejection_has_no_note_where_nobody_can_be_asked(
     editor: Editor, reviewed_project: Project
 ) -> None:

@@ -45,6 +45,7 @@ def underlined(found: list[types.Diagnostic], text: str, editor: Editor) -> list
     ]
 
 
+@pytest.mark.every_profile
 async def test_risk_stands_at_the_name_where_it_is_now(editor: Editor, project: Project) -> None:
     project.config(**LENIENT)
     uri = editor.open(project.annotated(risk_score=0.7251))
@@ -232,6 +233,7 @@ async def test_nothing_outside_of_any_trail(editor: Editor, project: Project) ->
     assert await editor.diagnostics(editor.open_uri("untitled:Untitled-1", STORY)) == []
 
 
+@pytest.mark.every_profile
 async def test_a_client_is_pushed_to_or_asks_never_both(editor: Editor, project: Project) -> None:
     project.config(**LENIENT)
     file = project.annotated(risk_score=0.9)
@@ -289,6 +291,7 @@ async def test_a_wrong_member_of_the_config(editor: Editor, project: Project) ->
     assert version.range.start.line == 2
 
 
+@pytest.mark.every_profile
 async def test_nested_members_on_one_line_are_told_apart(editor: Editor, project: Project) -> None:
     members = {
         "standard": "VIBES",

@@ -193,6 +193,7 @@ async def test_a_trail_that_appears_and_goes(editor: Editor, project: Project) -
 class TestTelling:
     """A client is told to ask again, whether it or the server noticed the change first."""
 
+    @pytest.mark.every_profile
     async def test_after_a_watched_change(self, editor: Editor, project: Project) -> None:
         uri = await editor.open_settled(project.annotated())
         assert len(await editor.lens_places(uri)) == 1
@@ -214,6 +215,7 @@ class TestTelling:
         await editor.told(uri, after=after)
         await self._refreshed(editor, after)
 
+    @pytest.mark.every_profile
     async def test_after_another_program_has_recorded(
         self, editor: Editor, project: Project
     ) -> None:
@@ -239,6 +241,7 @@ class TestTelling:
         await editor.told(uri, after=after)
         assert len(await editor.lens_places(uri)) == 1
 
+    @pytest.mark.every_profile
     async def test_nobody_is_told_of_nothing(self, editor: Editor, project: Project) -> None:
         await editor.open_settled(project.annotated(commit="c0ffee" * 6))
         editor.watched(
@@ -250,6 +253,7 @@ class TestTelling:
         await editor.caught_up()
         assert editor.client.sent[after:] == []
 
+    @pytest.mark.every_profile
     async def test_a_client_that_is_pushed_to_gets_diagnostics_with_it(
         self, editor: Editor, project: Project
     ) -> None:
@@ -266,6 +270,7 @@ class TestTelling:
             found = await editor.pushed(uri, 2, after=after)
             assert [each.code for each in found] == ["risk-critical"]
 
+    @pytest.mark.every_profile
     async def test_whether_it_asks_to_watch_depends_on_the_client(self, editor: Editor) -> None:
         if editor.profile == "vscode_current":
             await editor.client.until(lambda sent: bool(_watchers(*sent)))

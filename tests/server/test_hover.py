@@ -67,6 +67,7 @@ async def test_the_details_are_in_the_history(editor: Editor, trail: CompleteTra
     ]
 
 
+@pytest.mark.every_profile
 async def test_markdown_only_for_a_client_that_renders_it(
     editor: Editor, trail: CompleteTrail
 ) -> None:
@@ -328,6 +329,7 @@ async def test_a_deletion_is_told_where_the_lines_were(editor: Editor, project: 
     assert await editor.hover_whole(uri, 3) is None
 
 
+@pytest.mark.every_profile
 async def test_the_owner_comes_first_then_what_it_replaced(
     editor: Editor, project: Project
 ) -> None:
@@ -423,6 +425,7 @@ async def test_the_columns_of_a_hover_do_not_matter(editor: Editor, project: Pro
     assert await editor.hover(uri, 1, columns + 1000) == await editor.hover(uri, 1, 0)
 
 
+@pytest.mark.every_profile
 async def test_edits_within_wide_characters_land_in_the_column_they_name(
     editor: Editor, project: Project
 ) -> None:

@@ -45,6 +45,7 @@ async def test_each_range_has_one_at_the_end_of_its_first_line(
     assert await hints(editor, uri, 50, 40) == []
 
 
+@pytest.mark.every_profile
 async def test_the_column_is_in_the_encoding_of_the_client(
     editor: Editor, project: Project
 ) -> None:
@@ -55,6 +56,7 @@ async def test_the_column_is_in_the_encoding_of_the_client(
     assert hint.position.character == encoded(text.rstrip(), editor.profile)
 
 
+@pytest.mark.every_profile
 async def test_a_client_that_is_never_told_to_ask_again_waits_for_history(
     editor: Editor, project: Project
 ) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.project import STORY, Project
 
 
+@pytest.mark.every_profile
 async def test_lenses_in_the_log_lead_to_the_lines(editor: Editor, project: Project) -> None:
     made = [project.line("a.py", 4, 7, text=STORY), project.line("a.py", 10, 13, text=STORY)]
     for file in ("b.py", "gone.py"):

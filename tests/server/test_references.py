@@ -57,6 +57,7 @@ async def test_no_prompt_no_references(editor: Editor, project: Project) -> None
     assert await references(editor, "untitled:x", 1) == []
 
 
+@pytest.mark.every_profile
 async def test_a_risk_names_the_other_ranges_of_its_prompt(
     editor: Editor, project: Project
 ) -> None:

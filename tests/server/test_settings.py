@@ -130,6 +130,7 @@ async def test_a_wrong_value_spoils_no_other(editor: Editor, asked: Project) -> 
     assert await surfaces(editor, uri) == (True, True, False, True)
 
 
+@pytest.mark.every_profile
 async def test_open_documents_are_told(editor: Editor, asked: Project) -> None:
     uri = await editor.open_settled(asked.root / "a.py")
     after = len(editor.client.sent)

@@ -149,6 +149,7 @@ async def test_a_change_that_git_does_not_know_is_an_error(
         await editor.run("vibes.changes", {"uri": uri, "base": "nowhere"})
 
 
+@pytest.mark.every_profile
 async def test_a_prompt_is_shown_whole(editor: Editor, project: Project) -> None:
     asked = "Write a digest.\n" + "And more. " * 200 + "\n```\nthe end"
     identifier = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt(asked))
@@ -191,6 +192,7 @@ async def test_a_client_that_shows_texts_itself_gets_them_unopened(
     assert (len(editor.client.shown_documents), len(editor.client.messages)) == before
 
 
+@pytest.mark.every_profile
 async def test_a_history_names_every_record_and_what_was_there_before(
     editor: Editor, project: Project
 ) -> None:
@@ -210,6 +212,7 @@ async def test_a_history_names_every_record_and_what_was_there_before(
     await check_shown(editor, answer)
 
 
+@pytest.mark.every_profile
 async def test_the_audit_record_opens_at_its_line(editor: Editor, project: Project) -> None:
     project.line("b.py", 1, 2)
     identifier = project.line("a.py", 4, 7, text=STORY)

@@ -112,6 +112,7 @@ async def test_a_range_that_is_cut_is_lost_and_exact_again_when_that_is_undone(
     assert await placed(editor, uri) == [(4, 7, "exact")]
 
 
+@pytest.mark.every_profile
 async def test_a_range_pasted_elsewhere_is_found_after_a_pause_and_the_client_told(
     editor: Editor, project: Project
 ) -> None:

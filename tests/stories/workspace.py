@@ -53,7 +53,7 @@ class Workspace(Repository):
 
     def install(self) -> None:
         """Install the hook, as `vibes init --git-hooks` does."""
-        file = self.path / self.git("rev-parse", "--git-path", "hooks") / "pre-commit"
+        file = self.hooks() / "pre-commit"
         file.parent.mkdir(exist_ok=True)
         file.write_text(HOOK, encoding="utf-8", newline="\n")
         file.chmod(0o755)

@@ -1,14 +1,20 @@
-"""A git repository for tests: no system configuration, the same hashes in every run."""
+"""A git repository for tests: no system configuration, the same hashes in every run.
+
+A test starts as few git processes as it can: a new repository is a copy of an empty one, and the
+hash of a commit is read from its ref.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from functools import cache
+from pathlib import Path
+from typing import Final
 
 AUTHOR: Final = ("Ada Example", "ada@example.org")
 START: Final = datetime(2026, 2, 3, 9, tzinfo=UTC)
@@ -24,7 +30,7 @@ class Repository:
         self._time = datetime.fromisoformat(start).astimezone(UTC)
         path.mkdir(parents=True, exist_ok=True)
         if not (path / ".git").exists():
-            self.git("init", "--quiet", "--initial-branch=main", f"--object-format={hashes}")
+            shutil.copytree(_empty_repository(hashes), path / ".git")
 
     def git(
         self,
@@ -87,8 +93,28 @@ class Repository:
         return self.head()
 
     def head(self) -> str:
-        """Return the hash of HEAD."""
+        """Return the hash of HEAD, from the file of its branch where there is one."""
+        folder = self.path / ".git"
+        if folder.is_dir():  # not that of a linked work tree
+            head = (folder / "HEAD").read_text("utf-8").strip()
+            branch = folder / head.removeprefix("ref: ")
+            if not head.startswith("ref: "):
+                return head
+            if branch.is_file():  # neither packed nor in a reftable
+                return branch.read_text("utf-8").strip()
         return self.git("rev-parse", "HEAD")
+
+    def hooks(self) -> Path:
+        """Return the folder of the hooks."""
+        folder = self.path / ".git"
+        if folder.is_dir():
+            return folder / "hooks"
+        return self.path / self.git("rev-parse", "--git-path", "hooks")
+
+    def set_user(self, name: str, address: str) -> None:
+        """Set who commits and reviews where a program runs git without `_environment`."""
+        with (self.path / ".git/config").open("a", encoding="utf-8") as config:
+            config.write(f'[user]\n\tname = "{name}"\n\temail = "{address}"\n')
 
     def branch(self, name: str, start: str | None = None) -> None:
         """Create a branch at HEAD or at `start`, without switching to it."""
@@ -157,3 +183,22 @@ class Repository:
             "GIT_COMMITTER_DATE": date,
             "LC_ALL": "C",
         }
+
+
+@cache
+def _empty_repository(hashes: str) -> Path:
+    """Return the `.git` of a new repository, made once in a process."""
+    folder = Path(tempfile.mkdtemp(prefix="vibes-repository-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run(
+        [
+            "git", "init", "--quiet", "--template=", "--initial-branch=main",
+            f"--object-format={hashes}", str(folder),
+        ],
+        env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+        check=True,
+    )  # fmt: skip
+    made = folder / ".git"
+    for name in ("hooks", "info"):
+        (made / name).mkdir()
+    return made

@@ -12,18 +12,18 @@ from typing import Final
 
 import pytest
 
-from tests.conformance.vouch.server import Program
+from tests.conformance.vouch.server import Commands, InThisProcess, Program
 
 _TOOLS: Final = Path(__file__).parents[3] / ".tools"
 _VIBES: Final = f"{sys.executable} -m vibes_lsp kb"
-OURS: Final = Program("vibes", f"{_VIBES} init", f"{_VIBES} serve --transport jsonl")
+OURS: Final = Commands("vibes", f"{_VIBES} init", f"{_VIBES} serve --transport jsonl")
 REFERENCES: Final = ("0.1.0", "1.5.0")
 
 
 def program_under_test() -> Program:
-    """Return the program that the environment names, else ours."""
+    """Return the program that the environment names, else ours, without processes."""
     init, serve = os.environ.get("VIBES_VOUCH_INIT"), os.environ.get("VIBES_VOUCH_SERVE")
-    return Program("another", init, serve) if init and serve else OURS
+    return Commands("another", init, serve) if init and serve else InThisProcess()
 
 
 def reference_command(version: str) -> Path:
@@ -37,7 +37,7 @@ def reference_command(version: str) -> Path:
     return command
 
 
-def reference(version: str) -> Program:
+def reference(version: str) -> Commands:
     """Return the reference implementation; skip the test where it is absent."""
     command = reference_command(version)
-    return Program(f"vouch-kb {version}", f"{command} init", f"{command} serve --transport jsonl")
+    return Commands(f"vouch-kb {version}", f"{command} init", f"{command} serve --transport jsonl")

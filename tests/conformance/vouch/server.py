@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
 import subprocess
+from abc import ABC, abstractmethod
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
+from typing_extensions import override
+
+from vibes_lsp.knowledge.json_lines import answer_lines
+from vibes_lsp.knowledge.knowledge_base import create_knowledge_base, find_knowledge_base
+from vibes_lsp.knowledge.methods import KnowledgeMethods
 
 METHODS = [
     "kb.capabilities", "kb.status", "kb.search", "kb.context", "kb.read_page", "kb.read_claim",
@@ -37,57 +45,33 @@ class Refused(Exception):
         self.message: str = response["error"]["message"]
 
 
-@dataclass(frozen=True)
-class Program:
-    """A program that implements the specification.
+class Program(Protocol):
+    """A program that implements the specification."""
 
-    Attributes:
-        name: Its name in the matrix.
-        init: The command that creates a knowledge base in the current folder.
-        serve: The command that serves JSON lines.
-    """
+    def create(self, project: Path) -> None:
+        """Create a knowledge base in a folder."""
 
-    name: str
-    init: str
-    serve: str
+    def start(self, project: Path, actor: str) -> Server:
+        """Start a server of JSON lines for one actor."""
 
 
-class Server:
-    """A server process for one actor.
+class Server(ABC):
+    """A server for one actor."""
 
-    Args:
-        program: The program.
-        project: Where it runs.
-        actor: The value of `VOUCH_AGENT`.
-    """
-
-    def __init__(self, program: Program, project: Path, actor: str) -> None:
-        environment = {**os.environ, "VOUCH_AGENT": actor, "HOME": str(project)}
-        environment.pop("VOUCH_KB_PATH", None)
-        self.process = subprocess.Popen(
-            shlex.split(program.serve),
-            cwd=project,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+    def __init__(self) -> None:
         self._count = 0
 
+    @abstractmethod
     def send(self, line: bytes) -> None:
         """Write one line."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
 
+    @abstractmethod
     def receive(self) -> dict[str, Any]:
         """Return the next response."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, "the server has ended"
-        response = json.loads(line)
-        assert isinstance(response, dict)
-        return response
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the server."""
 
     def ask(self, line: bytes) -> dict[str, Any]:
         """Write one line and return its response."""
@@ -116,13 +100,113 @@ class Server:
             return error
         raise AssertionError(f"kb.{method} was not refused: {json.dumps(result)[:300]}")
 
+
+@dataclass(frozen=True)
+class Commands:
+    """A program that is run by its commands.
+
+    Attributes:
+        name: Its name in the matrix.
+        init: The command that creates a knowledge base in the current folder.
+        serve: The command that serves JSON lines.
+    """
+
+    name: str
+    init: str
+    serve: str
+
+    def create(self, project: Path) -> None:
+        """Create a knowledge base in a folder."""
+        subprocess.run(
+            shlex.split(self.init),
+            cwd=project,
+            env={**os.environ, "HOME": str(project)},
+            check=True,
+            capture_output=True,
+        )
+
+    def start(self, project: Path, actor: str) -> ServerProcess:
+        """Start a server process for one actor, the value of `VOUCH_AGENT`."""
+        environment = {**os.environ, "VOUCH_AGENT": actor, "HOME": str(project)}
+        environment.pop("VOUCH_KB_PATH", None)
+        process = subprocess.Popen(
+            shlex.split(self.serve),
+            cwd=project,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        return ServerProcess(process)
+
+
+class ServerProcess(Server):
+    """A server in a process of its own.
+
+    Args:
+        process: The process, with pipes.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__()
+        self.process = process
+
+    @override
+    def send(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    @override
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        return _decoded(self.process.stdout.readline())
+
+    @override
     def close(self) -> None:
-        """End the server."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait()
         self.process.stdout.close()
+
+
+class InThisProcess:
+    """This project's methods, called without a process."""
+
+    def create(self, project: Path) -> None:
+        """Create a knowledge base in a folder."""
+        create_knowledge_base(project)
+
+    def start(self, project: Path, actor: str) -> Server:
+        """Return a server in this process."""
+        return _ServerInThisProcess(KnowledgeMethods(find_knowledge_base(project), actor))
+
+
+class _ServerInThisProcess(Server):
+    def __init__(self, methods: KnowledgeMethods) -> None:
+        super().__init__()
+        self._methods = methods
+        self._responses: deque[bytes] = deque()
+
+    @override
+    def send(self, line: bytes) -> None:
+        self._responses.extend(answer_lines(self._methods, io.BytesIO(line + b"\n")))
+
+    @override
+    def receive(self) -> dict[str, Any]:
+        return _decoded(self._responses.popleft())
+
+    @override
+    def close(self) -> None:
+        self._methods.close()
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    assert line, "the server has ended"
+    response = json.loads(line)
+    assert isinstance(response, dict)
+    return response
 
 
 class World:
@@ -136,13 +220,7 @@ class World:
     def __init__(self, program: Program, project: Path) -> None:
         self.program = program
         self.project = project
-        subprocess.run(
-            shlex.split(program.init),
-            cwd=project,
-            env={**os.environ, "HOME": str(project)},
-            check=True,
-            capture_output=True,
-        )
+        program.create(project)
         self._servers: dict[str, Server] = {}
 
     @property
@@ -163,13 +241,12 @@ class World:
     def server(self, actor: str) -> Server:
         """Return the server of an actor, started on first use."""
         if actor not in self._servers:
-            self._servers[actor] = Server(self.program, self.project, actor)
+            self._servers[actor] = self.program.start(self.project, actor)
         return self._servers[actor]
 
     def close(self) -> None:
         """End all servers."""
         for server in self._servers.values():
-            server.process.kill()
             server.close()
 
     def object(self, path: str) -> dict[str, Any]:

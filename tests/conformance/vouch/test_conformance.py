@@ -10,10 +10,8 @@ from typing import Final
 import pytest
 
 from tests.conformance.vouch.cases import ATTACKS, CASES, Case
-from tests.conformance.vouch.programs import REFERENCES, program_under_test, reference
+from tests.conformance.vouch.programs import OURS, REFERENCES, program_under_test, reference
 from tests.conformance.vouch.server import Program, World
-
-pytestmark = pytest.mark.slow
 
 MATRIX: Final = Path(__file__).with_name("matrix.json")
 """The cases that each version of the reference fails; `VIBES_UPDATE_SNAPSHOTS=1` writes it."""
@@ -33,9 +31,13 @@ def test_the_server_does_what_the_specification_demands(name: str, tmp_path: Pat
     run(program_under_test(), CASES[name], tmp_path / "project")
 
 
-@pytest.mark.skipif(
-    not os.environ.get("NIGHTLY"), reason="the matrix takes minutes: make test-nightly checks it"
-)
+@pytest.mark.nightly  # two processes a case; test_interoperation has some every day
+@pytest.mark.parametrize("name", CASES)
+def test_a_server_process_does_the_same(name: str, tmp_path: Path) -> None:
+    run(OURS, CASES[name], tmp_path / "project")
+
+
+@pytest.mark.nightly  # it takes minutes, and says nothing of this program
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("version", REFERENCES)
 def test_the_matrix_of_the_reference_is_true(version: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.vouch.programs import OURS, REFERENCES, reference, reference_command
-from tests.conformance.vouch.server import Program, Server, World
+from tests.conformance.vouch.server import Program, World
 from vibes_lsp.knowledge.audit_log import check_chain
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 
@@ -73,7 +73,7 @@ def test_the_reference_finds_nothing_wrong_in_what_we_wrote(version: str, world:
 
 def test_the_reference_reads_and_changes_what_we_wrote(version: str, world: World) -> None:
     _, claim = fill(world)
-    server = Server(reference(version), world.project, "reference")
+    server = reference(version).start(world.project, "reference")
     try:
         found = server.call("read_claim", id=claim, claim_id=claim)
         assert found["text"] == "It lives an hour"
@@ -93,7 +93,7 @@ def test_what_the_reference_wrote_is_read_without_being_changed(
     claim = world.claim("Written by the reference")
     world.close()
     files = contents(world.folder)
-    ours = Server(OURS, theirs, "reader")
+    ours = OURS.start(theirs, "reader")
     try:
         assert ours.call("read_claim", id=claim)["text"] == "Written by the reference"
         assert claim in [each["id"] for each in ours.call("search", query="reference")]
@@ -115,7 +115,7 @@ def test_one_program_proposes_and_the_other_approves(
     world = World(programs[0], project)
     proposal = world.propose("Both can read this")
     world.close()
-    approver = Server(programs[1], project, "person")
+    approver = programs[1].start(project, "person")
     result = approver.call("approve", proposal_id=proposal)
     approver.close()
     claim = result.get("object_id") or result["id"]
@@ -142,7 +142,7 @@ def test_bundles_go_both_ways(version: str, world: World, tmp_path: Path) -> Non
 
 def test_both_append_to_one_chain_at_the_same_time(world: World) -> None:
     claim = world.claim()
-    theirs = Server(reference("1.5.0"), world.project, "reference")
+    theirs = reference("1.5.0").start(world.project, "reference")
     servers = [theirs, world.agent]
     for number in range(20):
         for server in servers:

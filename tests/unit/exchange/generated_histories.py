@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.trails import Repository
 from vibes_lsp.exchange.commit_search import DatedEdit
 from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk
 
@@ -276,7 +277,7 @@ def replaced(before: Sequence[Line], start: int, end: int, new: Sequence[Line]) 
 
 def write_repository(history: History, folder: Path) -> list[str]:
     """Write the commits to a new repository; return their hashes."""
-    folder.mkdir()
+    Repository(folder)
     parts: list[bytes] = []
     for number, commit in enumerate(history.commits, 1):
         times = [
@@ -290,7 +291,6 @@ def write_repository(history: History, folder: Path) -> list[str]:
             data = _text(lines).encode()
             parts.append(f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n")
     run = ("git", "-C", str(folder))
-    subprocess.run([*run, "init", "-q", "-b", "main"], check=True)
     marks = folder / ".git" / "marks"
     subprocess.run(
         [*run, "fast-import", "--quiet", f"--export-marks={marks}"],
