@@ -15,6 +15,7 @@ if [ "$(uname -s)" != Linux ]; then
   exit 0
 fi
 
+echo "fetching coding agents" >&2
 mkdir -p "$agents"
 rm -f "$agents"/installed-*
 cp "$source/package.json" "$source/package-lock.json" "$agents"

@@ -12,6 +12,7 @@ if ! command -v apt-get >/dev/null; then
   exit 0
 fi
 
+echo "fetching $program" >&2
 into=$tools/$program
 rm -rf "$into"
 mkdir -p "$into/apt/archives/partial" "$tools/bin"

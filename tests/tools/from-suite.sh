@@ -15,6 +15,7 @@ if ! grep -q '^ID=debian$' /etc/os-release 2>/dev/null || [ "$(uname -m)" != x86
   exit 0
 fi
 
+echo "fetching $name" >&2
 rm -rf "$into"
 mkdir -p "$into/apt/sources" "$into/apt/lists/partial" "$into/apt/archives/partial" "$tools/bin"
 : >"$into/apt/status" # with no package installed, apt fetches all that it takes

@@ -16,6 +16,7 @@ fi
 
 formatter=tests/tools/lua
 if [ ! -e "$formatter/node_modules/.installed" ] || [ "$formatter/package-lock.json" -nt "$formatter/node_modules/.installed" ]; then
+  echo "fetching the formatter for Lua" >&2
   (cd "$formatter" && PATH="$tools/bin:$PATH" npm ci --loglevel=error >/dev/null)
   touch "$formatter/node_modules/.installed"
 fi

@@ -17,6 +17,7 @@ done
 
 client=$PWD/editors/vscode
 if [ ! -e "$client/node_modules/.installed" ] || [ "$client/package-lock.json" -nt "$client/node_modules/.installed" ]; then
-  (cd "$client" && PATH="$tools/bin:$PATH" npm ci --loglevel=error)
+  echo "fetching what the VS Code client is built with" >&2
+  (cd "$client" && PATH="$tools/bin:$PATH" npm ci --loglevel=error >/dev/null)
   touch "$client/node_modules/.installed"
 fi

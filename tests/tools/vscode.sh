@@ -12,6 +12,7 @@ if [ "$(uname -s)" != Linux ] || ! command -v apt-get >/dev/null; then
   echo "the tests in VS Code need Debian or Ubuntu: they are skipped here, in CI they fail" >&2
   exit 0
 fi
+echo "fetching and building VS Code: about four minutes" >&2
 missing=$(for package in $packages; do dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q ' installed$' || echo "$package"; done)
 if [ -n "$missing" ]; then
   if [ "$(id -u)" != 0 ]; then
