@@ -133,13 +133,13 @@ def _plain(directory: AuditDir, own: int, count: int) -> None:
 
 
 def _journal(directory: AuditDir, own: int, count: int) -> None:
-    writer = AuditWriter(directory, timeout=600)
+    writer = AuditWriter(directory)
     for number in range(count):
         writer.entry(_entry(20_000_000 + own * 1_000_000 + number))
 
 
 def _records(directory: AuditDir, own: int, count: int) -> None:
-    writer = AuditWriter(directory, timeout=600)
+    writer = AuditWriter(directory)
     for number in range(count):
         writer.append([_record(own * 1_000_000 + number, "0" * 64)])
 

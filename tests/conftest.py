@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from tests.requirements import REPOSITORY, in_ci, in_nightly
 from vibes_lsp.cli.agents import VARIABLES
+from vibes_lsp.patience import VARIABLE as PATIENCE
 
 for _name in VARIABLES:  # a test run started by an agent must not look like the agent's work
     os.environ.pop(_name, None)
@@ -23,6 +24,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # never the user's own cache
 os.environ["XDG_CACHE_HOME"] = _CACHE
 atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
+
+# On a busy machine any limit may pass. No file of a test's agent comes later than its event.
+os.environ[PATIENCE] = "unlimited,saving=0"
 
 # A machine without a git identity runs the same tests; the user's own settings still count.
 _GITCONFIG = Path(_CACHE, "gitconfig")

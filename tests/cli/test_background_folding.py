@@ -281,7 +281,7 @@ def test_a_gate_and_a_comparison_do_not_depend_on_what_waits(
 def test_a_reader_shows_what_it_can_while_another_program_folds(
     project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events.READER_PATIENCE", 0.01)
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,reader=0")
     store(project, written(project))
     with events_lock(project).acquire():
         done = run_vibes("log", cwd=project.root)
@@ -303,6 +303,7 @@ def test_the_model_of_a_subagent_whose_session_file_comes_late(
         late.write_text(json.dumps(answers | {"message": {"model": "small-model"}}) + "\n")
 
     monkeypatch.setattr("vibes_lsp.ingest.fold_events.time.sleep", write_late)
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
     event = written(project) | {"agent_id": "a1"}
     store(project, event | {"transcript_path": str(sessions / f"{SESSION}.jsonl")})
     project.file("b.py", "b = 1\n")

@@ -20,7 +20,7 @@ from vibes_lsp.ingest.events import Agent
 from vibes_lsp.ingest.fold_events import fold_events
 from vibes_lsp.ingest.hook_spool import MAX_WAITING, mark_folding, store_event
 from vibes_lsp.ingest.record_events import UNRESOLVED, session_id
-from vibes_lsp.store.locks import LOCK_TIMEOUT
+from vibes_lsp.patience import LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -241,7 +241,12 @@ def test_a_standard_input_that_stays_open_is_left(project: Project) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "vibes_lsp", "hook"],
         cwd=project.root,
-        env=clean_environment({"PYTHONPATH": str(Path(__file__).resolve().parents[2])}),
+        env=clean_environment(
+            {
+                "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+                "VIBES_PATIENCE": "hook-input=0.1",
+            }
+        ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -264,11 +269,7 @@ def test_parallel_events_are_each_recorded_once(project: Project) -> None:
         )
     assert len(waiting(project)) == 50
     with ThreadPoolExecutor(4) as pool:
-        list(
-            pool.map(
-                lambda _: fold_events(project.recorder.directory, patience=LOCK_TIMEOUT), range(4)
-            )
-        )
+        list(pool.map(lambda _: fold_events(project.recorder.directory, patience=LOCK), range(4)))
     assert sorted(each["file_path"] for each in project.records("line")) == sorted(names)
     assert len({each["session_id"] for each in project.records("session")}) == 1
 
@@ -498,4 +499,5 @@ def test_the_hook_loads_little() -> None:
         "vibes_lsp",
         "vibes_lsp.ingest",
         "vibes_lsp.ingest.hook_spool",
+        "vibes_lsp.patience",
     }

@@ -290,7 +290,7 @@ def write_shared_entries(
     directory: AuditDir, own: int, records: int, acknowledge: Acknowledge
 ) -> None:
     """Write records with an entry each, half of them shared, and fold now and then."""
-    with AuditWriter(directory, timeout=120) as writer:
+    with AuditWriter(directory) as writer:
         ids = []
         for number in range(records):
             key = writer.entry(prompt(f"{own if number % 2 else 'all'} {number}"))

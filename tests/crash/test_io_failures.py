@@ -98,7 +98,10 @@ def test_a_file_that_may_grow_no_further_keeps_whole_lines(tmp_path: Path) -> No
     ids=["entry", "append", "fold"],
 )
 def test_a_lock_that_a_living_program_holds_is_waited_for_and_then_named(
-    tmp_path: Path, lock: Callable[[AuditDir], FileLock], write: Callable[[AuditWriter], object]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lock: Callable[[AuditDir], FileLock],
+    write: Callable[[AuditWriter], object],
 ) -> None:
     directory = new_trail(tmp_path)
     AuditWriter(directory).entry(prompt("a"))
@@ -111,12 +114,14 @@ def test_a_lock_that_a_living_program_holds_is_waited_for_and_then_named(
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline().strip() == b"held"
+        monkeypatch.setenv("VIBES_PATIENCE", "0")
         with pytest.raises(RefusedWrite) as refused:
-            write(AuditWriter(directory, timeout=0.05))
+            write(AuditWriter(directory))
         assert path.name in refused.value.message
         assert f"process {holder.pid}" in refused.value.message
         holder.kill()
-    write(AuditWriter(directory, timeout=30))
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
+    write(AuditWriter(directory))
     assert lock(directory).try_acquire() is not None, "a dead program holds nothing"
 
 

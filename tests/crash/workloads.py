@@ -109,7 +109,7 @@ def create_due_commits(root: Path, files: int) -> None:
 def write_until_killed(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
     """Write at random until killed: small and large, new and shared, folding now and then."""
     chance = random.Random(seed)
-    writer = AuditWriter(directory, timeout=60)
+    writer = AuditWriter(directory)
     for number in count():
         entries = [
             prompt(f"{seed} {number} {'w' * chance.randrange(2000)}"),

@@ -18,17 +18,7 @@ from tests.server.profiles import PROFILES, capabilities_of
 from tests.server.project import Project
 from tests.trails import CompleteTrail, complete
 
-START: Final = """
-from vibes_lsp.lsp import excerpts, knowledge_bases
-from vibes_lsp.lsp.main import main
-excerpts._PATIENCE = knowledge_bases._PATIENCE = 600
-main()
-"""
-"""The server, but an answer waits for what it needs.
-
-After a second or two it would go without, and the client would be told later: on a busy machine any
-answer may, which is for the tests of that alone.
-"""
+START: Final = "from vibes_lsp.lsp.main import main; main()"
 SERVER: Final = [sys.executable, "-c", START]
 
 

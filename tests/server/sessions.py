@@ -15,7 +15,7 @@ from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 
 _SERVER: Final = (
-    f"import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2){START}"
+    f"import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2); {START}"
 )
 _LOG: Final = "server.log"
 

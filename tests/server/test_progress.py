@@ -30,7 +30,7 @@ import logging
 logging.getLogger("pygls.protocol.language_server").setLevel(logging.WARNING)
 {START}"""
 """The server, but the warnings of pygls are in its log: only these tell which tokens it knows."""
-IMPATIENT: Final = START.replace("= 600", "= 0")
+IMPATIENT: Final = f"import os; os.environ['VIBES_PATIENCE'] = 'excerpt=0'; {START}"
 """The server, but every answer goes without an excerpt that is not there yet."""
 
 

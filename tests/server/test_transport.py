@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from lsprotocol import types
 
+from tests.server.conftest import START
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 from tests.server.project import Project
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.stock]  # each starts a server of its own
 
-START: Final = "from vibes_lsp.lsp.main import main; main()"
 _PATIENCE: Final = 300
 
 

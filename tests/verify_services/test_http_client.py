@@ -143,7 +143,11 @@ def test_a_large_answer_is_cut_off(head: bytes) -> None:
 
 
 @pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nX: ", OK[:-1]])
-def test_a_server_that_sends_byte_by_byte_does_not_hold_the_client(start: bytes) -> None:
+def test_a_server_that_sends_byte_by_byte_does_not_hold_the_client(
+    start: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "0.5")
+
     def drip(connection: socket.socket) -> None:
         connection.sendall(start)
         while True:
@@ -156,7 +160,7 @@ def test_a_server_that_sends_byte_by_byte_does_not_hold_the_client(start: bytes)
         answering(drip) as port,
         pytest.raises(ServiceFailure, match=r"within 0\.5 seconds|cannot be asked"),
     ):
-        ask(f"http://127.0.0.1:{port}/", timeout=0.5)
+        ask(f"http://127.0.0.1:{port}/")
 
 
 def test_a_compressed_answer_is_not_unpacked() -> None:

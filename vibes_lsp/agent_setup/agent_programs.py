@@ -21,17 +21,16 @@ from vibes_lsp.agent_setup.json_edits import compact
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, mapping, objects
+from vibes_lsp.patience import AGENT_PROGRAM
 from vibes_lsp.store.files import is_inside
 
-PATIENCE: Final = 5.0
-"""Seconds that a program may take."""
 _MAX_OUTPUT: Final = 4 << 20
 _VERSION: Final = re.compile(
     r"(?<![0-9])[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[-+][\w.-]{1,40})?", re.ASCII
 )
 
 
-def program_version(program: Path, project: Path, patience: float = PATIENCE) -> str:
+def program_version(program: Path, project: Path) -> str:
     """Return the version that a program prints; empty if it prints none in time."""
     if is_inside(program, project):
         return ""
@@ -41,7 +40,7 @@ def program_version(program: Path, project: Path, patience: float = PATIENCE) ->
             cwd=tempfile.gettempdir(),  # no configuration of the project is read
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=patience,
+            timeout=AGENT_PROGRAM.limit,
             check=False,
         )
         found = _VERSION.search(done.stdout[:10_000].decode("utf-8", "replace"))
@@ -49,16 +48,13 @@ def program_version(program: Path, project: Path, patience: float = PATIENCE) ->
     return ""
 
 
-def codex_hooks(
-    program: Path, project: Path, variables: Mapping[str, str], patience: float = PATIENCE
-) -> list[Members] | None:
+def codex_hooks(program: Path, project: Path, variables: Mapping[str, str]) -> list[Members] | None:
     """Ask `codex app-server` which hooks it has for a project; None if it gives no answer.
 
     Args:
         program: Codex.
         project: The project's folder.
         variables: The environment, with `CODEX_HOME` if that is set.
-        patience: Seconds that all of it may take.
     """
     if is_inside(program, project):
         return None
@@ -72,7 +68,7 @@ def codex_hooks(
         {"id": 2, "method": "hooks/list", "params": {"cwds": [str(project)]}},
     ]
     given = "".join(f"{compact(each)}\n" for each in requests).encode()
-    answer = _ask([program, "app-server"], given, 2, variables, patience)
+    answer = _ask([program, "app-server"], given, 2, variables)
     return _hooks_of(mapping(answer, "result"), project)
 
 
@@ -81,7 +77,6 @@ def _ask(
     given: bytes,
     request: int,
     variables: Mapping[str, str],
-    patience: float,
 ) -> Members:
     """Return the answer to a request; empty if a program gives none in time.
 
@@ -99,7 +94,7 @@ def _ask(
         )
     except OSError:
         return {}
-    timer = threading.Timer(patience, _kill, [server])
+    timer = threading.Timer(AGENT_PROGRAM.limit, _kill, [server])
     timer.start()
     answer: Members = {}
     try:

@@ -16,8 +16,8 @@ from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.ingest.fold_events import fold_events
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook, install_hook
 from vibes_lsp.model.members import Members
+from vibes_lsp.patience import LOCK
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.locks import LOCK_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _agent_hooks(directory: AuditDir, home: UserHome, program: str) -> Iterator[
 
 def _waiting_events(directory: AuditDir) -> Iterator[Fix]:
     try:
-        number = fold_events(directory, patience=LOCK_TIMEOUT)
+        number = fold_events(directory, patience=LOCK)
     except VibesError as error:
         yield Fix("waiting events", error.message, failed=True)
         return

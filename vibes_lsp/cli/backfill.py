@@ -18,8 +18,8 @@ from vibes_lsp.errors import VibesError, report
 from vibes_lsp.maintenance.backfill import Backfilled, backfill
 from vibes_lsp.maintenance.remap import Remapped, remap
 from vibes_lsp.model.vocabulary import RecordType
+from vibes_lsp.patience import LOCK
 from vibes_lsp.recording import as_json as result_as_json
-from vibes_lsp.store.locks import LOCK_TIMEOUT
 
 
 @click.command("backfill", epilog=examples("vibes backfill --dry-run", "vibes backfill"))
@@ -56,7 +56,7 @@ def _prepare_commit(audit_dir: Path | None) -> None:
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
         prepared = prepare_commit(
-            Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK_TIMEOUT)
+            Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK)
         )
         for each in prepared:
             for problem in each.problems:

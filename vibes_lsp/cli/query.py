@@ -51,7 +51,7 @@ _GAP: Final = 3
     default=TIMEOUT,
     show_default=True,
     metavar="SECONDS",
-    help="Maximum run time.",
+    help="Maximum processor time.",
 )
 @audit_dir_option
 @json_option

@@ -1,7 +1,7 @@
 """Read-only SQL over `audit.db`. Neither the SQL nor the trail is trusted.
 
 The authorizer allows only SELECT: no other file can be attached, no setting changed, no extension
-loaded. Time, rows, bytes of a value and bytes of the result are limited.
+loaded. Processor time, rows, bytes of a value and bytes of the result are limited.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 import sqlite3
 import threading
-import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from time import process_time, thread_time
 from typing import Final
 
 from vibes_lsp.database.build import build_database, fill_tables, source_signature
@@ -23,14 +22,16 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import file_signature
 
 TIMEOUT: Final = 30.0
-"""Seconds that a query may take."""
+"""Seconds of processor time that a query may take."""
 MAX_ROWS: Final = 10_000
 MAX_VALUE: Final = 17 << 20
 """Bytes of a value and of a row: a little more than the longest reasoning text that is read."""
 MAX_RESULT: Final = 64 << 20
 """Bytes of all rows; a larger result is truncated."""
 _GRACE: Final = 1.0
-"""Seconds that SQLite gets to notice a timeout; it does not within one SQL function."""
+"""Further seconds in which SQLite notices a timeout; it does not within one SQL function."""
+_LOOK: Final = 0.1
+"""Seconds between two looks at the processor time of a query that runs."""
 _CLOCK_INTERVAL: Final = 10_000
 """SQLite instructions between two checks of the clock."""
 _READ_ACTIONS: Final = frozenset(
@@ -73,7 +74,6 @@ def run_query(
     *,
     limit: int = MAX_ROWS,
     timeout: float = TIMEOUT,
-    clock: Callable[[], float] = time.monotonic,
 ) -> QueryResult:
     """Run one SELECT over a trail.
 
@@ -83,14 +83,13 @@ def run_query(
         directory: The audit directory.
         sql: One statement.
         limit: Maximum number of rows.
-        timeout: Maximum time in seconds.
-        clock: A monotonic clock in seconds.
+        timeout: Maximum processor time in seconds.
 
     Raises:
         BadQuery: It is not a SELECT, SQLite rejects it, or it takes too long.
         UnreadableFile: The log cannot be read.
     """
-    run = partial(_run, sql=sql, limit=limit, timeout=timeout, clock=clock)
+    run = partial(_run, sql=sql, limit=limit, timeout=timeout)
     outcome = run(_open(directory))
     if _is_damaged(outcome):
         outcome = run(_open(directory, is_rebuilt=True))
@@ -102,11 +101,7 @@ def run_query(
 
 
 def _run(
-    connection: sqlite3.Connection,
-    sql: str,
-    limit: int,
-    timeout: float,
-    clock: Callable[[], float],
+    connection: sqlite3.Connection, sql: str, limit: int, timeout: float
 ) -> QueryResult | Exception:
     """Return the result of a query, or its error; close the connection.
 
@@ -114,15 +109,14 @@ def _run(
         BadQuery: It takes too long.
     """
     _restrict(connection)
-    deadline = clock() + timeout
-    running = _RunningQuery(connection, sql, limit, lambda: clock() > deadline)
+    running = _RunningQuery(connection, sql, limit, timeout)
     thread = threading.Thread(target=running.run, name="query", daemon=True)
     thread.start()
-    thread.join(timeout + _GRACE)
-    if thread.is_alive():
-        connection.interrupt()
-        thread.join(_GRACE)
+    end = process_time() + timeout + _GRACE
+    while thread.is_alive() and process_time() < end:
+        thread.join(_LOOK)
     if thread.is_alive():  # it ends with the program, together with the connection
+        connection.interrupt()
         raise _timeout_error(timeout)
     connection.close()
     return running.outcome
@@ -142,18 +136,23 @@ class _RunningQuery:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, sql: str, limit: int, is_late: Callable[[], bool]
+        self, connection: sqlite3.Connection, sql: str, limit: int, timeout: float
     ) -> None:
-        self._connection, self._sql, self._limit, self._is_late = connection, sql, limit, is_late
+        self._connection, self._sql, self._limit, self._timeout = connection, sql, limit, timeout
+        self._end = 0.0
         self.outcome: QueryResult | Exception = sqlite3.OperationalError("interrupted")
 
     def run(self) -> None:
         """Run the query and set `outcome`."""
+        self._end = thread_time() + self._timeout
         try:
             self._connection.set_progress_handler(self._is_late, _CLOCK_INTERVAL)
             self.outcome = self._fetch()
         except Exception as error:  # noqa: BLE001  # raised by the waiting thread
             self.outcome = error
+
+    def _is_late(self) -> bool:
+        return thread_time() > self._end
 
     def _fetch(self) -> QueryResult:
         rows: list[tuple[JsonValue, ...]] = []
@@ -239,7 +238,8 @@ def _readable_error(error: Exception, timeout: float) -> BadQuery:
 
 def _timeout_error(timeout: float) -> BadQuery:
     return BadQuery(
-        f"the query takes longer than {timeout:g} seconds", hint="add a WHERE clause or a LIMIT"
+        f"the query takes longer than {timeout:g} seconds of processor time",
+        hint="add a WHERE clause or a LIMIT",
     )
 
 

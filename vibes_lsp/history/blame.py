@@ -14,9 +14,8 @@ import msgspec
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.patience import BLAME
 
-_SECONDS: Final = 5.0
-"""Time limit for one file. Without an answer no line counts as older than an edit."""
 _OPTIONS: Final = ("--incremental", "--no-textconv", "--ignore-revs-file", "")
 _LINE_HEADER: Final = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 _HEADER: Final = 4
@@ -70,7 +69,7 @@ def blame_file(repository: Repository, path: str, commit: str, since: datetime) 
     name = ""
     arguments = ("blame", *_OPTIONS, f"--since={int(since.timestamp())}", commit, "--", path)
     try:
-        with git_lines(repository.root, *arguments, seconds=_SECONDS) as lines:
+        with git_lines(repository.root, *arguments, patience=BLAME) as lines:
             for line in lines:
                 words = line.split()
                 if len(words) == _HEADER and words[3].isdigit() and len(words[0]) >= len(commit):

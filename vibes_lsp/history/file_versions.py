@@ -15,6 +15,7 @@ import msgspec
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.patience import FILE_HISTORY, Wait
 
 _MARK: Final = b"\x01"
 _FORMAT: Final = "--format=%x01%H %ct"
@@ -64,7 +65,7 @@ def file_changes(
     paths: Collection[str],
     *,
     merges: bool,
-    seconds: float | None = None,
+    patience: Wait | None = None,
 ) -> Generator[FileChange, None, None]:
     """Yield what commits did to files, newest first, children before parents, on all branches.
 
@@ -75,7 +76,7 @@ def file_changes(
         revisions: As for `git log`.
         paths: The files, from the top of the work tree.
         merges: Whether to include files in which a merge differs from all its parents.
-        seconds: A time limit for git.
+        patience: The wait for git.
 
     Raises:
         HistoryUnavailable: Git failed, perhaps after some changes.
@@ -95,7 +96,7 @@ def file_changes(
     fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
     pathspecs = map(literal_pathspec, wanted.values()) if fits else ()
     arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *pathspecs)
-    with git_lines(repository.root, *arguments, seconds=seconds, nul_separated=True) as parts:
+    with git_lines(repository.root, *arguments, patience=patience, nul_separated=True) as parts:
         commit, moment = "", parse_seconds(b"0")
         for part in parts:
             line = part.lstrip(b"\n")
@@ -151,7 +152,6 @@ def commits_of_file(repository: Repository, revisions: Sequence[str], name: str)
 
 _LIMIT: Final = 500
 _MAX_RENAMES: Final = 16
-_SECONDS: Final = 20.0
 _FILES: Final = frozenset({"100644", "100755", "100664"})
 _DELETED: Final = "000000"
 
@@ -329,7 +329,7 @@ def _walk(
     found: list[FileChange] = []
     try:
         with closing(
-            file_changes(repository, [start], [path], merges=True, seconds=_SECONDS)
+            file_changes(repository, [start], [path], merges=True, patience=FILE_HISTORY)
         ) as walked:
             for change in walked:
                 if change.commit == start and not is_inclusive:

@@ -19,9 +19,9 @@ from vibes_lsp.history.file_versions import FileChange, FileWalk, file_changes
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.patience import GIT, Wait
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECONDS: Final = 60.0
 _MAX_GAINED: Final = 5_000
 """Commits by which two tips may differ; for more, history is read again."""
 _MAX_SAVED: Final = 1 << 14
@@ -171,7 +171,7 @@ class FileWalks:
         return found[0], FileWalk(_unpack(path, found[1]))
 
     def _read(self, revisions: Sequence[str], paths: Collection[str]) -> dict[str, FileWalk]:
-        return walk_files(self._repository, [*self._since, *revisions], paths, seconds=_SECONDS)
+        return walk_files(self._repository, [*self._since, *revisions], paths, patience=GIT)
 
     def _compared(self, tip: str) -> _TipChange | None:
         if tip not in self._tip_changes:
@@ -205,7 +205,7 @@ _FAILED: Final = FileWalk(is_complete=False, is_settled=False)
 
 
 def walk_files(
-    repository: Repository, revisions: Sequence[str], paths: Collection[str], *, seconds: float
+    repository: Repository, revisions: Sequence[str], paths: Collection[str], *, patience: Wait
 ) -> dict[str, FileWalk]:
     """Return what commits did to several files, with one `git log` for all.
 
@@ -213,13 +213,13 @@ def walk_files(
         repository: The repository.
         revisions: As for `git log`.
         paths: The files, from the top of the work tree.
-        seconds: A time limit for git.
+        patience: The wait for git.
     """
     found: dict[str, list[FileChange]] = {path: [] for path in paths}
     is_settled = True
     try:
         with closing(
-            file_changes(repository, revisions, paths, merges=True, seconds=seconds)
+            file_changes(repository, revisions, paths, merges=True, patience=patience)
         ) as walked:
             for change in walked:
                 found[change.path].append(change)
@@ -241,7 +241,7 @@ def walk_before(repository: Repository, commit: str, path: str, cache: GitCache 
     saved = None if cache is None else cache.get_for_object(key, list[_SavedChange])
     if saved is not None:
         return FileWalk(_unpack(path, saved))
-    whole = walk_files(repository, [commit], [path], seconds=_SECONDS)[path]
+    whole = walk_files(repository, [commit], [path], patience=GIT)[path]
     walk = FileWalk(
         [each for each in whole.changes if each.commit != commit],
         whole.is_complete,
@@ -262,7 +262,7 @@ def _compare_tips(repository: Repository, tip: str, head: str) -> _TipChange | N
     options = ("--left-right", "--parents", "--timestamp", f"--max-count={_MAX_GAINED + 1}")
     try:
         with git_lines(
-            repository.root, "rev-list", *options, f"{tip}...{head}", "--", seconds=_SECONDS
+            repository.root, "rev-list", *options, f"{tip}...{head}", "--", patience=GIT
         ) as lines:
             for line in lines:
                 seconds, marked, *before = line.split()
@@ -290,9 +290,7 @@ def _in_order(
         KeyError: A commit is no ancestor of HEAD.
     """
     wanted = {each.commit for some in changes.values() for each in some}
-    with git_lines(
-        repository.root, "rev-list", "--topo-order", head, "--", seconds=_SECONDS
-    ) as lines:
+    with git_lines(repository.root, "rev-list", "--topo-order", head, "--", patience=GIT) as lines:
         commits = (line.decode("ascii").rstrip() for line in lines)
         ranks = {commit: number for number, commit in enumerate(commits) if commit in wanted}
     return {

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.patience import GIT, Wait
 from vibes_lsp.store.log_follower import bounded_lines
 
 _SAFE_OPTIONS: Final = (
@@ -52,7 +53,6 @@ LOG_OPTIONS: Final = (
     "-O/dev/null",
 )
 """Options for every `git log` and `git diff`: no setting may change the output format."""
-_TIMEOUT: Final = 60
 _NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows opens a console for every program that a process without one starts."""
 _CHUNK: Final = 1 << 16
@@ -113,7 +113,7 @@ def _run(
             input=stdin,
             capture_output=True,
             check=False,
-            timeout=_TIMEOUT,
+            timeout=GIT.limit,
             creationflags=_NO_WINDOW,
         )
     except (
@@ -139,7 +139,7 @@ def user_name(folder: Path) -> str | None:
 def git_lines(
     folder: Path,
     *arguments: str,
-    seconds: float | None = None,
+    patience: Wait | None = None,
     nul_separated: bool = False,
     bounded: bool = False,
 ) -> Iterator[Iterator[bytes]]:
@@ -148,7 +148,7 @@ def git_lines(
     Args:
         folder: The working directory.
         *arguments: The command.
-        seconds: A time limit. Git is killed when it expires, which counts as a failure.
+        patience: A wait for all of it. Git is killed at its limit, which counts as a failure.
         nul_separated: Whether the command has `-z`: yields its fields, not lines.
         bounded: Whether lines may be of any length; see `bounded_lines`.
 
@@ -157,7 +157,7 @@ def git_lines(
     """
     process = _start(folder, arguments, subprocess.DEVNULL)
     output: IO[bytes] = process.stdout  # type: ignore[assignment]  # stdout=PIPE
-    watchdog = threading.Timer(seconds, process.kill) if seconds is not None else None
+    watchdog = None if patience is None else threading.Timer(patience.limit, process.kill)
     if watchdog is not None:
         watchdog.daemon = True
         watchdog.start()
@@ -166,7 +166,7 @@ def git_lines(
             yield _split_at_nul(output)
         else:
             yield bounded_lines(output) if bounded else iter(output)
-        if not output.read(1) and process.wait(_TIMEOUT):  # a reader may stop early
+        if not output.read(1) and process.wait(GIT.limit):  # a reader may stop early
             raise _failure(b"", arguments)
     finally:
         if watchdog is not None:

@@ -21,6 +21,7 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
+from vibes_lsp.patience import GIT, Wait
 from vibes_lsp.store.log_batches import MAX_LINE
 
 _MARK: Final = b"\x01commit "
@@ -47,7 +48,7 @@ def added_record_ids(
 
 
 def added_lines(
-    repository: Repository, revisions: Sequence[str], log: Path, *, seconds: float | None = None
+    repository: Repository, revisions: Sequence[str], log: Path, *, patience: Wait | None = None
 ) -> Iterator[tuple[bytes, str]]:
     """Yield each line that a commit added to the log, and the commit, oldest first.
 
@@ -57,7 +58,7 @@ def added_lines(
         repository: The repository.
         revisions: As for `git log`.
         log: The log's absolute path.
-        seconds: A time limit for git.
+        patience: The wait for git.
 
     Raises:
         HistoryUnavailable: Git failed, perhaps after some lines.
@@ -71,7 +72,7 @@ def added_lines(
         "--",
         literal_pathspec(repository.relative_path(log)),
     )
-    with git_lines(repository.root, *arguments, seconds=seconds, bounded=True) as lines:
+    with git_lines(repository.root, *arguments, patience=patience, bounded=True) as lines:
         commit, added = "", b"+"
         for line in lines:
             if line.startswith(added):
@@ -109,7 +110,6 @@ def record_id_of(line: bytes) -> str:
 
 _MAX_ARGUMENTS: Final = 400
 """Commits that one process compares: within every system's limit for a command line."""
-_SECONDS: Final = 60.0
 _MAX_HASHED: Final = 4 << 30
 """Bytes that are hashed to find which versions are beginnings of the log, in a few seconds."""
 _PART: Final = 1 << 20
@@ -148,7 +148,7 @@ def ids_by_commit(
             some = rest[start : start + _MAX_ARGUMENTS]
             found.update({commit: [] for commit in some})
             revisions = ["--no-walk=unsorted", *some]
-            for line, commit in added_lines(repository, revisions, log, seconds=_SECONDS):
+            for line, commit in added_lines(repository, revisions, log, patience=GIT):
                 if identifier := record_id_of(line):
                     found[commit].append(identifier)
     except (HistoryUnavailable, KeyError, ValueError):

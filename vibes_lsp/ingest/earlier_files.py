@@ -14,8 +14,8 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_walks import walk_files
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
+from vibes_lsp.patience import FILE_HISTORY
 
-_SECONDS: Final = 20.0
 _DELETED: Final = "000000"
 """The mode of a file that a commit deleted."""
 
@@ -55,6 +55,6 @@ def _was_committed(file: Path, moment: datetime) -> bool:
         name = repository.relative_path(file)
     except (HistoryUnavailable, OSError, RuntimeError, ValueError):
         return False
-    changes = walk_files(repository, [head], [name], seconds=_SECONDS)[name].changes
+    changes = walk_files(repository, [head], [name], patience=FILE_HISTORY)[name].changes
     latest = next((change for change in changes if change.moment <= moment), None)
     return latest is not None and latest.mode != _DELETED

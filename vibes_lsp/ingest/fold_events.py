@@ -49,6 +49,7 @@ from vibes_lsp.ingest.waiting_events import (
 from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.patience import LOCK, READER, SAVING, Wait
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
@@ -60,26 +61,21 @@ from vibes_lsp.store.locks import FileLock
 _logger = logging.getLogger(__name__)
 
 _LOCK: Final = "events.lock"
-READER_PATIENCE: Final = 2.0
-"""Seconds that a command that only shows something waits for another program that records."""
 _PAUSE: Final = 0.05
+"""Seconds between two looks."""
 _MILLISECOND: Final = 1_000_000
-_SAVING: Final = 1.0
-"""Seconds until an agent has saved a file that it reports: one it edits, or its session file."""
-_LOOKS: Final = 20
-"""How often the file is read in that time."""
 _ABANDONED_SECONDS: Final = 3600
 
 
 def fold_events(
-    directory: AuditDir, *, patience: float = 0, now: Callable[[], datetime] = utc_now
+    directory: AuditDir, *, patience: Wait | None = None, now: Callable[[], datetime] = utc_now
 ) -> int | None:
     """Record the events that wait.
 
     Args:
         directory: The trail.
-        patience: Seconds to wait for another program that does the same; by default it is left to
-            that one.
+        patience: The wait for another program that does the same; by default it is left to that
+            one.
         now: The clock.
 
     Returns:
@@ -91,8 +87,8 @@ def fold_events(
     if not has_waiting_events(str(directory.waiting_events)):
         return 0
     make_ignored_folder(directory.spool)
-    lock = FileLock(directory.spool / _LOCK, timeout=patience)
-    handle = lock.acquire() if patience else lock.try_acquire()
+    lock = FileLock(directory.spool / _LOCK, patience=patience or LOCK)
+    handle = lock.try_acquire() if patience is None else lock.acquire()
     if handle is None:
         return None
     with handle:
@@ -102,7 +98,7 @@ def fold_events(
 def fold_for_reader(directory: AuditDir) -> None:
     """Record the events that wait before a trail is shown, if that is possible now."""
     try:
-        fold_events(directory, patience=READER_PATIENCE)
+        fold_events(directory, patience=READER)
     except (OSError, VibesError) as error:  # a reader needs no permission to write
         _logger.info("events are not recorded: %s", error)
 
@@ -256,15 +252,15 @@ def _when_written(
     events, project = [waiting.event for waiting in batch], directory.project
     keeps_reasoning = load_config(directory).config.assurance_level == AssuranceLevel.HIGH
     found: list[str | None] = []
-    for look in range(_LOOKS + 1):
+    looks = _looks()
+    for look in range(looks + 1):
         found = find_reasoning(events, project) if keeps_reasoning else [""] * len(batch)
-        if look == _LOOKS or not any(
-            (text is None or awaits_session_file(waiting.event))
-            and (now() - waiting.moment).total_seconds() < _SAVING
+        if look == looks or not any(
+            (text is None or awaits_session_file(waiting.event)) and _is_new(waiting, now())
             for waiting, text in zip(batch, found, strict=True)
         ):
             break
-        time.sleep(_SAVING / _LOOKS)
+        time.sleep(_PAUSE)
     return [
         replace(waiting, event=waiting.event and replace(waiting.event, reasoning=text or None))
         for waiting, text in zip(batch, found, strict=True)
@@ -292,10 +288,10 @@ def _resolve_when_saved(
 ) -> dict[int, list[EditedFile]]:
     """Find the lines of all edits of a batch, after agents that report too early have saved."""
     edited = _resolve(directory, batch)
-    for _ in range(_LOOKS):
+    for _ in range(_looks()):
         if not _may_be_saved_soon(batch, edited, now()):
             break
-        time.sleep(_SAVING / _LOOKS)
+        time.sleep(_PAUSE)
         edited = _resolve(directory, batch)
     return edited
 
@@ -305,10 +301,20 @@ def _may_be_saved_soon(
 ) -> bool:
     """Return whether a new event reports an edit that its file does not have."""
     return any(
-        (present - batch[number].moment).total_seconds() < _SAVING
+        _is_new(batch[number], present)
         and any(each.resolved is None and each.edit.may_be_unsaved for each in files)
         for number, files in edited.items()
     )
+
+
+def _is_new(waiting: WaitingEvent, present: datetime) -> bool:
+    """Return whether the agent of an event may not have saved yet what it reports."""
+    return (present - waiting.moment).total_seconds() < SAVING.limit
+
+
+def _looks() -> int:
+    """Return how often files are read again: a clock that was set back ends no wait."""
+    return int(SAVING.limit / _PAUSE)
 
 
 def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, list[EditedFile]]:

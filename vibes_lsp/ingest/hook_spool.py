@@ -16,6 +16,8 @@ import os
 import sys
 import time
 
+from vibes_lsp.patience import HOOK_INPUT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +30,6 @@ LARGE = "-large"
 """The end of the name of such a file."""
 MAX_WAITING = 20_000
 """Most events that wait; further ones are dropped."""
-PATIENCE = 5.0
-"""Seconds to wait for the end of standard input."""
 _NEVER = 1 << 63
 """Nanoseconds that no clock reaches; a larger number in a name is none of a hook."""
 
@@ -228,7 +228,7 @@ def _limit_time() -> None:
         import _signal  # type: ignore[import-not-found]  # noqa: PLC0415  # no enumerations
 
         _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
-        _signal.setitimer(_signal.ITIMER_REAL, PATIENCE)
+        _signal.setitimer(_signal.ITIMER_REAL, max(HOOK_INPUT.limit, 1e-6))
 
 
 def _read_input() -> bytes | None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.patience import KNOWLEDGE_INDEX
 from vibes_lsp.store.user_cache import cache_subfolder
 
 _logger = logging.getLogger(__name__)
@@ -29,7 +30,6 @@ _TABLES: Final = (
 _FORMAT: Final = 2
 """The number of these tables; a database with another one is made again."""
 _TOKENIZERS: Final = {True: "porter unicode61", False: "unicode61"}
-_BUSY_SECONDS: Final = 2.0
 _FOLDER: Final = "knowledge"
 _MAX_DATABASES: Final = 32
 """How many databases the cache keeps; those that were used last."""
@@ -60,7 +60,7 @@ def connect(path: str, *, stems: bool) -> sqlite3.Connection:
     Raises:
         sqlite3.Error: It is broken, or another program has it.
     """
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=KNOWLEDGE_INDEX.limit, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = OFF")

@@ -21,12 +21,11 @@ from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members, integer, mapping, objects, text
 from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.patience import ATTESTATION
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import FileSignature, file_signature, is_settled
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 
-_MAX_SECONDS: Final = 600
-"""Seconds that a command may take."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _MAX_TEXT: Final = 300
 _FAILURE: Final = 2
@@ -273,11 +272,12 @@ async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]
     """
     command = [*arguments, "--json", "--audit-dir", str(directory.path)]
     process = await start_module("vibes_lsp", *command)
+    limit = ATTESTATION.limit
     try:
-        out, err = await asyncio.wait_for(process.communicate(), _MAX_SECONDS)
+        out, err = await asyncio.wait_for(process.communicate(), limit)
     except TimeoutError:
         raise AttestationCommandFailed(
-            f"vibes {arguments[0]} took longer than {_MAX_SECONDS} seconds"
+            f"vibes {arguments[0]} took longer than {limit:g} seconds"
         ) from None
     finally:
         await end_process(process)

@@ -21,14 +21,12 @@ from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
+from vibes_lsp.patience import FIRST_COMMITS
 
 _logger = logging.getLogger(__name__)
 
 FLUSH_PAUSE: Final = 2.0
 """Seconds without a record and without a change of any document, after which a trail is flushed."""
-
-FIRST_PAUSE: Final = 0.1
-"""Seconds after which the first results of a lookup are published without the others."""
 
 EVENTS_PAUSE: Final = 0.1
 """Seconds after an agent's event before it is recorded, with those that follow at once."""
@@ -180,7 +178,7 @@ async def _look_up(ls: Server, project: Project, request: LookupRequest) -> Hist
     rest = run(project.history.look_up, request)
     try:
         if first is not None:
-            await asyncio.wait((rest,), timeout=FIRST_PAUSE)
+            await asyncio.wait((rest,), timeout=FIRST_COMMITS.limit)
             if not rest.done() and project.accept_first_commits(first):
                 await refresh_project(ls, project)
     finally:

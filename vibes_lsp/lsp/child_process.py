@@ -9,7 +9,8 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from typing import Final
 
-_MAX_SECONDS: Final = 5
+from vibes_lsp.patience import ENDED_PROCESS
+
 _NO_WINDOW: Final = 0x08000000 if sys.platform == "win32" else 0
 _starting: Final[set[asyncio.Task[Process]]] = set()
 
@@ -67,4 +68,4 @@ async def end_process(process: Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         with suppress(TimeoutError):  # a process of its own may have inherited the pipes
-            await asyncio.wait_for(process.communicate(), _MAX_SECONDS)
+            await asyncio.wait_for(process.communicate(), ENDED_PROCESS.limit)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.index.trail import Trail
@@ -23,12 +22,10 @@ from vibes_lsp.lsp.knowledge_bases import RunInThread
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
 from vibes_lsp.lsp.temporary_folder import TemporaryFolder
+from vibes_lsp.patience import EXCERPT
 from vibes_lsp.store.audit_dir import AuditDir
 
 _logger = logging.getLogger(__name__)
-
-_PATIENCE: Final = 2.0
-"""Seconds that an answer waits; after that the client is told to ask again when it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ class Excerpts:
         project, path = owner
         task = self._task(project, path)
         if not task.done():
-            await asyncio.wait([task], timeout=_PATIENCE)
+            await asyncio.wait([task], timeout=EXCERPT.limit)
         if not task.done():
             task.add_done_callback(lambda _: self._tell(uri))
             return None

@@ -28,6 +28,7 @@ from vibes_lsp.lsp.placed_evidence import (
     PlacedCitation,
     in_order,
 )
+from vibes_lsp.patience import KNOWLEDGE_BASE
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot
@@ -40,11 +41,6 @@ _RACY_NS: Final = 100_000_000
 
 One whose time is in the future gets an earlier one.
 File systems with coarser times exist; there the growing audit log shows every change.
-"""
-_PATIENCE: Final = 0.5
-"""Seconds that an answer waits for a knowledge base; after that it goes without its claims.
-
-The client is told when they are there.
 """
 _FOLDERS: Final = (
     "claims",
@@ -231,7 +227,7 @@ class KnowledgeBases:
             task = asyncio.ensure_future(self._update(state, path, document))
             self._tasks.add(task)
             task.add_done_callback(self._end)
-            await asyncio.wait([task], timeout=None if is_patient else _PATIENCE)
+            await asyncio.wait([task], timeout=None if is_patient else KNOWLEDGE_BASE.limit)
             if not task.done():
                 task.add_done_callback(partial(self._tell_if_moved, state))
         return self._from_memory(document)

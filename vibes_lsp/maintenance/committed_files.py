@@ -14,10 +14,10 @@ from vibes_lsp.history.file_versions import file_changes
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.patience import FILE_HISTORY
 
 _LATER: Final = 64
 """Maximum number of commits after a record's own in which its lines are searched."""
-_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class CommittedFiles:
         revisions = ["HEAD"] if since is None else [f"--since={int(since.timestamp())}", "HEAD"]
         try:
             with closing(
-                file_changes(self.repository, revisions, names, merges=True, seconds=_SECONDS)
+                file_changes(self.repository, revisions, names, merges=True, patience=FILE_HISTORY)
             ) as changes:
                 for change in changes:
                     self._changes[names[change.path]].append((change.commit, change.moment))

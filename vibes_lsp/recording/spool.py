@@ -26,6 +26,7 @@ from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.model.canonical_json import canonical_json, parse_json
 from vibes_lsp.model.members import Members
+from vibes_lsp.patience import REQUEST_LOCK
 from vibes_lsp.recording.annotations import Contexts
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.results import Recorded, Result
@@ -40,7 +41,7 @@ from vibes_lsp.store.files import (
     temporary_files,
     write_temporary,
 )
-from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock, LockHandle
+from vibes_lsp.store.locks import FileLock, LockHandle
 
 _logger = logging.getLogger(__name__)
 
@@ -52,8 +53,6 @@ _CLEANED: Final = "forgotten"
 """An empty file: its modification time is that of the last cleanup."""
 
 _LOCK: Final = "requests.lock"
-_LOCK_PATIENCE: Final = 6 * LOCK_TIMEOUT
-"""Seconds to wait for the lock: its holder may itself wait for the log's, behind others."""
 
 _MAX_COMPLETION: Final = 16 << 20
 """Largest file of an inline completion, in bytes."""
@@ -213,7 +212,7 @@ class Spool:
             RefusedWrite: Another program holds it too long.
         """
         make_ignored_folder(self.directory.spool)
-        return FileLock(self.directory.spool / _LOCK, timeout=_LOCK_PATIENCE).acquire()
+        return FileLock(self.directory.spool / _LOCK, patience=REQUEST_LOCK).acquire()
 
     def list_pending(self) -> Iterator[tuple[str, float, PendingCompletion]]:
         """Yield the pending completions: name, seconds since the last part, and value."""

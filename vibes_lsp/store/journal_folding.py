@@ -31,7 +31,7 @@ from vibes_lsp.store.files import (
     write_temporary,
 )
 from vibes_lsp.store.journal import Journal, entries_file, journal_files, read_journal
-from vibes_lsp.store.locks import LOCK_TIMEOUT, LockHandle, append_lock, fold_lock
+from vibes_lsp.store.locks import LockHandle, append_lock, fold_lock
 from vibes_lsp.store.manifest import ManifestCache, ManifestForm, parse_manifest
 from vibes_lsp.store.manifest_format import add_entries, has_duplicates
 from vibes_lsp.store.versions import unsupported_versions
@@ -44,7 +44,6 @@ def fold_journal(
     directory: AuditDir,
     *,
     wait: bool = True,
-    timeout: float = LOCK_TIMEOUT,
     manifest_cache: ManifestCache | None = None,
 ) -> int:
     """Fold the journal, remove what dead programs left, and return the number of new entries.
@@ -55,7 +54,6 @@ def fold_journal(
         directory: The trail.
         wait: Whether to wait while another program folds; otherwise return at once, since it
             folds these entries as well.
-        timeout: Seconds to wait for a lock.
         manifest_cache: Receives the new manifest.
 
     Raises:
@@ -67,12 +65,12 @@ def fold_journal(
     for number in range(_MAX_ROUNDS):
         if not _has_work(directory, others=number == 0):
             break
-        lock_file = fold_lock(directory, timeout)
+        lock_file = fold_lock(directory)
         lock = lock_file.acquire() if wait and number == 0 else lock_file.try_acquire()
         if lock is None:
             break
         with lock:
-            added += _fold_once(directory, lock, timeout, manifest_cache or ManifestCache())
+            added += _fold_once(directory, lock, manifest_cache or ManifestCache())
     return added
 
 
@@ -87,12 +85,10 @@ def _has_work(directory: AuditDir, *, others: bool) -> bool:
     return others and bool(journal_files(directory))
 
 
-def _fold_once(
-    directory: AuditDir, lock: LockHandle, timeout: float, manifest_cache: ManifestCache
-) -> int:
+def _fold_once(directory: AuditDir, lock: LockHandle, manifest_cache: ManifestCache) -> int:
     journal = read_journal(directory)
     added = _merge_into_manifest(directory, journal, lock, manifest_cache) if journal.entries else 0
-    with append_lock(directory, timeout).acquire() as append:
+    with append_lock(directory).acquire() as append:
         _clean_up(directory, journal if added is not None else Journal(), append)
     return added or 0
 

@@ -17,14 +17,9 @@ from pathlib import Path
 from typing import Final, Self
 
 from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.patience import LOCK, Wait
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import make_ignored_folder, open_for_writing
-
-LOCK_TIMEOUT: Final = 10.0
-"""Seconds to wait for a lock without progress.
-
-Most holders take microseconds, folding a large manifest up to a second.
-"""
 
 _MIN_PAUSE: Final = 50e-6
 _MAX_PAUSE: Final = 2e-3
@@ -87,7 +82,7 @@ class FileLock:
     Args:
         path: The lock file; created if missing.
         hidden: Whether to create its folder, ignored by git, in an existing audit directory.
-        timeout: Seconds to wait for one holder; the wait starts again whenever the holder changes.
+        patience: The wait for one holder; it starts again whenever the holder changes.
         clock: The monotonic clock, in seconds.
         sleep: Waits for some seconds.
     """
@@ -97,13 +92,13 @@ class FileLock:
         path: Path,
         *,
         hidden: bool = False,
-        timeout: float = LOCK_TIMEOUT,
+        patience: Wait = LOCK,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.path: Final = path
         self._hidden = hidden
-        self._timeout = timeout
+        self._patience = patience
         self._clock = clock
         self._sleep = sleep
 
@@ -113,18 +108,19 @@ class FileLock:
         Raises:
             RefusedWrite: The wait timed out, or the lock file cannot be created.
         """
-        deadline, last_write = self._clock() + self._timeout, self._last_write()
+        limit = self._patience.limit
+        deadline, last_write = self._clock() + limit, self._last_write()
         pause = _MIN_PAUSE
         while True:
             handle = self.try_acquire()
             if handle is not None:
                 return handle
             if self._clock() >= deadline and last_write != self._last_write():  # others took turns
-                deadline, last_write = self._clock() + self._timeout, self._last_write()
+                deadline, last_write = self._clock() + limit, self._last_write()
             elif self._clock() >= deadline:
                 raise RefusedWrite(
                     f"cannot lock {self.path}: held by {self._describe_holder()}"
-                    f" for more than {self._timeout:g} seconds",
+                    f" for more than {limit:g} seconds",
                     hint="nothing was written; try again when it has finished, or end it",
                 )
             self._sleep(pause * (256 + os.urandom(1)[0]) / 512)
@@ -286,11 +282,11 @@ def _lock_error(path: Path, error: OSError, hint: str) -> RefusedWrite:
     return RefusedWrite(f"cannot lock {path}: {error.strerror or error}", hint=hint)
 
 
-def append_lock(directory: AuditDir, timeout: float = LOCK_TIMEOUT) -> FileLock:
+def append_lock(directory: AuditDir) -> FileLock:
     """Return the lock for writing log, journal and blobs."""
-    return FileLock(directory.journal / "append.lock", hidden=True, timeout=timeout)
+    return FileLock(directory.journal / "append.lock", hidden=True)
 
 
-def fold_lock(directory: AuditDir, timeout: float = LOCK_TIMEOUT) -> FileLock:
+def fold_lock(directory: AuditDir) -> FileLock:
     """Return the lock for replacing the manifest; take it before `append_lock`, never after."""
-    return FileLock(directory.journal / "fold.lock", hidden=True, timeout=timeout)
+    return FileLock(directory.journal / "fold.lock", hidden=True)

@@ -30,7 +30,7 @@ from vibes_lsp.store.files import (
 )
 from vibes_lsp.store.journal import Journal, append_entries, entries_file, parse_entry_lines
 from vibes_lsp.store.journal_folding import fold_journal
-from vibes_lsp.store.locks import LOCK_TIMEOUT, LockHandle, append_lock, fold_lock
+from vibes_lsp.store.locks import LockHandle, append_lock, fold_lock
 from vibes_lsp.store.log_batches import MAX_LINE
 from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
@@ -122,7 +122,6 @@ class AuditWriter:
 
     Args:
         directory: The trail.
-        timeout: Seconds to wait for a lock.
         manifest_cache: The manifest shared in this process; updated.
     """
 
@@ -130,12 +129,10 @@ class AuditWriter:
         self,
         directory: AuditDir,
         *,
-        timeout: float = LOCK_TIMEOUT,
         manifest_cache: ManifestCache | None = None,
     ) -> None:
         self._directory: Final = directory
-        self._timeout: Final = timeout
-        self._append_lock: Final = append_lock(directory, timeout)
+        self._append_lock: Final = append_lock(directory)
         self._log: Final = directory.log
         self._journal: Final = entries_file(directory)
         self._manifest_cache: Final = manifest_cache or ManifestCache()
@@ -218,9 +215,7 @@ class AuditWriter:
 
     def fold(self, *, wait: bool = True) -> int:
         """Fold the journal into the manifest; see `fold_journal`."""
-        return fold_journal(
-            self._directory, wait=wait, timeout=self._timeout, manifest_cache=self._manifest_cache
-        )
+        return fold_journal(self._directory, wait=wait, manifest_cache=self._manifest_cache)
 
     def sync(self) -> None:
         """Flush all files of the trail to the disk.

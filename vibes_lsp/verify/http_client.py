@@ -17,9 +17,7 @@ from vibes_lsp.errors import MalformedJson, ServiceFailure, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members, mapping, text
-
-TIMEOUT: Final = 15.0
-"""Seconds for a whole request, from the name's resolution to the last byte."""
+from vibes_lsp.patience import SERVICE
 
 MAX_ANSWER: Final = 1 << 20
 """Largest answer that is read, in bytes."""
@@ -82,7 +80,6 @@ def ask(
     body: bytes | None = None,
     headers: Mapping[str, str] | None = None,
     limit: int = MAX_ANSWER,
-    timeout: float = TIMEOUT,
 ) -> HttpAnswer:
     """Make one request, `POST` if there is a body and `GET` if not; return any answer to it.
 
@@ -92,11 +89,12 @@ def ask(
             large or too slow.
     """
     check_url(url)
+    seconds = SERVICE.limit
     try:
-        return asyncio.run(_ask(url, body, dict(headers or {}), limit, timeout))
+        return asyncio.run(_ask(url, body, dict(headers or {}), limit, seconds))
     except TimeoutError:
         raise ServiceFailure(
-            f"{_host(url)} did not answer within {timeout:g} seconds", hint="try again later"
+            f"{_host(url)} did not answer within {seconds:g} seconds", hint="try again later"
         ) from None
 
 

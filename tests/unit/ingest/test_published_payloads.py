@@ -253,8 +253,9 @@ def test_paths_of_cursor_on_windows_are_those_of_the_system() -> None:
 
 @pytest.mark.parametrize("is_saved", [True, False])
 def test_an_edit_that_is_reported_before_it_is_saved_is_awaited(
-    tmp_path: Path, *, is_saved: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_saved: bool
 ) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", f"saving={'unlimited' if is_saved else 1}")
     project = new_project(tmp_path / "project")
     project.file("double.py", CREATED)
     edit = copilot_vscode(project.root.as_posix())[3]

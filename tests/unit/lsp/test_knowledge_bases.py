@@ -58,7 +58,7 @@ async def test_what_an_answer_did_not_wait_for_is_told(
     assert await knowledge.about(first) is not None
     knowledge.call_on_change(lambda _: told.set())
 
-    monkeypatch.setattr("vibes_lsp.lsp.knowledge_bases._PATIENCE", 0.01)
+    monkeypatch.setenv("VIBES_PATIENCE", "0")
     may_run.clear()
     documents.open(second, 1, STORY)
     assert await knowledge.about(second) is None

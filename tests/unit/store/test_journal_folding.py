@@ -42,13 +42,14 @@ def test_one_folds_for_all(directory: AuditDir) -> None:
 
 
 def test_without_waiting_the_folding_program_does_it(
-    directory: AuditDir, writer: AuditWriter
+    directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "0")
     writer.entry(prompt("a"))
     with fold_lock(directory).acquire():
         assert writer.fold(wait=False) == 0
         with pytest.raises(RefusedWrite, match=r"fold\.lock: held"):
-            fold_journal(directory, timeout=0.01)
+            fold_journal(directory)
         key = writer.entry(prompt("b"))
     assert writer.fold(wait=False) == 2
     assert key in read_strictly(directory).entries
@@ -62,10 +63,8 @@ def test_entries_written_during_a_fold_are_folded(
     real = journal_folding._fold_once
     told: list[str] = []
 
-    def fold_then_write(
-        place: AuditDir, held: LockHandle, timeout: float, last: ManifestCache
-    ) -> int:
-        gained = real(place, held, timeout, last)
+    def fold_then_write(place: AuditDir, held: LockHandle, last: ManifestCache) -> int:
+        gained = real(place, held, last)
         if len(told) < 3:
             told.append(late.entry(prompt(f"late {len(told)}")))
             assert late.fold(wait=False) == 0

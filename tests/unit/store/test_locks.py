@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.patience import Wait
 from vibes_lsp.store import locks
 from vibes_lsp.store.locks import FileLock
 
@@ -32,8 +33,8 @@ class Time:
         self.waits.append(seconds)
         self.then()
 
-    def lock(self, path: Path, timeout: float = 1.0) -> FileLock:
-        return FileLock(path, timeout=timeout, clock=lambda: self.now, sleep=self.sleep)
+    def lock(self, path: Path) -> FileLock:
+        return FileLock(path, patience=Wait("test", 1.0), clock=lambda: self.now, sleep=self.sleep)
 
 
 class Bytes:
@@ -51,6 +52,11 @@ class Bytes:
             assert self.holders.pop(place) == descriptor
         elif self.holders.setdefault(place, descriptor) != descriptor:
             raise OSError(errno.EACCES, "Permission denied")
+
+
+@pytest.fixture(autouse=True)
+def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VIBES_PATIENCE")
 
 
 @pytest.fixture(params=["this system", "windows"])
@@ -107,7 +113,7 @@ def test_waiting_continues_while_holders_change(tmp_path: Path) -> None:
             time.now = 4
 
     time.then = turn
-    with time.lock(path, timeout=1.0).acquire():
+    with time.lock(path).acquire():
         assert time.now >= 4
 
 
@@ -115,7 +121,7 @@ def test_threads_take_turns(tmp_path: Path) -> None:
     counted = {"now": 0}
 
     def count() -> None:
-        lock = FileLock(tmp_path / "a.lock", timeout=60)
+        lock = FileLock(tmp_path / "a.lock")
         for _ in range(100):
             with lock.acquire():
                 before = counted["now"]

@@ -77,8 +77,11 @@ def test_a_replaced_journal_is_read_from_its_start(
     assert all(key in trail.manifest for key in keys)
 
 
-def test_an_idle_fold_does_not_wait_for_another_program(directory: AuditDir) -> None:
-    writer = AuditWriter(directory, timeout=0.01)
+def test_an_idle_fold_does_not_wait_for_another_program(
+    directory: AuditDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "0")
+    writer = AuditWriter(directory)
     key = writer.entry(prompt("a"))
     with fold_lock(directory).acquire():
         writer.close(wait=False)

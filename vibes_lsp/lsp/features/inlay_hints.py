@@ -22,9 +22,8 @@ from vibes_lsp.lsp.rendering import Markup, hint_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members, integer, mapping, text
+from vibes_lsp.patience import INLAY_HINTS
 
-_LONGEST_WAIT: Final = 5.0
-"""Seconds that a client which cannot be told to ask again waits for git's history."""
 _INTERVAL: Final = 0.05
 
 
@@ -80,7 +79,7 @@ def _register(server: Server) -> None:
 async def _lasting_snapshot(ls: Server, uri: str) -> DocumentSnapshot | None:
     """Return a snapshot: of a client that cannot be told to ask again, one with git's history."""
     loop = asyncio.get_running_loop()
-    end = loop.time() + _LONGEST_WAIT
+    end = loop.time() + INLAY_HINTS.limit
     while True:
         snapshot = ls.projects.snapshot(uri)
         if snapshot is None or not _is_outdated_soon(ls, snapshot) or loop.time() > end:
