@@ -238,15 +238,11 @@ def test_files_outside_the_project_are_not_recorded(project: Project) -> None:
 
 
 def test_a_standard_input_that_stays_open_is_left(project: Project) -> None:
+    path = str(Path(__file__).resolve().parents[2])
     process = subprocess.Popen(
         [sys.executable, "-m", "vibes_lsp", "hook"],
         cwd=project.root,
-        env=clean_environment(
-            {
-                "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-                "VIBES_PATIENCE": "hook-input=0.1",
-            }
-        ),
+        env=clean_environment({"PYTHONPATH": path, "VIBES_PATIENCE": "hook-input=0.1"}),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

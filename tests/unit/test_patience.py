@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.requirements import posix_only
 from vibes_lsp import patience
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
@@ -47,7 +47,7 @@ def test_the_variable_changes_a_limit(
     assert LOCK.limit == limit
 
 
-@posix_only
+@pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
 def test_a_git_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "git"
     program.write_text("#!/bin/sh\nexec sleep 10000\n", encoding="utf-8")

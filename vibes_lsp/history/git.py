@@ -166,7 +166,7 @@ def git_lines(
             yield _split_at_nul(output)
         else:
             yield bounded_lines(output) if bounded else iter(output)
-        if not output.read(1) and process.wait(GIT.limit):  # a reader may stop early
+        if not output.read(1) and process.wait():  # a reader may stop early
             raise _failure(b"", arguments)
     finally:
         if watchdog is not None:

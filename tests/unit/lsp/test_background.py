@@ -124,6 +124,7 @@ async def test_the_file_that_is_looked_at_is_looked_up_first(
 async def test_commits_are_shown_while_the_rest_is_looked_up(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,first-commits=0")
     server, _ = running
     slow, shown = Slow(), threading.Event()
     commit = {"id": ResolvedCommit("a" * 40, CommitMethod.LOG)}
