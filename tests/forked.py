@@ -1,4 +1,4 @@
-"""Runs `vibes` in a process of its own, forked from one that has imported the program already.
+"""Runs `vibes` in processes of its own, forked from one that has imported the program already.
 
 Starting an interpreter and importing the program takes most of the time of a short command. Tests of
 what happens at the start of the program use `subprocess`, as does Windows, which has no fork.
@@ -6,72 +6,164 @@ what happens at the start of the program use `subprocess`, as does Windows, whic
 
 from __future__ import annotations
 
-import multiprocessing
+import atexit
+import gc
 import os
+import pkgutil
+import select
+import shlex
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
-from multiprocessing.context import BaseContext
+from importlib import import_module
 from pathlib import Path
 
-_PRELOADED = (
-    "vibes_lsp.cli.main",
-    "vibes_lsp.cli.blame",
-    "vibes_lsp.cli.check",
-    "vibes_lsp.cli.find",
-    "vibes_lsp.cli.gate",
-    "vibes_lsp.cli.record",
-    "vibes_lsp.maintenance.pre_commit",
-)
+from tests import forked_client
+from vibes_lsp import __main__, cli
+
+SCRIPT = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
+"""The installed command."""
 
 
 def run(
-    arguments: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    given: bytes = b"",
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `vibes` with an empty standard input; return its exit code and output."""
+    """Run `vibes` with this standard input; return its exit code and output."""
+    command = [str(SCRIPT), *arguments]
     if os.name == "nt":
         return subprocess.run(
-            [sys.executable, "-c", "from vibes_lsp.cli.main import main; main()", *arguments],
-            cwd=cwd,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
+            command, cwd=cwd, env=dict(environment), input=given, capture_output=True, check=False
         )
-    with tempfile.TemporaryDirectory(prefix="vibes-output-") as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        call = (list(arguments), str(cwd), dict(environment), str(out), str(err))
-        process = _context().Process(target=_call, args=call)  # type: ignore[attr-defined]
-        process.start()
-        process.join()
-        return subprocess.CompletedProcess(
-            ["vibes", *arguments], process.exitcode, out.read_bytes(), err.read_bytes()
-        )
+    with (
+        tempfile.TemporaryFile() as stdin,
+        tempfile.TemporaryFile() as stdout,
+        tempfile.TemporaryFile() as stderr,
+    ):
+        stdin.write(given)
+        stdin.seek(0)
+        files = [stdin.fileno(), stdout.fileno(), stderr.fileno()]
+        code = forked_client.ask(_address(), list(arguments), str(cwd), dict(environment), files)
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(command, code, stdout.read(), stderr.read())
+
+
+def program() -> Path:
+    """Return a command `vibes` for scripts and hooks of tests, alone in its folder."""
+    return SCRIPT if os.name == "nt" else _program()
 
 
 @cache
-def _context() -> BaseContext:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, *_PRELOADED])
-    return context
+def _program() -> Path:
+    address = _address()
+    file = Path(address).parent / "bin" / "vibes"
+    file.parent.mkdir()
+    words = [sys.executable, "-IS", forked_client.__file__, address]
+    file.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+    file.chmod(0o755)
+    return file
 
 
-def _call(arguments: list[str], cwd: str, environment: dict[str, str], out: str, err: str) -> None:
-    for descriptor, path, flags in (
-        (0, os.devnull, os.O_RDONLY),
-        (1, out, os.O_WRONLY | os.O_CREAT),
-        (2, err, os.O_WRONLY | os.O_CREAT),
-    ):
-        opened = os.open(path, flags)
-        os.dup2(opened, descriptor)
-        os.close(opened)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # the descriptor
+@cache
+def _address() -> str:
+    """Start the server, which ends with this process; return the path of its socket."""
+    folder = tempfile.mkdtemp(prefix="vibes-forked-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    address = f"{folder}/socket"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen()
+    server = subprocess.Popen(
+        [sys.executable, "-c", "from tests.forked import serve; serve()", str(listener.fileno())],
+        cwd=Path(__file__).parents[1],
+        stdin=subprocess.PIPE,
+        pass_fds=[listener.fileno()],
+        start_new_session=True,
+    )
+    listener.close()
+    assert server.stdin is not None
+    atexit.register(server.wait)
+    atexit.register(server.stdin.close)
+    return address
+
+
+def serve() -> None:
+    """Run `vibes` for each client until standard input ends."""
+    for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}."):
+        import_module(module.name)
+    from vibes_lsp.maintenance import pre_commit  # noqa: F401
+
+    gc.freeze()
+    with socket.socket(fileno=int(sys.argv[1])) as listener:
+        while True:
+            ready, _, _ = select.select([0, listener.fileno()], [], [])
+            _reap()
+            if 0 in ready:
+                return
+            client, _ = listener.accept()
+            with client:
+                if os.fork() == 0:
+                    listener.close()
+                    _answer(client)
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        return
+
+
+def _answer(client: socket.socket) -> None:
+    """Run `vibes` in a process of its own, send its exit code to the client, and end."""
+    size, files, _, _ = socket.recv_fds(client, 4, 3)
+    request = b""
+    while len(request) < int.from_bytes(size):
+        request += client.recv(1 << 20)
+    child = os.fork()
+    if child == 0:
+        client.close()
+        _call(request, files)
+    for file in files:
+        os.close(file)
+    _, status = os.waitpid(child, 0)
+    client.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
+    os._exit(0)
+
+
+def _call(request: bytes, files: list[int]) -> None:
+    cwd, count, *words = (os.fsdecode(word) for word in request.split(b"\0"))
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # for the whole process
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
     os.environ.clear()
-    os.environ.update(environment)
+    for word in words[int(count) :]:
+        name, _, value = word.partition("=")
+        os.environ[name] = value
     os.chdir(cwd)
-    sys.argv = ["vibes", *arguments]
-    from vibes_lsp.cli.main import main
-
-    main()
+    sys.argv = ["vibes", *words[: int(count)]]
+    code: str | int | None = 1
+    try:
+        __main__.main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001  # as the interpreter shows it
+        sys.excepthook(*sys.exc_info())
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(
+        code if isinstance(code, int) else int(code is not None)
+    )  # without freeing what was forked

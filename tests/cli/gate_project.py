@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.cli.run_vibes import SCRIPT, clean_environment
+from tests.cli.run_vibes import vibes
 from tests.server.project import STORY, Project
 from tests.trails import OMIT, Repository
 from tests.trails.repository import AUTHOR
@@ -120,15 +119,9 @@ class GateProject(Project):
     def review_by_command(self, identifier: str) -> Any:
         """Approve an annotation by `vibes record review` as the git user; return its output."""
         given = json.dumps({"verdict": "approved", "annotationIds": [identifier]})
-        done = subprocess.run(
-            [SCRIPT, "record", "review"],
-            cwd=self.root,
-            env=clean_environment({}),
-            input=given.encode(),
-            capture_output=True,
-            check=True,
-        )
-        return json.loads(done.stdout)
+        done = vibes("record", "review", cwd=self.root, given=given)
+        assert done.code == 0, done.err
+        return done.json
 
     def log_lines(self) -> list[bytes]:
         """Return the lines of the log."""

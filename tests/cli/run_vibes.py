@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from tests import forked
+from tests.forked import SCRIPT
 
-SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
+__all__ = ["SCRIPT", "CommandResult", "RunVibes", "vibes"]
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,22 @@ RunVibes: TypeAlias = Callable[..., CommandResult]
 """Runs `vibes` in this process, in the folder `cwd`."""
 
 
-def vibes(*arguments: str | Path, cwd: Path, **environment: str) -> CommandResult:
-    """Run `vibes` in a process of its own, 80 columns wide, with UTF-8 output."""
+def vibes(
+    *arguments: str | Path, cwd: Path, given: str | bytes = b"", **environment: str
+) -> CommandResult:
+    """Run `vibes` in a process of its own, 80 columns wide, with UTF-8 output.
+
+    Args:
+        *arguments: The arguments.
+        cwd: The working directory.
+        given: Its standard input.
+        **environment: More environment variables.
+    """
     done = forked.run(
         [str(argument) for argument in arguments],
         cwd=cwd,
         environment=clean_environment(environment),
+        given=given.encode() if isinstance(given, str) else given,
     )
     return CommandResult(done.returncode, decode_output(done.stdout), decode_output(done.stderr))
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.run_vibes import SCRIPT, clean_environment, vibes
+from tests.cli.run_vibes import vibes
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
@@ -151,15 +150,12 @@ def test_blame_shows_tabs_as_stops_of_the_code(story: Project, run_vibes: RunVib
 
 
 def test_blame_reads_unsaved_text(story: Project) -> None:
-    done = subprocess.run(
-        [SCRIPT, "blame", "a.py", "--contents", "-", "--format", "{line} {state}"],
-        cwd=story.root,
-        env=clean_environment({}),
-        input=b"# one\n# two\n" + STORY.encode(),
-        capture_output=True,
-        check=True,
-    )
-    lines = done.stdout.decode().splitlines()
+    done = vibes(
+        "blame", "a.py", "--contents", "-", "--format", "{line} {state}",
+        cwd=story.root, given=f"# one\n# two\n{STORY}",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    lines = done.lines
     assert len(lines) == STORY.count("\n") + 2
     moved = [int(line.split()[0]) for line in lines if line.endswith("moved")]
     assert moved == [6, 7, 8, 9, 12, 13, 14, 15]

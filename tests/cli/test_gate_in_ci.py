@@ -17,9 +17,10 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from tests import forked
 from tests.cli.gate_project import GateProject
 from tests.cli.hook_repository import executable
-from tests.cli.run_vibes import SCRIPT, clean_environment
+from tests.cli.run_vibes import clean_environment
 from tests.requirements import REPOSITORY, require
 from tests.trails import Repository
 
@@ -75,7 +76,7 @@ class Ran:
 
 def gate(project: GateProject, **given: str) -> Ran:
     defaults = {
-        "VIBES": str(SCRIPT),
+        "VIBES": str(forked.program()),
         "BASE": "",
         "THRESHOLD": ACTION["inputs"]["threshold"]["default"],
         "SARIF": "",
@@ -272,7 +273,7 @@ def test_the_hook_stops_a_commit_and_lets_it_pass_once_it_is_approved(
         Path(sys.prefix) / "bin" / "pre-commit",
         "runs our hook as a project with that framework would",
     )
-    monkeypatch.setenv("PATH", f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{forked.program().parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     published = Repository(tmp_path / "published")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.gate_project import BLOCKED, BO, GateProject, decisions
-from tests.cli.run_vibes import SCRIPT, clean_environment
+from tests.cli.run_vibes import vibes
 from vibes_lsp.recording.spool import completion_name
 
 if TYPE_CHECKING:
@@ -51,16 +50,9 @@ def approval(project: GateProject, identifier: str) -> list[dict[str, Any]]:
 
 def record(project: GateProject, use_case: str, given: dict[str, Any]) -> Any:
     """Run `vibes record`."""
-    arguments = [str(SCRIPT), "record", use_case]
-    done = subprocess.run(
-        arguments,
-        cwd=project.root,
-        env=clean_environment({}),
-        input=json.dumps(given).encode(),
-        capture_output=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    done = vibes("record", use_case, cwd=project.root, given=json.dumps(given))
+    assert done.code == 0, done.err
+    return done.json
 
 
 def held(project: GateProject) -> tuple[Path, dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.cli.run_vibes import clean_environment
+from tests.cli.run_vibes import clean_environment, vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, TOOL, Project, new_project, session_origin
 from vibes_lsp.ingest.events import Agent
@@ -45,19 +45,10 @@ def nothing_in_background(project: Project) -> Iterator[None]:
     os.close(marker)
 
 
-def run_hook(data: bytes, folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def run_hook(data: bytes, folder: Path, *arguments: str) -> None:
     """Run the hook as an agent does."""
-    done = subprocess.run(
-        [sys.executable, "-m", "vibes_lsp", "hook", *arguments],
-        cwd=folder,
-        env=clean_environment({"PYTHONPATH": str(Path(__file__).resolve().parents[2])}),
-        input=data,
-        capture_output=True,
-        check=False,
-        timeout=300,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    return done
+    done = vibes("hook", *arguments, cwd=folder, given=data)
+    assert (done.code, done.out, done.err) == (0, "", "")
 
 
 def payload(folder: Path, event: str, **members: Any) -> dict[str, Any]:

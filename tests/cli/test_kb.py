@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
+from tests.cli.run_vibes import vibes
 from vibes_lsp.cli.kb import command
 
 
@@ -27,16 +25,9 @@ class Shell:
 
     def __call__(self, *arguments: str, actor: str = "agent", code: int = 0) -> str:
         """Run a command, which must exit with `code`; return what it prints."""
-        done = subprocess.run(
-            [sys.executable, "-m", "vibes_lsp", "kb", *arguments],
-            cwd=self._project,
-            env={**os.environ, "VOUCH_AGENT": actor},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done.stdout.strip() or done.stderr.strip()
+        done = vibes("kb", *arguments, cwd=self._project, VOUCH_AGENT=actor)
+        assert done.code == code, done.err
+        return done.out.strip() or done.err.strip()
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.run_vibes import SCRIPT, CommandResult, clean_environment, vibes
+from tests.cli.run_vibes import CommandResult, vibes
 from tests.demo.workspace import build
 
 if TYPE_CHECKING:
@@ -189,16 +188,12 @@ def test_programs_ask_by_methods_that_are_advertised_as_extensions(kb: Knowledge
         {"id": "2", "method": "kb.register_provenance", "params": {}},
         {"id": "3", "method": "kb.register_provenance", "params": {"id": "../../etc"}},
     ]
-    done = subprocess.run(
-        [SCRIPT, "kb", "serve", "--transport", "jsonl"],
-        input="".join(json.dumps(each) + "\n" for each in asked),
-        cwd=kb.root,
-        env=clean_environment({"VOUCH_AGENT": "agent"}),
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    first, second, third = map(json.loads, done.stdout.splitlines())
+    done = vibes(
+        "kb", "serve", "--transport", "jsonl",
+        cwd=kb.root, given="".join(json.dumps(each) + "\n" for each in asked), VOUCH_AGENT="agent",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    first, second, third = map(json.loads, done.lines)
     assert first["result"]["claims"][0]["rests_on_unreviewed"]
     assert second["error"]["code"] == "missing_param"
     assert not third["ok"]

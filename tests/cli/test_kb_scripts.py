@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import forked
 
 pytestmark = [
     pytest.mark.timeout(600),
@@ -17,7 +18,7 @@ pytestmark = [
 
 SCRIPT = r"""
 set -eu
-vouch() { VOUCH_COMPAT=vouch-1.5 "$PYTHON" -m vibes_lsp kb "$@"; }
+vouch() { VOUCH_COMPAT=vouch-1.5 "$VIBES" kb "$@"; }
 export VOUCH_AGENT=agent
 vouch init --path "$1/base" >/dev/null
 cd "$1/base"
@@ -81,7 +82,7 @@ def test_a_script_for_the_reference_runs_to_its_end(tmp_path: Path) -> None:
     environment = {name: each for name, each in os.environ.items() if name != "VOUCH_KB_PATH"}
     done = subprocess.run(
         ["sh", "-c", SCRIPT, "sh", str(tmp_path)],
-        env={**environment, "PYTHON": sys.executable},
+        env={**environment, "VIBES": str(forked.program())},
         capture_output=True,
         text=True,
         check=False,

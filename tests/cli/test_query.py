@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.run_vibes import SCRIPT, simulate_terminal, vibes
+from tests.cli.run_vibes import simulate_terminal, vibes
 from tests.trails import Repository
 from tests.unit.checks.projects import Project
 
@@ -321,14 +320,8 @@ def test_hostile_text_comes_out_escaped(project: Project, run_vibes: RunVibes) -
 
 
 def test_the_statement_may_come_by_standard_input(project: Project) -> None:
-    run = subprocess.run(
-        [SCRIPT, "query", "-"],
-        input=b"SELECT 41 + 1 AS answer",
-        cwd=project.root,
-        capture_output=True,
-        check=False,
-    )
-    assert (run.returncode, b"42" in run.stdout) == (0, True)
+    done = vibes("query", "-", cwd=project.root, given="SELECT 41 + 1 AS answer")
+    assert (done.code, "42" in done.out) == (0, True)
 
 
 COUNTING = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.run_vibes import SCRIPT, CommandResult, clean_environment, decode_output
+from tests.cli.run_vibes import SCRIPT, CommandResult, vibes
 from tests.unit.recording.projects import SOURCE, Project, new_project
 from vibes_lsp.cli.record import MAX_REQUEST
 from vibes_lsp.cli.record import command as record
@@ -111,16 +111,9 @@ def test_a_story_in_json(project: Project, said: Any, run_vibes: RunVibes) -> No
 
 def test_the_object_comes_from_standard_input(project: Project) -> None:
     members = {**LINES, "tool": TOOL, "model": MODEL, "text": "# unsaved\n" + SOURCE}
-    done = subprocess.run(
-        [SCRIPT, "record", "annotate"],
-        cwd=project.root,
-        env=clean_environment({}),
-        input=json.dumps(members).encode(),
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, decode_output(done.stderr)) == (0, "")
-    assert json.loads(done.stdout)["record"] == project.records("line")[0]
+    done = vibes("record", "annotate", cwd=project.root, given=json.dumps(members))
+    assert (done.code, done.err) == (0, "")
+    assert done.json["record"] == project.records("line")[0]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import subprocess
 import sysconfig
 from typing import TYPE_CHECKING
 
+from tests import forked
 from tests.requirements import require
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def code_blocks(page: str, language: str) -> list[str]:
 
 def run_program(command: Sequence[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program in a folder, with `vibes` on the path."""
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    places = [str(forked.program().parent), sysconfig.get_path("scripts")]
+    path = os.pathsep.join([*places, os.environ.get("PATH", "")])
     return subprocess.run(
         command,
         cwd=folder,

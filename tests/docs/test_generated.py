@@ -19,11 +19,12 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(
-    "path", sorted(files()), ids=lambda path: path.relative_to(DOCS.parent).as_posix()
-)
-def test_the_page_on_disk_is_the_one_that_make_docs_writes(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == files()[path], "run `make docs`"
+def test_the_pages_on_disk_are_those_that_make_docs_writes() -> None:
+    assert [
+        path.relative_to(DOCS.parent).as_posix()
+        for path, text in files().items()
+        if path.read_text(encoding="utf-8") != text
+    ] == [], "run `make docs`"
 
 
 def test_the_figures_of_all_repositories_are_the_sums_of_theirs() -> None:

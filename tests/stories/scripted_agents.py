@@ -10,15 +10,14 @@ import difflib
 import json
 import os
 import subprocess
-import sys
-import sysconfig
 import time
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.cli.run_vibes import clean_environment, vibes
+from tests import forked
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class AgentProject:
     def git(self, *arguments: str) -> str:
         """Run git now, with the hook; its records are then as old as they are in real life."""
         path = os.environ.get("PATH", "")
-        os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), path])
+        os.environ["PATH"] = os.pathsep.join([str(forked.program().parent), path])
         try:
             return self.repository.git(
                 "-c", "core.editor=true", *arguments,
@@ -103,16 +102,8 @@ class _Agent:
         self.root = project.root
 
     def _send(self, payload: dict[str, Any]) -> None:
-        done = subprocess.run(
-            [sys.executable, "-m", "vibes_lsp", "hook"],
-            cwd=self.root,
-            env=clean_environment({"PYTHONPATH": str(Path(__file__).resolve().parents[2])}),
-            input=json.dumps(payload).encode(),
-            capture_output=True,
-            check=False,
-            timeout=300,
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        done = vibes("hook", cwd=self.root, given=json.dumps(payload))
+        assert (done.code, done.out, done.err) == (0, "", "")
 
     def _number(self) -> str:
         return f"{next(self._numbers):06}"

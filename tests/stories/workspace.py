@@ -7,7 +7,8 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.cli.run_vibes import SCRIPT, vibes
+from tests import forked
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 LOG: Final = ".ai-audit/annotations.jsonl"
 ONE: Final = "def one():\n    return 1\n"
 TWO: Final = "\n\ndef two():\n    return 2\n"
-HOOK: Final = f'#!/bin/sh\nexec "{SCRIPT.as_posix()}" backfill --pre-commit\n'
 BY: Final = Origin(
     tool=Tool("Some Tool", "1"),
     model=Model("some-model", "1"),
@@ -55,7 +55,8 @@ class Workspace(Repository):
         """Install the hook, as `vibes init --git-hooks` does."""
         file = self.hooks() / "pre-commit"
         file.parent.mkdir(exist_ok=True)
-        file.write_text(HOOK, encoding="utf-8", newline="\n")
+        hook = f'#!/bin/sh\nexec "{forked.program().as_posix()}" backfill --pre-commit\n'
+        file.write_text(hook, encoding="utf-8", newline="\n")
         file.chmod(0o755)
 
     def init(self, **config: object) -> None:

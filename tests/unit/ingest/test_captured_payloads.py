@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.cli.run_vibes import vibes
 from tests.unit.ingest.captured import (
     FILES,
     add_transcripts,
@@ -201,14 +200,11 @@ def test_the_trail_is_valid_and_the_lines_are_found(replayed: tuple[str, Project
     agent, project = replayed
     lay_files(project, FILES)
     project.recorder.close()
-    command = [sys.executable, "-m", "vibes_lsp"]
     expected = FINDINGS.get(agent.partition("-")[0], set())
     for arguments in (["check", "--json"], *(["blame", name, "--json"] for name in FILES)):
-        done = subprocess.run(
-            [*command, *arguments], cwd=project.root, capture_output=True, check=False
-        )
-        assert done.stderr == b""
-        found = json.loads(done.stdout)
+        done = vibes(*arguments, cwd=project.root)
+        assert done.err == ""
+        found = done.json
         if "findings" in found:
             severe = (each for each in found["findings"] if each["severity"] != "note")
             assert {each["check"] for each in severe} == expected
