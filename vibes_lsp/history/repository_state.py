@@ -34,12 +34,6 @@ class RepositoryState:
         self._marker_names = list(map(str, self._markers))
         self._git_folders: tuple[object, Path, Path] | None = None
         self._looked: tuple[object, tuple[str, ...]] | None = None
-        self._files: tuple[Path, ...] = ()
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files that the last refresh looked at; some do not exist."""
-        return self._files
 
     def refresh(self) -> bool:
         """Return whether anything changed since the last call; False the first time."""
@@ -51,7 +45,7 @@ class RepositoryState:
         names = self._marker_names
         number = next((each for each, name in enumerate(names) if os.path.lexists(name)), None)
         if number is None:
-            self._files, self._git_folders = tuple(self._markers), None
+            self._git_folders = None
             return ()
         key = number, file_stamp(names[number])
         if self._git_folders is None or self._git_folders[0] != key:
@@ -63,7 +57,6 @@ class RepositoryState:
             branch = _read(git / "HEAD").removeprefix("ref: ")
             shared = (branch, "packed-refs", "shallow", "reftable/tables.list", _NOTES)
             others = (git / "index", *(common / name for name in shared))
-            self._files = (*self._markers[: number + 1], git / "HEAD", *others)
             self._looked = head, tuple(map(str, others))
         return (names[number], head, *map(file_stamp, self._looked[1]))
 

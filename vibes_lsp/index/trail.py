@@ -74,13 +74,7 @@ class Trail:
         Call it before every answer: it costs two `stat` calls if nothing changed.
         """
         has_grown = self.log.refresh(thorough=thorough, progress=progress, at_most=at_most)
-        return self.refresh_entries() or has_grown
-
-    def refresh_entries(self) -> bool:
-        """Read what changed of the manifest, and return whether anything did.
-
-        The log is read first, because entries are written before the records that name them.
-        """
+        # The log is read first, because entries are written before the records that name them.
         manifest = read_manifest(
             self._read_from,
             self.manifest,
@@ -88,12 +82,7 @@ class Trail:
             open_saved=saved_manifest.open_saved if self._uses_saved else None,
         )
         before, self.manifest = self.manifest, manifest
-        return manifest is not before
-
-    @property
-    def has_settled_entries(self) -> bool:
-        """Whether the manifest is as read as long as its files have the same signatures."""
-        return self.manifest.file_state.settled and not self.manifest.is_outdated
+        return has_grown or manifest is not before
 
     def save(self) -> None:
         """Save the index of a large log, and where the entries of a large manifest are."""

@@ -38,7 +38,6 @@ from vibes_lsp.lsp.snapshots import (
     TrailSnapshot,
     snapshot_of_file,
 )
-from vibes_lsp.lsp.trail_files import TrailFiles
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
 
@@ -82,7 +81,6 @@ class Project:
         self.summaries = FileSummaries(trail)
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
-        self._files: TrailFiles | None = None
         self._was_read: asyncio.Event | None = None  # while much of the log is read
         self._snapshot = TrailSnapshot(
             trail, self.pending, load_config(directory), previews_risk=previews_risk
@@ -160,19 +158,11 @@ class Project:
         """
         if self.is_loading:
             return False
-        before, config = self._snapshot, self._snapshot.config
-        has_grown, is_shared, has_head = before.trail.log.refresh(at_most=MAX_READ), False, False
-        # After the log, because entries are written before the records that name them.
-        files = None if before.trail.manifest.is_outdated else self._files
-        if files is None or not files.are_unchanged():
-            self._files, known = None, self._repository.files
-            files = TrailFiles.of(self.directory, self._repository)
-            config = load_config(self.directory, config)
-            has_grown |= before.trail.refresh_entries()
-            is_shared = self.pending.refresh() or config is not before.config
-            has_head = self._repository.refresh()
-            is_settled = files.is_settled and before.trail.has_settled_entries
-            self._files = files if is_settled and self._repository.files == known else None
+        before = self._snapshot
+        has_grown = before.trail.refresh(at_most=MAX_READ)
+        config = load_config(self.directory, before.config)
+        is_shared = self.pending.refresh() or config is not before.config
+        has_head = self._repository.refresh()
         if has_grown or is_shared:
             self._snapshot = before.next_generation(shared=is_shared, config=config)
         if has_grown or is_shared or has_head:
