@@ -48,9 +48,10 @@ server.start_io() if start is None else start(server)
 _VIBES_SERVER: Final = (
     """
 import sys
-from vibes_lsp.lsp.main import new_server, standard_output
+from vibes_lsp.lsp.lifecycle import create_server
+from vibes_lsp.lsp.main import standard_output
 from vibes_lsp.lsp.transport import serve_stdio
-server = new_server()
+server = create_server()
 start = lambda server: serve_stdio(server, sys.stdin.buffer, standard_output())
 """
     + _ECHO

@@ -13,8 +13,6 @@ from tests.server.editor import Editor
 from tests.server.project import Project
 from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.stock
-
 
 async def test_show_gives_an_entry_as_on_disk(editor: Editor, trail: CompleteTrail) -> None:
     key = trail.environment

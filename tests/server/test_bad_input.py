@@ -16,8 +16,6 @@ from tests.server.wire import Wire, hover_at
 from tests.trails import CompleteTrail, Repository
 from tests.unit.checks.projects import contents
 
-pytestmark = pytest.mark.stock
-
 
 @pytest.fixture(scope="module")
 def wire(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> Iterator[Wire]:

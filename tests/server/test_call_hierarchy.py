@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor, Message, without_age
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.trails import CompleteTrail
-
-pytestmark = pytest.mark.stock
 
 Item = types.CallHierarchyItem
 

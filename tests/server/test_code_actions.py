@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from tests.server.editor import Editor
 
-pytestmark = pytest.mark.stock
-
 OTHER = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n"
 
 

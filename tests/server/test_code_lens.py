@@ -12,8 +12,6 @@ from tests.server.project import AS_RECORDED, STORY, Project
 from tests.server.sessions import session
 from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.stock
-
 SHOW = "vibes.ui.showAnnotations"
 
 

@@ -13,8 +13,6 @@ from tests.server.profiles import encoded
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.stock
-
 PUBLISH = types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
 LENIENT = {"risk_scoring": AS_RECORDED}
 CONFIG, MANIFEST, LOG = (

@@ -22,15 +22,10 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
         yield wire
 
 
-@pytest.fixture(scope="module", params=["", "stock"], ids=["fast", "stock"])
-def shared(
-    tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail, request: pytest.FixtureRequest
-) -> Iterator[Wire]:
-    """One server that survives all of it, with each protocol layer."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VIBES_LSP_PROTOCOL", request.param)
-        server = Wire(tmp_path_factory.mktemp("log") / "server.log")
-    with server as wire:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> Iterator[Wire]:
+    """One server that survives all of it."""
+    with Wire(tmp_path_factory.mktemp("log") / "server.log") as wire:
         wire.initialize(trail.root)
         yield wire
         assert wire.request("shutdown", None)["result"] is None

@@ -17,8 +17,6 @@ from tests.server.profiles import capabilities_of
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import Repository
 
-pytestmark = pytest.mark.stock
-
 APPEND = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
 
 

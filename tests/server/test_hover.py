@@ -10,8 +10,6 @@ from tests.server.profiles import encoded
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import CompleteTrail, Repository
 
-pytestmark = pytest.mark.stock
-
 
 async def lines_of(editor: Editor, uri: str, line: int) -> list[str]:
     """Return the lines of a hover as a user reads them, without the marks."""

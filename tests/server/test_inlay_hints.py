@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.stock
-
 
 async def hints(
     editor: Editor, uri: str, first: int = 1, last: int = 1000

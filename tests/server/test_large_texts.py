@@ -15,8 +15,6 @@ from tests.server.wire import Wire, still_answers
 if TYPE_CHECKING:
     from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.stock
-
 RECORD = json.dumps({"type": "line", "file_path": "src/auth.py", "x": "y" * 900}) + "\n"
 TOO_LARGE = "VIBES shows nothing in annotations.jsonl: it is too large"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,9 +10,8 @@ import pytest
 
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.server.wire import Wire, hover_at, still_answers
-from vibes_lsp.lsp.protocol import SWITCH
 
-pytestmark = [pytest.mark.slow, pytest.mark.stock]  # each starts a server of its own
+pytestmark = pytest.mark.slow  # each starts a server of its own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,20 +37,6 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
     """A server that nobody has spoken with."""
     with Wire(tmp_path / "server.log") as wire:
         yield wire
-
-
-@pytest.mark.parametrize("choice", ["as this run", "", "stock"])
-def test_the_protocol_layer_is_the_chosen_one(
-    trail: CompleteTrail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choice: str
-) -> None:
-    if choice == "as this run":
-        choice = os.environ.get(SWITCH, "")
-    monkeypatch.setenv(SWITCH, choice)
-    with Wire(tmp_path / "server.log") as wire:
-        wire.initialize(trail.root)
-        assert still_answers(wire, trail)
-        is_stock = "pygls alone reads, converts and dispatches messages" in wire.logged()
-    assert is_stock is (choice == "stock")
 
 
 class TestEnds:
@@ -453,9 +437,10 @@ HEAVY: Final = {
 """What `initialize` does not need and takes long to import."""
 LISTS_MODULES: Final = """
 import sys
-from vibes_lsp.lsp.main import new_server, standard_output
+from vibes_lsp.lsp.lifecycle import create_server
+from vibes_lsp.lsp.main import standard_output
 from vibes_lsp.lsp.transport import serve_stdio
-server = new_server()
+server = create_server()
 @server.feature("tests/modules")
 def modules(*_):
     return sorted(sys.modules)

@@ -10,8 +10,6 @@ from tests.server.editor import Editor, without_age
 from tests.server.project import STORY, Project
 from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.stock
-
 ALWAYS = {
     "annotationId",
     "ids",

@@ -14,8 +14,6 @@ from tests.trails import Repository
 from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorder
 
-pytestmark = pytest.mark.stock
-
 TOOL = {"name": "Claude Code", "version": "1.5.2"}
 MODEL = {
     "name": "claude-opus-4-5",

@@ -12,8 +12,6 @@ from tests.server.project import MOSTLY_CRITICAL, STORY, Project
 if TYPE_CHECKING:
     from tests.server.editor import Editor
 
-pytestmark = pytest.mark.stock
-
 
 async def references(editor: Editor, uri: str, line: int) -> list[tuple[str, int, int]]:
     """Return file names and 1-based lines, of which places end on the last."""

@@ -19,12 +19,11 @@ from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 from tests.server.project import Project
 from vibes_lsp import __version__
-from vibes_lsp.lsp.protocol import is_stock
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-pytestmark = [pytest.mark.slow, pytest.mark.stock]  # each starts a server of its own
+pytestmark = pytest.mark.slow  # each starts a server of its own
 
 _PATIENCE: Final = 300
 
@@ -81,8 +80,6 @@ async def port_of(server: Process) -> int:
     assert server.stderr is not None
     async with asyncio.timeout(_PATIENCE):
         line = (await server.stderr.readline()).decode()
-        if is_stock():  # the line before says so
-            line = (await server.stderr.readline()).decode()
     found = re.fullmatch(
         r"INFO vibes_lsp\.lsp\.transport: listening on 127\.0\.0\.1:(\d+)\s*", line
     )

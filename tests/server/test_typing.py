@@ -13,8 +13,6 @@ from tests.server.editor import Editor
 from tests.server.profiles import encoded
 from tests.server.project import AS_RECORDED, STORY, Project
 
-pytestmark = pytest.mark.stock
-
 LENS: Final = "AI edit · AGE · not reviewed"
 
 

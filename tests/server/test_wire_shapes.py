@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from docs.wire_shapes import CLAIM, FILE, PLACEMENT, PROPOSAL, Shape
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from tests.server.editor import Editor
     from tests.server.project import Project
     from tests.trails import CompleteTrail
-
-pytestmark = pytest.mark.stock
 
 
 def assert_fits(found: Iterable[Mapping[str, Any]], shape: Shape) -> set[str]:

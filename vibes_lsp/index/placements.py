@@ -13,14 +13,13 @@ from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.log_columns import EDGE_TYPES, LogColumns
+from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType
+from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.manifest import Manifest
 
-_SUPERSEDES: Final = EDGE_TYPES.index(EdgeType.SUPERSEDES)
 _OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW})
 TEXT_OLDER_THAN_EDIT: Final = "its text was in git before it was recorded"
 """The tool made the anchors before the edit, or recorded the edit after its commit (R14)."""
@@ -245,15 +244,6 @@ class PlacementDependencies:
             and self._has_same_entries()
         )
 
-    def differ_in_lineages_only(self) -> bool:
-        """Whether nothing else has changed: what is said of the other annotations stays true."""
-        return (
-            self.has_same_log
-            and not self._has_new_edges(besides=_SUPERSEDES)
-            and not self._has_new_files()
-            and self._has_same_entries()
-        )
-
     @property
     def has_same_log(self) -> bool:
         """Whether the log has only grown."""
@@ -282,19 +272,11 @@ class PlacementDependencies:
     def _sessions(self) -> set[str]:
         return _sessions_of(self.lineages)
 
-    def _has_new_edges(self, *, besides: int | None = None) -> bool:
-        """Whether a new edge, such as a review, names one of the annotations.
-
-        Args:
-            besides: The code of a type of edges that do not count.
-        """
+    def _has_new_edges(self) -> bool:
+        """Whether a new edge, such as a review, names one of the annotations."""
         sources, targets = self._columns.edge_sources, self._columns.edge_targets
         new = range(self._edges, len(self._columns.edge_types))
-        if any(
-            (sources[number] in self._ids or targets[number] in self._ids)
-            and self._columns.edge_types[number] != besides
-            for number in new
-        ):
+        if any(sources[number] in self._ids or targets[number] in self._ids for number in new):
             return True
         self._edges = new.stop
         return False

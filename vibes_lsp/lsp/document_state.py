@@ -75,7 +75,6 @@ class DocumentState:
         self._history = NO_HISTORY
         self._has_pending = False
         self._placed: PlacedFile | None = None
-        self._series: object = None
         self._dependencies: PlacementDependencies
         self._place(trail, None)
 
@@ -113,7 +112,6 @@ class DocumentState:
                 placements,
                 placed.by_line if placed is not None and is_followed else None,
                 is_provisional=is_provisional,
-                series=self._series,
             )
         return self._snapshot
 
@@ -165,7 +163,6 @@ class DocumentState:
         if before is not None and self._is_same_save and history == self._history:
             tracker = None if has_pending or self._has_pending else self._follow_records(before)
         if tracker is None:
-            self._series = object()
             if before is not None and self._document.has_changes and self._is_same_save:
                 tracker = self._place_again(trail, history, before)
             else:  # as a server that has just started does
@@ -209,8 +206,6 @@ class DocumentState:
         added = placed.update(lineages)
         if added is None:
             return None
-        if not dependencies.differ_in_lineages_only():
-            self._series = object()
         dependencies.renew(lineages, added)
         self._placed = placed
         return before if placed.placements is placements else before.extended(placed.placements)

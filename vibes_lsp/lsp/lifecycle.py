@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -48,15 +47,12 @@ from vibes_lsp.lsp.trail_loading import TrailLoading
 _logger = logging.getLogger(__name__)
 
 
-def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
+def create_server() -> Server:
     """Return a server that is ready to be started. The process is left as it is.
 
     Diagnostics are registered once the client has said whether it pulls them.
-
-    Args:
-        freeze_heap: Called when much was loaded that will stay: modules, the index of a trail.
     """
-    server = Server(freeze_heap)
+    server = Server()
     flush = BackgroundFlush(server)
     loading = TrailLoading(server)
     server.projects.call_on_change(flush.schedule_refresh)
@@ -131,7 +127,6 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         await shown.offer(ls)
         for feature in (call_hierarchy, completion, folding, inlay_hints):
             await feature.offer(ls)
-        ls.freeze_heap()
         for folder in ls.folders:
             loading.prepare(folder)
 

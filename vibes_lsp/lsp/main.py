@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import io
 import logging
 import os
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from typing_extensions import override
 
 from vibes_lsp import __version__
 
-if TYPE_CHECKING:
-    from vibes_lsp.lsp.server import Server
-
 _logger = logging.getLogger(__name__)
 
 _MAX_LINE: Final = 1000
-_SWITCH_INTERVAL: Final = 2e-4
-"""Seconds that a thread runs while another one waits.
-
-The event loop waits for its turn after every file access, of which an answer has dozens. With the
-default of 5 ms an answer that takes 2 ms may take 100 ms while a thread works.
-"""
-_NEVER: Final = 1 << 30
-"""No garbage collection walks through all objects while modules are loaded, a tenth of the start.
-
-Collections of young objects go on: without them the server would need 10 MB more.
-"""
-_M_ARENA_MAX: Final = -8
-"""The number of this option in glibc's `malloc.h`."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -52,67 +34,20 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     _log_to_stderr()
 
-    server = new_server()
-    if options.tcp is None:
-        from vibes_lsp.lsp.transport import serve_stdio  # noqa: PLC0415  # as above
+    # Imported late: --version and --help need no server.
+    from vibes_lsp.lsp.lifecycle import create_server  # noqa: PLC0415
+    from vibes_lsp.lsp.transport import serve_stdio, serve_tcp  # noqa: PLC0415
 
+    server = create_server()
+    if options.tcp is None:
         serve_stdio(server, sys.stdin.buffer, standard_output())
     else:
-        from vibes_lsp.lsp.transport import serve_tcp  # noqa: PLC0415  # as above
-
         try:
             serve_tcp(server, *options.tcp)
         except OSError as error:
             host, port = options.tcp
             sys.exit(f"vibes-lsp: cannot listen on {host}:{port}: {error.strerror or error}")
     sys.exit(server.exit_code)
-
-
-def new_server() -> Server:
-    """Set up this process for a server, and return one."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(*thresholds[:2], _NEVER)
-    try:
-        # Imported late: --version and --help need no server.
-        from vibes_lsp.lsp.fast_protocol import FastProtocol  # noqa: PLC0415
-        from vibes_lsp.lsp.lifecycle import create_server  # noqa: PLC0415
-
-        server = create_server(freeze_heap)
-    finally:
-        gc.set_threshold(*thresholds)
-    sys.setswitchinterval(_SWITCH_INTERVAL)
-    if not isinstance(server.protocol, FastProtocol):
-        _logger.info("pygls alone reads, converts and dispatches messages")
-    return server
-
-
-def share_heap() -> None:
-    """Have all threads allocate from one heap, where the C library is glibc.
-
-    It would give each thread its own, and each keeps what the largest task in it has needed. That
-    is a sixth of the memory after a day (`benchmarks.editing_day`) and saves no time, because one
-    thread runs at a time.
-    """
-    if sys.platform == "linux":
-        # Imported late: it takes milliseconds, and the client waits until the server has started.
-        import ctypes  # noqa: PLC0415
-
-        with suppress(AttributeError, OSError):  # another C library
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
-def freeze_heap() -> None:
-    """Exclude all current objects from garbage collection: modules, types, the index of a trail.
-
-    Each collection would walk through them, for some hundredths of a second, while a request waits.
-    Garbage since the last call is collected first. The first call collects none: there is little,
-    and it would take as long. It comes before the first thread, so it also calls `share_heap`.
-    """
-    if gc.get_freeze_count():
-        gc.collect()
-    else:
-        share_heap()
-    gc.freeze()
 
 
 def standard_output() -> BinaryIO:

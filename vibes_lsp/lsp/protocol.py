@@ -1,6 +1,6 @@
 """The protocol layer of pygls, changed where it would lose documents, memory or privacy.
 
-The docstring of each override says what it mends. `fast_protocol` makes it faster, no more.
+The docstring of each override says which fault of the library it corrects.
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import re
 import sys
-from collections.abc import Callable, Generator
-from typing import Any, Final, TypeAlias
+from collections.abc import Generator
+from typing import Any, Final
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -30,26 +29,13 @@ from typing_extensions import override
 
 from vibes_lsp.errors import InternalError, VibesError
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.encoded_answers import EncodedResult
 from vibes_lsp.lsp.extensions import PROVENANCE, ProvenanceRequest
-from vibes_lsp.model.canonical_json import parse_json
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.members import Members
 
 _MAX_MESSAGE: Final = 500
-SWITCH: Final = "VIBES_LSP_PROTOCOL"
-"""The environment variable that chooses the protocol layer: `STOCK`, else the fast one."""
-STOCK: Final = "stock"
 _HEADERS: Final = (
     b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%b"
 )
-DirectAnswer: TypeAlias = Callable[[Members], EncodedResult | None]
-"""Answers a request from its parameters as sent; None leaves it to the handler."""
-
-
-def is_stock() -> bool:
-    """Whether messages are read, converted and dispatched by pygls alone."""
-    return os.environ.get(SWITCH) == STOCK
 
 
 class Protocol(LanguageServerProtocol):
@@ -57,12 +43,10 @@ class Protocol(LanguageServerProtocol):
 
     Attributes:
         documents: The open documents.
-        direct_answers: Short ways to answer, by method, which give what the handler would.
     """
 
     def __init__(self, *arguments: Any) -> None:
         self.documents = Documents()
-        self.direct_answers: dict[str, DirectAnswer] = {}
         super().__init__(*arguments)
 
     @override
@@ -91,11 +75,7 @@ class Protocol(LanguageServerProtocol):
             super()._send_handler_result(future, msg_id=msg_id)
             return
         self._request_futures.pop(msg_id, None)
-        self.send_failure(msg_id, error)
-
-    def send_failure(self, number: object, error: Exception) -> None:
-        """Answer a request whose handler failed, and log the error."""
-        self.send_error(number, self.to_rpc_error(error))
+        self.send_error(msg_id, self.to_rpc_error(error))
         self._server.report_server_error(error, FeatureRequestError)
 
     @override
@@ -122,18 +102,13 @@ class Protocol(LanguageServerProtocol):
         known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
         self._send_response(known, error=error.to_response_error())
 
-    def write(self, body: bytes) -> None:
-        """Send a message that is encoded."""
-        if self.writer is not None:
-            self.writer.write(_HEADERS % (len(body), body))
-
     @override
     def _send_data(self, data: Any) -> None:
         """Send a message; for a result that cannot be encoded, send an error: a client waits."""
         if not data or self.writer is None:
             return
         try:
-            body = _encoded(data, self._serialize_message)
+            body = json.dumps(data, default=self._serialize_message, allow_nan=False).encode()
         except Exception as error:  # noqa: BLE001  # any error of the encoder
             self._server.report_server_error(error, JsonRpcInternalError)
             number = getattr(data, "id", None)
@@ -142,7 +117,7 @@ class Protocol(LanguageServerProtocol):
             refused = self.to_rpc_error(error)
             members = {"code": refused.code, "message": refused.message, "data": refused.data}
             body = json.dumps({"jsonrpc": self.VERSION, "id": number, "error": members}).encode()
-        self.write(body)
+        self.writer.write(_HEADERS % (len(body), body))
 
     @override
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -167,10 +142,6 @@ class Protocol(LanguageServerProtocol):
         elif number is not None:
             self._send_response(number, error=refused.to_response_error())
 
-    def answer_directly(self, _data: Members) -> bool:
-        """Answer a message as it was sent, if there is a short way; return whether it was."""
-        return False
-
     def lifecycle_error(self, method: str) -> JsonRpcException | None:
         """Return why a method may not be called now; None if it may."""
         if self._shutdown:
@@ -186,8 +157,6 @@ class Protocol(LanguageServerProtocol):
         self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None
     ) -> None:
         """Send no traceback, which names paths of this machine; send messages as one line."""
-        if isinstance(result, EncodedResult):
-            result = parse_json(result.body)
         if error is not None:
             data = (
                 None if isinstance(error.data, dict) and "traceback" in error.data else error.data
@@ -281,10 +250,6 @@ class Protocol(LanguageServerProtocol):
         handler = self.fm.features.get(method)
         if handler is not None:
             yield handler, (params,), None
-
-
-def _encoded(data: Any, default: Callable[[Any], Any]) -> bytes:
-    return json.dumps(data, default=default, allow_nan=False).encode()
 
 
 def _invalid_member(error: BaseException | None) -> str:

@@ -20,13 +20,11 @@ from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.encoded_answers import EncodedAnswers
 from vibes_lsp.lsp.excerpts import Excerpts
 from vibes_lsp.lsp.extensions import PROVENANCE_CHANGED, own_capability
-from vibes_lsp.lsp.fast_protocol import FastProtocol
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects, StillReading
-from vibes_lsp.lsp.protocol import Protocol, is_stock
+from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -136,9 +134,6 @@ def _changed_members(old: Members, new: Members) -> Members:
 class Server(LanguageServer):
     """A language server over the trails of the open folders.
 
-    Args:
-        freeze_heap: Called when much was loaded that will stay.
-
     Attributes:
         settings: The settings of section `vibes`.
         projects: The trails.
@@ -149,20 +144,18 @@ class Server(LanguageServer):
             another thread reads the client's messages.
         attestations: What is known of the attestation of each trail.
         answers: The last `vibes/provenance` answer about each open document.
-        encoded: Answers about open documents in bytes.
         has_shut_down: Whether the client sent `shutdown`.
         exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
-        freeze_heap: Called when much was loaded that will stay.
     """
 
     protocol: Protocol
 
-    def __init__(self, freeze_heap: Callable[[], None] = lambda: None) -> None:
+    def __init__(self) -> None:
         super().__init__(
             "vibes-lsp",
             __version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
-            protocol_cls=Protocol if is_stock() else FastProtocol,
+            protocol_cls=Protocol,
         )
         self.settings = Settings()
         self.projects = Projects(self.documents)
@@ -174,10 +167,8 @@ class Server(LanguageServer):
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
         self.answers = LastAnswers()
-        self.encoded = EncodedAnswers()
         self.has_shut_down = False
         self.exit_code = 0
-        self.freeze_heap = freeze_heap
         self._diagnostics: dict[str, object] = {}
 
     @property
@@ -245,15 +236,6 @@ class Server(LanguageServer):
     async def run_in_thread(self, work: Callable[[], _T]) -> _T:
         """Return what a function returns, which runs in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)
-
-    def can_answer_directly(self, uri: str) -> bool:
-        """Whether a document is open, at rest, and belongs to no knowledge base.
-
-        While the user types, no file is touched; a knowledge base may have to be waited for.
-        """
-        document = self.documents.get(uri)
-        is_at_rest = document is not None and not document.is_typing
-        return is_at_rest and self.knowledge.owner(uri) is None
 
     def attestation_about(self, uri: str) -> tuple[AttestationState, str] | None:
         """Return the attestation of the trail that an audit file is part of, and the file's name.

@@ -212,7 +212,6 @@ class DocumentSnapshot:
         report: The placements as JSON, with scores and reviews.
         is_provisional: Whether git history has still to be looked up for this text.
         by_line: Finds placements by line.
-        series: The same for snapshots between which annotations were only added or superseded.
     """
 
     trail: TrailSnapshot
@@ -224,23 +223,6 @@ class DocumentSnapshot:
     report: PlacementReport
     is_provisional: bool
     by_line: PlacementsByLine
-    series: object = None
-
-    def continues(self, before: DocumentSnapshot) -> bool:
-        """Whether what an answer says of a placement that both have is equal.
-
-        That is not so of one whose lines were edited: others may own these now.
-        """
-        one, other = self.trail, before.trail
-        return (
-            self.series is not None
-            and self.series is before.series
-            and self.text is before.text
-            and one.history is other.history
-            and one.closed_files is other.closed_files
-            and one.config is other.config
-            and one.previews_risk == other.previews_risk
-        )
 
     def ai_lines(self, first: int, last: int) -> AiLines:
         """Count the lines that an AI wrote, from `first` to `last`, 1-based and inclusive."""
@@ -278,7 +260,6 @@ def snapshot_of_document(
     by_line: PlacementsByLine | None = None,
     *,
     is_provisional: bool,
-    series: object = None,
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
     resolved_commits = (
@@ -296,7 +277,6 @@ def snapshot_of_document(
         _report(trail, document.text, resolved_commits),
         is_provisional,
         by_line or PlacementsByLine(placements),
-        series,
     )
 
 

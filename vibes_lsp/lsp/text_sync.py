@@ -76,7 +76,6 @@ def register(  # noqa: C901  # a list of handlers
         ls.projects.discard(uri)
         ls.knowledge.discard(uri)
         ls.answers.discard(uri)
-        ls.encoded.discard(uri)
         ls.cancel_diagnostics(uri)
         diagnostics.clear(ls, uri)
         await flush.flush_document(uri)

@@ -78,7 +78,6 @@ class TrailLoading:
             server.excerpts.discard(project)
             if progress is not None:
                 progress.end()
-        server.freeze_heap()
         _logger.debug("the log of %s was read", directory.path)
         await refresh_project(server)
         if server.projects.opened_in(project):  # git history was not looked up while it was read

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
-import stat
 import sys
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcParseError
 from pygls.io_ import StdoutWriter
-from typing_extensions import override
 
 from vibes_lsp.errors import MalformedJson, report
 from vibes_lsp.lsp.child_process import finish_starting
-from vibes_lsp.lsp.protocol import is_stock
 from vibes_lsp.model.canonical_json import parse_json
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ _KEPT: Final = 8 << 10
 """Bytes at both ends of a skipped message in which its method and document are looked for."""
 _DID_OPEN: Final = re.compile(rb'"method"\s*:\s*"textDocument\\?/didOpen"')
 _URI: Final = re.compile(rb'"uri"\s*:\s*("[^"]{1,4000}")')
-_COMMON: Final = re.compile(rb"Content-Length: ([0-9]{1,9})\r\n\r\n")
 _LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{19}", re.IGNORECASE)
 
@@ -63,11 +60,6 @@ class Framing:
         self._lengths: set[int] = set()  # in the headers so far
         self._others = 0
         self._head = self._tail = b""  # of a body that is skipped
-
-    @property
-    def has_more(self) -> bool:
-        """Whether bytes arrived that are part of no message yet."""
-        return bool(self._received)
 
     @property
     def is_within_body(self) -> bool:
@@ -114,11 +106,6 @@ class Framing:
 
     def _read_headers(self) -> bool:
         """Return whether the length of the next body is known."""
-        common = None if self._lengths or self._others else _COMMON.match(self._received)
-        if common is not None:
-            self._lengths.add(int(common[1]))
-            del self._received[: common.end()]
-            return self._end_headers()
         while (end := self._received.find(b"\n") + 1) or len(self._received) >= MAX_LINE:
             line = bytes(self._received[: min(end or MAX_LINE, MAX_LINE)])
             del self._received[: len(line)]
@@ -148,94 +135,11 @@ class Framing:
         return False
 
 
-class ClientConnection(asyncio.Protocol):
-    """Handles the messages of one client, in order.
-
-    One message at a time, so that coroutines that handle messages begin in the same order. While
-    messages wait, nothing is read: memory stays bounded.
-
-    Args:
-        server: The server.
-        arrived: Gets the first connection; later ones are refused.
-
-    Attributes:
-        transport: The connection to the client; of a pipe, the half that is read.
-        ended: Done when the client has ended the session, and all messages are handled.
-    """
-
-    def __init__(self, server: Server, arrived: asyncio.Future[ClientConnection]) -> None:
-        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._server = server
-        self._arrived = arrived
-        self._framing = Framing()
-        self.transport: asyncio.Transport
-        self._is_busy = False
-        self._is_at_end = False
-
-    @override
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast("asyncio.Transport", transport)
-        if self._arrived.done():
-            transport.close()
-        else:
-            self._arrived.set_result(self)
-
-    @override
-    def data_received(self, data: bytes) -> None:
-        self._framing.add(data)
-        if not self._is_busy:
-            self._handle_next()
-
-    @override
-    def eof_received(self) -> bool:
-        """Keep the connection open: messages that wait are answered."""
-        self._end(None)
-        return True
-
-    @override
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._end(exc)
-
-    def _end(self, error: Exception | None) -> None:
-        self._is_at_end = True
-        if error is not None:
-            self._finish(error)
-        elif not self._is_busy:
-            self._handle_next()
-
-    def _finish(self, error: BaseException | None = None) -> None:
-        if self.ended.done():
-            return
-        if error is None:
-            self.ended.set_result(None)
-        else:
-            self.ended.set_exception(error)
-
-    def _handle_next(self) -> None:
-        self._is_busy = False
-        try:
-            is_handled = handle_next(self._server, self._framing)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # raised where the end is awaited
-            self._is_busy = True  # no message is handled after `exit`
-            self._finish(error)
-            return
-        if is_handled and (self._framing.has_more or self._is_at_end):
-            self._is_busy = True
-            self.transport.pause_reading()
-            asyncio.get_running_loop().call_soon(self._handle_next)
-            return
-        if self._is_at_end:
-            if self._framing.is_within_body:
-                _logger.warning("the client disconnected within a message")
-            self._finish()
-        self.transport.resume_reading()  # nothing happens if it was not paused
-
-
 def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Serve the client that started this program."""
     server.protocol.set_writer(StdoutWriter(stdout))
     try:
-        asyncio.run(_serve_stdio(server, stdin, stdout))
+        asyncio.run(_serve_stdio(server, stdin))
     except BrokenPipeError:
         _logger.warning("the client disconnected")
     except (KeyboardInterrupt, SystemExit):  # the latter is how the library takes `exit`
@@ -244,68 +148,41 @@ def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
         server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
 
 
-async def _serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
+async def _serve_stdio(server: Server, stdin: BinaryIO) -> None:
+    """Read in a thread of its own: those of the server's pool may all be busy."""
     loop = asyncio.get_running_loop()
-    async with _Session(server):
-        if not _can_be_awaited(stdin, stdout):
-            await _read_in_thread(server, stdin)
-            return
-        connection = ClientConnection(server, loop.create_future())
-        transport, _ = await loop.connect_read_pipe(lambda: connection, stdin)
-        try:
-            await connection.ended
-        finally:
-            transport.close()
-
-
-def _can_be_awaited(stdin: BinaryIO, stdout: BinaryIO) -> bool:
-    """Whether the event loop itself can wait for the client's messages.
-
-    A thread that waits hands over for each message, which takes longer than most answers. A loop
-    can wait for pipes and sockets, but not on Windows, nor for files. It makes them non-blocking,
-    so the output must be another one.
-    """
-    if sys.platform == "win32" or is_stock():
-        return False
-    try:
-        found, other = (os.fstat(each.fileno()) for each in (stdin, stdout))
-    except (OSError, ValueError):
-        return False
-    is_pipe = stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)
-    return is_pipe and not os.path.samestat(found, other)
-
-
-async def _read_in_thread(server: Server, stdin: BinaryIO) -> None:
-    """Handle the messages of anything that can be read."""
-    loop, framing = asyncio.get_running_loop(), Framing()
     read = stdin.read1 if isinstance(stdin, BufferedReader) else stdin.read
-    while data := await loop.run_in_executor(server.thread_pool, read, _CHUNK):
-        framing.add(data)
-        while handle_next(server, framing):  # noqa: ASYNC110  # nothing is waited for
-            await asyncio.sleep(0)  # coroutines that handle messages begin in the same order
-    if framing.is_within_body:
-        _logger.warning("the client disconnected within a message")
+    with ThreadPoolExecutor(1) as reading:
+        await _serve(server, lambda: loop.run_in_executor(reading, read, _CHUNK))
 
 
-class _Session:
-    """What holds for a session over any transport: how it is logged and how it ends."""
+async def _serve(server: Server, read: Callable[[], Awaitable[bytes]]) -> None:
+    """Handle the messages of one client, in order, until it disconnects.
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    One message at a time, so that coroutines that handle messages begin in the same order. While
+    messages wait, nothing is read: memory stays bounded.
 
-    async def __aenter__(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(_report_in_background)
-
-    async def __aexit__(self, _kind: object, error: object, _trace: object) -> bool:
+    Args:
+        server: The server.
+        read: Returns bytes that arrived; none at the end.
+    """
+    asyncio.get_running_loop().set_exception_handler(_report_in_background)
+    framing = Framing()
+    try:
+        while data := await read():
+            framing.add(data)
+            while _handle_next(server, framing):  # noqa: ASYNC110  # nothing is waited for
+                await asyncio.sleep(0)
+        if framing.is_within_body:
+            _logger.warning("the client disconnected within a message")
+    except _StreamInvalidError as error:
+        _logger.error("%s: the session ends", error)  # noqa: TRY400
+        server.exit_code = 1
+    finally:
         await finish_starting()
-        if isinstance(error, _StreamInvalidError):
-            _logger.error("%s: the session ends", error)
-            self._server.exit_code = 1
-            return True
-        return False
 
 
-def handle_next(server: Server, framing: Framing) -> bool:
+def _handle_next(server: Server, framing: Framing) -> bool:
     """Handle the next message, if there is a whole one; return whether there was."""
     try:
         body = framing.next_body()
@@ -355,8 +232,6 @@ def _handle(server: Server, body: bytes) -> None:
         number = data.get("id")
         if data.get("jsonrpc") != protocol.VERSION:
             raise JsonRpcInvalidRequest("member jsonrpc is not '2.0'")  # noqa: TRY301
-        if protocol.answer_directly(data):
-            return
         message = protocol.structure_message(data)
     except MalformedJson as error:
         protocol.send_error(None, JsonRpcParseError(f"a message cannot be read: {error.message}"))
@@ -394,18 +269,24 @@ def serve_tcp(server: Server, host: str, port: int) -> None:
 
 
 async def _serve_tcp(server: Server, host: str, port: int) -> None:
-    loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[ClientConnection] = loop.create_future()
-    listening = await loop.create_server(lambda: ClientConnection(server, arrived), host, port)
+    connected: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
+    connected = asyncio.get_running_loop().create_future()
+
+    def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if connected.done():  # one client is served
+            writer.close()
+        else:
+            connected.set_result((reader, writer))
+
+    listening = await asyncio.start_server(connect, host, port)
     for socket in listening.sockets:
         _logger.info("listening on %s:%d", *socket.getsockname()[:2])
-    connection = await arrived
+    reader, writer = await connected
     listening.close()
-    server.protocol.set_writer(connection.transport)
+    server.protocol.set_writer(writer)
     try:
-        async with _Session(server):
-            await connection.ended
+        await _serve(server, lambda: reader.read(_CHUNK))
     except ConnectionError as error:
         _logger.warning("the client disconnected: %s", error)
     finally:
-        connection.transport.close()
+        writer.close()

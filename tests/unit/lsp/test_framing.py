@@ -39,7 +39,7 @@ def test_parts_of_any_length_give_the_same_messages(
         data = data[sizes[0] :]
         found += bodies(framing)
     assert found == [body for body, _ in messages]
-    assert not framing.has_more
+    assert not framing._received
     assert not framing.is_within_body
 
 
@@ -64,6 +64,6 @@ def test_of_a_body_that_is_too_long_the_ends_are_kept(monkeypatch: pytest.Monkey
     framing = Framing()
     framing.add(b"Content-Length: 150\r\n\r\n" + b"head" + b"x" * 60)
     assert bodies(framing) == []
-    assert not framing.has_more, "nothing of it takes memory"
+    assert not framing._received, "nothing of it takes memory"
     framing.add(b"x" * 82 + b"tailContent-Length: 2\r\n\r\n{}")
     assert bodies(framing) == [SkippedBody(b"head", b"tail"), b"{}"]

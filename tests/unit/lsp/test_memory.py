@@ -1,19 +1,14 @@
-"""The server releases what it has handled, and leaves the process as it is."""
+"""The server releases what it has handled."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import sys
-import weakref
 from typing import Any
 
-import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.lifecycle import create_server
-from vibes_lsp.lsp.main import freeze_heap, new_server
 from vibes_lsp.lsp.server import Server
 
 
@@ -116,35 +111,3 @@ async def test_closed_documents_leave_nothing_behind() -> None:
     await settled(server)
     assert server.documents.uris() == []
     assert server.protocol._request_futures == {}
-
-
-async def test_a_server_leaves_the_process_as_it_is() -> None:
-    before = sys.getswitchinterval(), gc.get_freeze_count(), gc.isenabled()
-    server, _ = started()
-    await settled(server)
-    assert (sys.getswitchinterval(), gc.get_freeze_count(), gc.isenabled()) == before
-
-
-class Circle:
-    """Holds itself, so that only the collector can undo it."""
-
-    def __init__(self) -> None:
-        self.own = self
-
-
-def test_a_frozen_heap_holds_no_garbage() -> None:
-    freeze_heap()
-    gone, kept = weakref.ref(Circle()), Circle()
-    freeze_heap()
-    assert gone() is None
-    assert not any(each is kept for each in gc.get_objects()), "the collector need not look at it"
-
-
-def test_garbage_is_collected_as_usual_once_a_server_is_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
-    before = gc.get_threshold()
-    new_server()
-    assert gc.isenabled()
-    assert gc.get_threshold() == before

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from lsprotocol import types
 
@@ -23,7 +22,6 @@ from vibes_lsp.lsp.audit_files import (
     owned_audit_file,
     record_id,
 )
-from vibes_lsp.lsp.encoded_answers import EncodedItems, EncodedResult, encode_items
 from vibes_lsp.lsp.extensions import (
     CLIENT_KB_SHOW,
     CLIENT_SHOW_ANNOTATIONS,
@@ -40,7 +38,6 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import shows_documents
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import Band, RecordType
 from vibes_lsp.reports.found_annotations import is_reviewable
 from vibes_lsp.reports.placement_texts import first_line
@@ -57,12 +54,9 @@ _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 def register(server: Server) -> None:
     """Answer `textDocument/codeLens` and `codeLens/resolve`."""
-    server.protocol.direct_answers[types.TEXT_DOCUMENT_CODE_LENS] = partial(_direct_lenses, server)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
-    async def lenses(
-        ls: Server, params: types.CodeLensParams
-    ) -> list[types.CodeLens] | EncodedResult:
+    async def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
         if not ls.settings.code_lens:
             return []
         knowledge = await ls.knowledge.about(params.text_document.uri)
@@ -72,11 +66,9 @@ def register(server: Server) -> None:
         except StillReading:
             return [types.CodeLens(_FIRST_LINE, types.Command(READING, "")), *claims]
         if snapshot is None:
-            others = [*_attestation_lens(ls, params.text_document.uri), *claims]
-            found = await _log_lenses(ls, params.text_document.uri)
-            return found.followed_by(map(_as_json, others))
-        found = _lenses(ls, snapshot)
-        return found.followed_by(map(_as_json, claims)) if claims else found.all
+            in_log = await _log_lenses(ls, params.text_document.uri)
+            return [*in_log, *_attestation_lens(ls, params.text_document.uri), *claims]
+        return [*_lenses(ls, snapshot), *claims]
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
@@ -89,25 +81,28 @@ def register(server: Server) -> None:
         return lens
 
 
-async def _log_lenses(ls: Server, uri: str) -> EncodedItems:
+async def _log_lenses(ls: Server, uri: str) -> list[types.CodeLens]:
     """Return the lenses of a log, one at each annotation; the first with text where clients ask."""
     found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
     if found is None or document is None or found[1] != found[0].directory.log.name:
-        return encode_items([])
+        return []
     places = RecordPlaces(ls, found[0])
     is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-    items: list[tuple[int, dict[str, Any]]] = []
+    lenses: list[types.CodeLens] = []
     for record in outline_log(document):
         if record.type in _ANNOTATIONS:
-            start = {"line": record.line, "character": 0}
-            lens: dict[str, Any] = {"range": {"start": start, "end": start}}
-            if is_resolved and len(items) < _MAX_RESOLVED:
-                command = await _log_command(ls, uri, record.line, record.id, places)
-                lens["command"] = _command_as_json(command)
+            lens = types.CodeLens(_start_of(record.line))
+            if is_resolved and len(lenses) < _MAX_RESOLVED:
+                lens.command = await _log_command(ls, uri, record.line, record.id, places)
             else:
-                lens["data"] = {"log": uri, "id": record.id}
-            items.append((record.line, lens))
-    return encode_items(items)
+                lens.data = {"log": uri, "id": record.id}
+            lenses.append(lens)
+    return lenses
+
+
+def _start_of(line: int) -> types.Range:
+    start = types.Position(line, 0)
+    return types.Range(start, start)
 
 
 async def _log_command(
@@ -144,15 +139,6 @@ async def _log_command(
     return types.Command(f"{replaced}now at {place}, {state}", str(command), arguments=arguments)
 
 
-def _direct_lenses(ls: Server, params: Members) -> EncodedResult | None:
-    """Answer about an open document without knowledge base."""
-    uri = text(mapping(params, "textDocument"), "uri")
-    if uri is None or not ls.settings.code_lens or not ls.can_answer_directly(uri):
-        return None
-    snapshot = ls.projects.snapshot(uri)
-    return None if snapshot is None else _lenses(ls, snapshot).all
-
-
 def _attestation_lens(ls: Server, uri: str) -> list[types.CodeLens]:
     """Return the lens of an audit file: whose word it is, and what the attestation covers."""
     about = ls.attestation_about(uri)
@@ -177,21 +163,9 @@ def _knowledge_lenses(ls: Server, knowledge: DocumentKnowledge) -> list[types.Co
         pending = list(dict.fromkeys(one for each in here for one in each.citation.proposals))
         arguments = {"uri": knowledge.uri, "claimIds": claims, "proposalIds": pending}
         title = lens_title(len(claims), len(pending))
-        start = types.Position(line - 1, 0)
         shown = types.Command(title, str(command), arguments=[arguments])
-        found.append(types.CodeLens(types.Range(start, start), shown))
+        found.append(types.CodeLens(_start_of(line - 1), shown))
     return found
-
-
-def _as_json(lens: types.CodeLens) -> dict[str, Any]:
-    """Return a lens at the beginning of a line, with its text."""
-    start = {"line": lens.range.start.line, "character": 0}
-    command = None if lens.command is None else _command_as_json(lens.command)
-    return {"range": {"start": start, "end": start}, "command": command}
-
-
-def _command_as_json(command: types.Command) -> dict[str, Any]:
-    return {"title": command.title, "command": command.command, "arguments": command.arguments}
 
 
 def _by_line(
@@ -221,42 +195,18 @@ def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | N
     return band is not None and bands.index(Band(band)) >= bands.index(lowest)
 
 
-def _minute() -> int:
-    """Return the minute: ages in a text stay as they are until the next one."""
-    return int(datetime.now(UTC).timestamp()) // 60
-
-
-def _lenses(ls: Server, snapshot: DocumentSnapshot) -> EncodedItems:
+def _lenses(ls: Server, snapshot: DocumentSnapshot) -> list[types.CodeLens]:
     is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-
-    def build() -> EncodedItems:
-        by_line = _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]
-        return encode_items(
-            [
-                (line - 1, _lens(ls, snapshot, line - 1, begun, is_resolved=is_resolved))
-                for line, begun in by_line
-            ]
-        )
-
-    variant = ls.settings.lens_band, _minute() if is_resolved else None
-    return ls.encoded.get("lenses", snapshot, variant, build)
-
-
-def _lens(
-    ls: Server,
-    snapshot: DocumentSnapshot,
-    line: int,
-    begun: Sequence[Placement],
-    *,
-    is_resolved: bool,
-) -> dict[str, Any]:
-    start = {"line": line, "character": 0}
-    lens: dict[str, Any] = {"range": {"start": start, "end": start}}
-    if is_resolved:
-        lens["command"] = _command_as_json(_command(ls, snapshot, begun))
-    else:
-        lens["data"] = {"uri": snapshot.uri, "ids": [each.current.id for each in begun]}
-    return lens
+    lenses = []
+    for line, begun in _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]:
+        lens = types.CodeLens(_start_of(line - 1))
+        if is_resolved:
+            lens.command = _command(ls, snapshot, begun)
+        else:
+            ids = [placement.current.id for placement in begun]
+            lens.data = {"uri": snapshot.uri, "ids": ids}
+        lenses.append(lens)
+    return lenses
 
 
 def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
@@ -276,10 +226,7 @@ def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
 def _command(ls: Server, snapshot: DocumentSnapshot, begun: Sequence[Placement]) -> types.Command:
     """Return the text of a lens, with the command that shows its annotations."""
     edits = [(each, snapshot.report.placement(each)) for each in begun]
-    arguments: dict[str, Any] = {
-        "uri": snapshot.uri,
-        "annotationIds": [each.current.id for each in begun],
-    }
+    arguments = {"uri": snapshot.uri, "annotationIds": [each.current.id for each in begun]}
     is_shown_by_client = has_client_command(ls.client_capabilities, CLIENT_SHOW_ANNOTATIONS)
     command = CLIENT_SHOW_ANNOTATIONS if is_shown_by_client else CommandName.SHOW_HISTORY
     return types.Command(lens_text(edits, datetime.now(UTC)), str(command), arguments=[arguments])

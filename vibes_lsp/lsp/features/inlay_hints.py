@@ -9,19 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from lsprotocol import types
 
 from vibes_lsp.lsp.conversion import to_column
 from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.encoded_answers import EncodedItems, EncodedResult, encode_items
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import Markup, hint_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
-from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.patience import INLAY_HINTS
 
 _INTERVAL: Final = 0.05
@@ -44,10 +41,9 @@ async def offer(ls: Server) -> None:
 
 def _register(server: Server) -> None:
     """Answer `textDocument/inlayHint` and `inlayHint/resolve`."""
-    server.protocol.direct_answers[types.TEXT_DOCUMENT_INLAY_HINT] = partial(_direct_hints, server)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
-    async def hints(ls: Server, params: types.InlayHintParams) -> list[Any] | EncodedResult:
+    async def hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
         if not ls.shows_inlay_hints:
             return []
         try:
@@ -56,7 +52,9 @@ def _register(server: Server) -> None:
             return []
         if snapshot is None:
             return []
-        return _hints(ls, snapshot).between(params.range.start.line, params.range.end.line)
+        lines = range(params.range.start.line, params.range.end.line + 1)
+        found = _hints(ls, snapshot, lines)
+        return sorted(found, key=lambda hint: hint.position.line)
 
     @server.feature(types.INLAY_HINT_RESOLVE)
     def resolve(ls: Server, hint: types.InlayHint) -> types.InlayHint:
@@ -94,38 +92,19 @@ def _is_outdated_soon(ls: Server, snapshot: DocumentSnapshot) -> bool:
     return snapshot.is_provisional and not (hints is not None and hints.refresh_support)
 
 
-def _direct_hints(ls: Server, params: Members) -> EncodedResult | None:
-    """Answer about lines of a document."""
-    uri, within = text(mapping(params, "textDocument"), "uri"), mapping(params, "range")
-    first, last = (integer(mapping(within, end), "line") for end in ("start", "end"))
-    if uri is None or first is None or last is None or not ls.shows_inlay_hints:
-        return None
-    snapshot = ls.projects.snapshot(uri)
-    if snapshot is None or _is_outdated_soon(ls, snapshot):
-        return None
-    return _hints(ls, snapshot).between(first, last)
-
-
-def _hints(ls: Server, snapshot: DocumentSnapshot) -> EncodedItems:
-    def build() -> EncodedItems:
-        return encode_items(sorted(_each_hint(ls, snapshot), key=lambda each: each[0]))
-
-    return ls.encoded.get("hints", snapshot, None, build)
-
-
-def _each_hint(ls: Server, snapshot: DocumentSnapshot) -> Iterator[tuple[int, dict[str, Any]]]:
-    lines, encoding = snapshot.text.lines, ls.documents.encoding
+def _hints(ls: Server, snapshot: DocumentSnapshot, lines: range) -> Iterator[types.InlayHint]:
+    """Yield the hints of some lines, 0-based."""
+    texts, encoding = snapshot.text.lines, ls.documents.encoding
     for placement in snapshot.placements:
         if not placement.owned_ranges or not placement.is_claim:
             continue
         line = placement.owned_ranges[0][0] - 1
-        text = lines[line] if line < len(lines) else ""
-        yield (
-            line,
-            {
-                "position": {"line": line, "character": to_column(text, len(text), encoding)},
-                "label": hint_text(placement, snapshot.report.model(placement)),
-                "paddingLeft": True,
-                "data": {"uri": snapshot.uri, "id": placement.current.id},
-            },
+        if line not in lines:
+            continue
+        text = texts[line] if line < len(texts) else ""
+        yield types.InlayHint(
+            types.Position(line, to_column(text, len(text), encoding)),
+            hint_text(placement, snapshot.report.model(placement)),
+            padding_left=True,
+            data={"uri": snapshot.uri, "id": placement.current.id},
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,9 +51,8 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
         recorded: Called with the project in which something was recorded.
     """
     warned: dict[Path, str] = {}
-    freeze_heap = cache(server.freeze_heap)  # once the models are imported
     for name, use_case in COMMANDS.items():
-        handler = _handler(use_case, recorded, warned, freeze_heap)
+        handler = _handler(use_case, recorded, warned)
         server.command(name)(waits_for_trail(handler))
 
 
@@ -61,7 +60,6 @@ def _handler(
     use_case: str,
     recorded: Callable[[Project], None],
     warned: dict[Path, str],
-    freeze_heap: Callable[[], None],
 ) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
@@ -71,7 +69,7 @@ def _handler(
             prepared = _PREPARE.get(use_case, _with_text)(ls, members)
             _set_known_locations(ls, project, uri)
             texts = open_texts(ls.projects, project) if project.pending else {}
-            work = partial(_execute, use_case, prepared, project.recorder, texts, freeze_heap)
+            work = partial(_execute, use_case, prepared, project.recorder, texts)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
@@ -209,13 +207,11 @@ def _execute(
     members: dict[str, Any],
     recorder: Recorder,
     texts: Mapping[str, str],
-    freeze_heap: Callable[[], None],
 ) -> dict[str, Any]:
     # A server that only reads does not import pydantic's models.
     from vibes_lsp.recording import as_json  # noqa: PLC0415
     from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
 
-    freeze_heap()
     if use_case == "remap":
         from vibes_lsp.maintenance.remap import Remap, remap  # noqa: PLC0415
 
