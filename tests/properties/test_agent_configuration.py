@@ -1,4 +1,4 @@
-"""Hooks in an agent's configuration: removed again, any text is as it was, to the byte."""
+"""What we add to an agent's configuration: removed again, any text is as it was, to the byte."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from vibes_lsp.agent_setup.agents import AGENTS, Form, hook_configuration
 from vibes_lsp.agent_setup.hook_configuration import HookState, MisplacedHooks
 from vibes_lsp.agent_setup.json_edits import parse_document
+from vibes_lsp.agent_setup.mcp_registration import JsonServer
 from vibes_lsp.errors import MalformedJson
 
 CONFIGURATIONS = [
     hook_configuration(agent) for agent in AGENTS if agent.form in (Form.GROUPS, Form.ENTRIES)
 ]
+SERVER = JsonServer("mcpServers", {"command": "vibes", "args": ["mcp"]})
 FOREIGN: st.SearchStrategy[Any] = st.sampled_from(
     [
         {"hooks": [{"type": "command", "command": "make lint"}]},
@@ -34,7 +36,10 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 SETTINGS = st.dictionaries(st.sampled_from(["version", "a", "//", "model"]), VALUES, max_size=3)
-SPACES = ["", " ", "\n", "\r\n", "\t", "\n\n    ", "/* c */", "// c\n", "  // }{\r\n", "/* ,] */ "]
+SPACES = [
+    "", " ", "\n", "\r\n", "\r", "\t", "\n\n    ", "/* c */", "/***/", "/*\n*/", "// c\n", "  // }{\r\n", "/* ,] */ ",
+    '/* " */', '// "\n', "//,\n",
+]  # fmt: skip
 
 
 @st.composite
@@ -51,7 +56,9 @@ def texts(draw: st.DrawFn) -> str:
         text = json.dumps(value, indent=indent or None, ensure_ascii=False) + end
         return text.replace("\n", "\r\n") if draw(st.booleans()) else text
     space = st.sampled_from(SPACES)
-    return draw(space) + draw(st.just(value).flatmap(lambda each: spelled(each, space)))
+    start = draw(st.sampled_from(["", "\ufeff"])) + draw(space)
+    written = draw(st.just(value).flatmap(lambda each: spelled(each, space)))
+    return start + written + draw(st.sampled_from(["", "// c", "/* c */"]))
 
 
 def spelled(value: Any, space: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -88,11 +95,33 @@ def spelled(value: Any, space: st.SearchStrategy[str]) -> st.SearchStrategy[str]
 @example('{\n  "version": 1\n}\n', CONFIGURATIONS[2])
 @example('{\n  "hooks": {}\n}\n', CONFIGURATIONS[0])
 @example('\ufeff{"hooks": {"Stop": [ ]}}', CONFIGURATIONS[0])
+@example("{}/* c */", CONFIGURATIONS[0])
+@example("{}// c", CONFIGURATIONS[0])
+@example("\ufeff/* c */{ // c\r\n}", CONFIGURATIONS[0])
+@example('{"a"/**/:/**/1/**/,/**/}', CONFIGURATIONS[0])
 def test_removing_the_hooks_restores_the_text(text: str, configuration: Any) -> None:
     hooked = configuration.add(text)
     assert configuration.inspect(hooked) is HookState.CURRENT
     assert configuration.add(hooked) == hooked
     assert configuration.remove(hooked) == text
+
+
+@given(texts(), st.sampled_from(CONFIGURATIONS), st.permutations([0, 1]), st.permutations([0, 1]))
+@example("{}", CONFIGURATIONS[0], [0, 1], [0, 1])
+@example("{//\n}", CONFIGURATIONS[0], [0, 1], [0, 1])
+@example('{"a": {}// c\n}', CONFIGURATIONS[0], [0, 1], [0, 1])
+@example('{"a": {}// c,\n}', CONFIGURATIONS[0], [1, 0], [1, 0])
+def test_hooks_and_a_server_are_removed_in_any_order(
+    text: str, configuration: Any, added: list[int], removed: list[int]
+) -> None:
+    both = [configuration, SERVER]
+    assume(text.strip())
+    changed = text
+    for number in added:
+        changed = both[number].add(changed)
+    for number in removed:
+        changed = both[number].remove(changed)
+    assert changed == text
 
 
 @given(texts(), st.sampled_from(CONFIGURATIONS))

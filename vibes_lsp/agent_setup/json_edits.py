@@ -18,9 +18,9 @@ from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members
 
 _TOKEN: Final = re.compile(
-    r'"(?:[^"\\]|\\.)*+(?:"|(?P<open_string>))'
+    r'"(?>(?:[^"\\]|\\.)*)(?:"|(?P<open_string>))'
     r"|//[^\r\n]*+"
-    r"|/\*(?:[^*]|\*(?!/))*+(?:\*/|(?P<open_comment>))"
+    r"|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/|(?P<open_comment>))"
     r"|[{}\[\],:]"
     r'|[^\s{}\[\],:"/]++'
     r"|/",
@@ -28,6 +28,8 @@ _TOKEN: Final = re.compile(
 )
 SPACE: Final = " \t\r\n"
 """The white space of JSON."""
+_LINE_END: Final = re.compile("\r\n|\r|\n")
+_LINE_END_NEXT: Final = re.compile(r"[ \t]*,?[ \t]*[\r\n]")
 _INVISIBLE: Final = re.compile(r"[^\r\n]")
 _BOM: Final = "\ufeff"
 
@@ -253,13 +255,19 @@ def _indentation(text: str, at: int) -> str | None:
 
 
 def removals(document: JsonText, container: Place, indexes: Collection[int]) -> list[Edit]:
-    """Return the edits that remove items from an object or array, with the space before each."""
-    edits, kept = [], None
-    for index, item in enumerate(container.items):
+    """Return the edits that remove items from an object or array, with the space before each.
+
+    The first item that stays takes the place of those removed before it, so that `is_created`
+    answers as before.
+    """
+    items, edits, kept = container.items, [], None
+    for index, item in enumerate(items):
         if index not in indexes:
+            if kept is None and index and not is_created(document, container):
+                edits += _space_after_comma(document, items[index - 1], item)
             kept = item
             continue
-        edits.append(Edit(_end_before(document, item.start), item.place.end, ""))
+        edits.append(Edit(_start_of_removal(document, item), item.place.end, ""))
         if item.comma is not None:
             edits.append(Edit(item.comma, item.comma + 1, ""))
         elif kept is not None and kept.comma is not None:
@@ -286,6 +294,28 @@ def text_around(document: JsonText) -> str | None:
 def has_comments(document: JsonText, place: Place) -> bool:
     """Return whether comments are in a value."""
     return any(place.start <= start < place.end for start, _ in document.comments)
+
+
+def _start_of_removal(document: JsonText, item: Item) -> int:
+    """Return where the space before an item starts.
+
+    The end of a line comment before it stays, unless another line end follows the item.
+    """
+    start = _end_before(document, item.start)
+    is_line_comment = any(
+        end == start and document.text.startswith("//", begin) for begin, end in document.comments
+    )
+    if not is_line_comment or _LINE_END_NEXT.match(document.text, item.place.end):
+        return start
+    end = _LINE_END.match(document.text, start)
+    return start if end is None else end.end()
+
+
+def _space_after_comma(document: JsonText, before: Item, item: Item) -> list[Edit]:
+    """Return the edit that removes the space between a comma and an item; none if more is there."""
+    start = _end_before(document, item.start)
+    is_space = before.comma is not None and start == before.comma + 1
+    return [Edit(start, item.start, "")] if is_space else []
 
 
 def _end_before(document: JsonText, at: int) -> int:

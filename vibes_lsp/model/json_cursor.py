@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_TOKEN: Final = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _NEXT: Final = re.compile(r"\s*(\S?)")
 
 

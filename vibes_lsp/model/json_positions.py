@@ -9,7 +9,7 @@ from typing import Final
 _COLON: Final = re.compile(r"\s*:")
 _PUNCTUATION_OR_WORD: Final = re.compile(r'[{}\[\],:]|[^\s{}\[\],:"]+')
 _TOKEN: Final = re.compile(
-    r'"(?:[^"\\]|\\.)*+(?:"|(?P<unclosed>))|' + _PUNCTUATION_OR_WORD.pattern, re.DOTALL
+    r'"(?>(?:[^"\\]|\\.)*)(?:"|(?P<unclosed>))|' + _PUNCTUATION_OR_WORD.pattern, re.DOTALL
 )
 
 
@@ -83,7 +83,7 @@ def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, 
     return _line_and_column(source, here)
 
 
-_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"\s*+:\s*+"', re.DOTALL)
+_VALUE: Final = re.compile(r'"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+"', re.DOTALL)
 _CHARACTER: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]",
     re.DOTALL,

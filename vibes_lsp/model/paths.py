@@ -32,7 +32,7 @@ MAX_PATH: Final = 4096
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ABSOLUTE: Final = re.compile(r"[/\\]|[A-Za-z]:|file:", re.IGNORECASE)
-_is_plain: Final = re.compile(r"[\w-][\w.-]*+(?:/[\w-][\w.-]*+)*+", re.ASCII).fullmatch
+_is_plain: Final = re.compile(r"[\w-][\w.-]*+(?>(?:/[\w-][\w.-]*+)*)", re.ASCII).fullmatch
 """Whether a path is in normal form, by its text alone: a third of the time for most paths."""
 
 

@@ -250,7 +250,7 @@ _BEGIN: Final = re.compile(_LABEL % "BEGIN")
 _END: Final = re.compile(_LABEL % "END")
 _PUTTY: Final = re.compile(r"PuTTY-User-Key-File-[0-9]")
 _PUTTY_END: Final = re.compile(r"Private-MAC: ?[0-9a-fA-F]*")
-_PUTTY_BODY: Final = re.compile(r"[ 0-9]*(?:\s+[A-Za-z0-9+/=]+)*+")
+_PUTTY_BODY: Final = re.compile(r"[ 0-9]*(?>(?:\s+[A-Za-z0-9+/=]+)*)")
 _MAX_KEY: Final = 64 * 1024
 """Longest key, in characters; a start and an end further apart do not belong together."""
 
@@ -259,7 +259,7 @@ _MAX_LINE: Final = 1_000
 
 _GAP: Final = r"(?:\\[nrt]|[^A-Za-z0-9+/=\\]){0,24}"
 _KEY_BODY: Final = re.compile(
-    rf"(?:\s*+[A-Z][A-Za-z-]{{2,20}}: [^\r\n]{{0,200}}+){{0,8}}+(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)++"
+    rf"(?>(?:\s*+[A-Z][A-Za-z-]{{2,20}}: [^\r\n]{{0,200}}+){{0,8}})(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)+)"
     r"(?:(?:\\n|\r?\n)[A-Za-z0-9+/=]++)?"
 )
 """Headers and lines of base64 after a start without an end."""

@@ -56,10 +56,10 @@ _KEYWORD: Final = re.compile(
     r"|[_.-]pass|(?<=[_.-])pwd|_auth)(?:_[0-9]{1,3})?"
 )
 _QUOTED: Final = (
-    r"""(?:\\"(?P<e>(?:[^"\\\r\n]|\\[^"\r\n])*+)|"(?P<d>(?:[^"\\\r\n]|\\[^\r\n])*+)"""
-    r"""|'(?P<s>(?:[^'\\\r\n]|\\[^\r\n])*+))"""
+    r"""(?:\\"(?P<e>(?>(?:[^"\\\r\n]|\\[^"\r\n])*))|"(?P<d>(?>(?:[^"\\\r\n]|\\[^\r\n])*))"""
+    r"""|'(?P<s>(?>(?:[^'\\\r\n]|\\[^\r\n])*)))"""
 )
-_BARE: Final = r"""(?P<b>(?:[^\s"'`\\]|\\(?![nrt"'\s]))++)"""
+_BARE: Final = r"""(?P<b>(?>(?:[^\s"'`\\]|\\(?![nrt"'\s]))+))"""
 
 _ENVIRONMENT: Final = re.compile(f"=(?:{_QUOTED}|{_BARE})")
 """`DB_PASSWORD=…`, `export API_TOKEN="…"`: capital letters, no space around `=`."""

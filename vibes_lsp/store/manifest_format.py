@@ -24,7 +24,7 @@ from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD
 
 _CLOSING: Final = b"}}\n"
 _OPENING: Final = b'"entries":{\n'
-_ENTRY: Final = re.compile(rb',?"((?:[^"\\\n]|\\.)*+)":')
+_ENTRY: Final = re.compile(rb',?"((?>(?:[^"\\\n]|\\.)*))":')
 _LINE_BREAKS: Final = re.compile(rb"(?<!\s)[ \t\f\v]*+[\r\n]\s*+")
 """White space with a line break is always between tokens: JSON strings contain none."""
 

@@ -20,7 +20,7 @@ _SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/*.{jso
 _MAX_RANGES: Final = 5_000
 _MAX_TEXT: Final = 2 << 20
 """Characters of the largest text whose brackets are matched: some hundredths of a second."""
-_BRACKET: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[{}\[\]\n]')
+_BRACKET: Final = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|[{}\[\]\n]')
 
 
 def declare(ls: Server) -> None:
