@@ -27,12 +27,12 @@ LINE_MARK: Final = "| "
 _BACKTICKS: Final = re.compile("`+")
 _LINE_END: Final = re.compile("\r\n|\r|\n")
 _ANYWHERE: Final = re.compile(
-    r"[\\`*\[\]<~|$@]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])|:(?=/)|(?<=[Ww]{3})\."
+    r"[\\`*\[\]<~|$@]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])|:(?=/)|(?<![:/])/(?=/[^\s/])|(?<=[Ww]{3})\."
 )
 """What can begin or end emphasis, code, a link, HTML, an entity, a formula or a table cell.
 
-A colon before a slash, an at sign and the point of `www.` make links of bare text. Within a word an
-underscore means nothing.
+A colon before a slash, two slashes, an at sign and the point of `www.` make links of bare text.
+Within a word an underscore means nothing.
 """
 _AT_START: Final = re.compile(r"[#+\-=>:]|[0-9]{1,9}(?=[.)])")
 """What can make a line a heading, an item, an underline, a quotation or a row of a table."""
@@ -123,7 +123,7 @@ def cut_lines(text: str, limit: int, lines: int) -> list[str]:
 
 def _escape(line: str) -> str:
     escaped = _ANYWHERE.sub(r"\\\g<0>", line)
-    if begin := _AT_START.match(line):
-        mark = begin.end() if line[0].isdigit() else 0
+    if begin := _AT_START.match(escaped):  # not where the first character has an escape already
+        mark = begin.end() if escaped[0].isdigit() else 0
         return f"{escaped[:mark]}\\{escaped[mark:]}"
     return escaped

@@ -15,16 +15,18 @@ LIMIT = 300
 RENDERER = MarkdownIt("gfm-like", {"html": True, "linkify": True, "typographer": False})
 assert RENDERER.linkify is not None
 RENDERER.linkify.set({"fuzzy_link": False})  # GFM makes no link of a bare `example.org`
+MARKS = st.text("\\`*_[]<>~|$@&#+-=:/.()!w1a ;", max_size=12)
+"""What the escapes are about, and little else: each beside each, and at the start of a line."""
 PIECES = st.sampled_from(
     [
         "a", "b_c", "1", "12", " ", "  ", "    ", "\t", "\n", "\r\n", "\\", "`", "``", "```", "~", "~~", "~~~", "*",
         "**", "_", "__", "#", "###", "+", "-", "---", "=", "===", ">", "<", "<b>", "</b>", "<!--", "-->", "[", "]",
         "(", ")", "](x)", "![", "[x]: y", "[^1]", "|", "|-|", ":-:", "|\n|-|\n|", "&amp;", "&#35;", "&", "$", "$$", "@",
-        "a@b.org", "mailto:", "http://", "https://a.org", "ftp://x", "www.", "WWW.a.org", "command:x", "//", "://",
+        "a@b.org", "mailto:", "http://", "https://a.org", "ftp://x", "//a.org", "//localhost", "www.", "WWW.a.org", "command:x", "//", "://",
         ".", ")", "1.", "1)", "!", "\u202e", "\u200b", "\u2028", "é", "漢", "<a href='x'>", "<https://a.org>", "{#x}",
     ]
 )  # fmt: skip
-TEXTS = st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=60)
+TEXTS = st.lists(PIECES, max_size=25).map("".join) | MARKS | st.text(max_size=60)
 
 
 def inline(markdown: str) -> tuple[list[str], str]:
@@ -43,6 +45,10 @@ def inline(markdown: str) -> tuple[list[str], str]:
 @example("a\\")
 @example("www.a.org")
 @example("a_b _c_ d")
+@example("://")
+@example(":/a")
+@example("//a.org")
+@example("x //localhost/ ///a.org :///a.org")
 def test_a_quotation_reads_as_the_text(text: str) -> None:
     quoted = quotation(text, LIMIT, 9)
     lines = cut_lines(text, LIMIT, 9)
@@ -63,6 +69,8 @@ def test_a_quotation_reads_as_the_text(text: str) -> None:
 
 
 @given(TEXTS)
+@example("://")
+@example("//a.org")
 def test_words_in_a_line_read_as_the_text(text: str) -> None:
     kinds, shown = inline(f"x “{escape_markdown(text, 60)}” y")
     assert kinds == ["paragraph_open", "inline", "paragraph_close"]
@@ -89,6 +97,9 @@ def test_a_quotation_is_cut(text: str, limit: int, lines: int) -> None:
         ("- one", r"\- one"),
         ("2. two", r"2\. two"),
         ("see https://a.org", r"see https\://a.org"),
+        ("://", r"\://"),
+        ("// a comment", r"// a comment"),
+        ("//a.org", r"\//a.org"),
     ],
 )
 def test_little_is_escaped(text: str, written: str) -> None:
