@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.requirements import REPOSITORY, in_ci, in_nightly
+from tests.requirements import REPOSITORY, in_nightly
 from vibes_lsp.cli.agents import VARIABLES
 from vibes_lsp.patience import VARIABLE as PATIENCE
 
@@ -37,12 +37,11 @@ _GITCONFIG.write_text(
 )
 os.environ["GIT_CONFIG_GLOBAL"] = str(_GITCONFIG)
 
-# No deadlines: on a shared machine they measure other programs. In CI examples are fixed, so that
-# a commit fails for its own changes only; `make test-nightly` searches for new ones.
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# No deadlines: on a shared machine they measure other programs. Examples are fixed, so that a commit
+# fails for its own changes only; `make test-nightly` searches for new ones.
+settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=500, print_blob=True)
-settings.load_profile("ci" if in_ci() else "local")
+settings.load_profile("fixed")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -3,7 +3,7 @@
 A state machine runs real git in a real repository, with and without the hook. CI runs few examples;
 to search longer, run
 
-    pytest tests/stories/test_git_sequences.py --hypothesis-profile=long
+    pytest tests/stories/test_git_sequences.py --hypothesis-profile=nightly
 """
 
 from __future__ import annotations
