@@ -393,6 +393,16 @@ SECRET: Final = Check(
     "Revoke the secret first, then configure the recording tool to mask such text.",
 )
 
+HIDDEN_TEXT: Final = Check(
+    "hidden-text",
+    _W,
+    "The log has lines or hashes of a file that git stores encrypted or elsewhere",
+    "The log is committed in clear: it shows first lines of the file, and short secrets can be "
+    "guessed from hashes (R14, R32).",
+    "Replace the secrets in the lines first. `vibes` records no anchors of such files; to remove "
+    "what is there, see the page on git.",
+)
+
 RISK_SCORE: Final = Check(
     "risk-score",
     _W,

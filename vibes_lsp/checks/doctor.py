@@ -23,7 +23,9 @@ from vibes_lsp.checks.doctor_agents import agent_steps
 from vibes_lsp.checks.doctor_recording import recording_steps, server_steps
 from vibes_lsp.checks.files import check_config, check_git_setup, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, pluralize
+from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.placements import (
     RECORD_BEFORE_COMMIT,
     TEXT_OLDER_THAN_EDIT,
@@ -73,6 +75,7 @@ def diagnose(context: CheckContext, home: UserHome, file: Path | None = None) ->
         )
     if context.trail.log.problem is None:
         yield _annotations(context)
+        yield from _hidden_texts(context)
     yield from _git(context)
     yield from _hook(context)
     yield from agent_steps(context.directory, home, context.now)
@@ -204,6 +207,15 @@ def _annotations(context: CheckContext) -> Step:
     return Step(Group.TRAIL, "annotations", Health.OK, message)
 
 
+def _hidden_texts(context: CheckContext) -> Iterator[Step]:
+    findings = list(check_hidden_texts(context))
+    if findings:
+        records = pluralize(len(findings), "record has", "records have")
+        message = f"{records} lines or hashes of files that git stores encrypted or elsewhere"
+        fix = f"`vibes check` lists them. {findings[0].check.fix}"
+        yield Step(Group.TRAIL, "hidden texts", Health.PROBLEM, message, fix)
+
+
 def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     about = str(file)
     path = _recorded_path(file, context.directory.project)
@@ -225,6 +237,7 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
             "the project does not track this file",
             "change tracked_extensions or exclude_patterns in config.json",
         )
+    yield from _filter(context.trail.directory.project, path, about)
     shown = deduplicate(context.trail.lineages_in(path))
     placeholders = sum(1 + len(each.duplicates) for each in shown if each.is_placeholder)
     history = sum(bool(each.lineage.superseded_by) for each in shown)
@@ -257,6 +270,18 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
         "the log has no annotation of this file",
         hint,
     )
+
+
+def _filter(project: Path, path: str, about: str) -> Iterator[Step]:
+    """Yield whether a filter keeps a file's text out of git."""
+    try:
+        name = StoredFiles(project).hiding_filter(path, read_source(project, path))
+    except UnreadableFile:
+        return
+    if name is not None:
+        message = f"git stores this file encrypted or elsewhere (filter {name})"
+        hint = "edits are recorded as claims, without anchors"
+        yield Step(Group.FILE, about, Health.NOTE, message, hint)
 
 
 def _unverified_reasons(trail: Trail, path: str) -> str:

@@ -20,6 +20,7 @@ from vibes_lsp.checks.files import (
     existing_files,
 )
 from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.checks.lineages import (
     LineageFacts,
     all_facts,
@@ -222,6 +223,7 @@ class _CheckedTrail:
         self.facts.add(joined_facts(context, self._groups))
         yield from check_level(context, lambda: self.facts.imported == self.facts.count)
         yield from check_paths(context)
+        yield from check_hidden_texts(context)
         yield from check_causes(context, self.facts)
         yield from check_sessions(context)
         yield from check_delegations(context)

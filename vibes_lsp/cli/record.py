@@ -29,6 +29,7 @@ from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Action, EdgeType, ReviewerKind, Verdict
 from vibes_lsp.recording import RecordEdge, RecordReview, Request
 from vibes_lsp.recording.requests import REQUESTS, parse
+from vibes_lsp.recording.results import HIDDEN
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import read_file
 
@@ -165,8 +166,12 @@ def _print_result(result: Members) -> None:
     else:
         print_line("nothing was recorded: the project does not track this file")
     withheld = result.get("withheld")
-    if isinstance(withheld, list) and withheld:
-        print_line(f"not recorded at this assurance level: {escape(', '.join(map(str, withheld)))}")
+    names = list(map(str, withheld)) if isinstance(withheld, list) else []
+    if HIDDEN in names:
+        names.remove(HIDDEN)
+        print_line("not recorded, because git stores the file through a filter: anchors")
+    if names:
+        print_line(f"not recorded at this assurance level: {escape(', '.join(names))}")
     if result.get("masked"):
         print_line(f"secrets masked: {result['masked']}")
 

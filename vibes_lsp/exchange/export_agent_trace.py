@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
@@ -21,9 +22,10 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.exchange.agent_trace import FORMAT, OWN_METADATA, VERSION, sha256_of
 from vibes_lsp.exchange.committed_versions import CommittedVersions
-from vibes_lsp.exchange.import_plan import ImportEvidence
+from vibes_lsp.exchange.import_plan import CONTENT_HASH, ImportEvidence
 from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.project_files import read_source
@@ -202,6 +204,7 @@ class _VersionReader:
             None if repository is None else CommittedVersions(repository, self._project)
         )
         self.prefix = "" if repository is None else repository.prefix_of(self._project)
+        self._stored = StoredFiles(self._project)
         self._last: tuple[tuple[str, str | None], Text | None] | None = None
 
     def __enter__(self) -> Self:
@@ -225,6 +228,13 @@ class _VersionReader:
         if self._last is None or self._last[0] != key:  # annotations of one commit are neighbours
             self._last = key, self._read(path, commit)
         return self._last[1]
+
+    def hashes(self, path: str, commit: str | None, lines: Sequence[str]) -> tuple[str, ...]:
+        """Return the hashes of lines of a file; none of a saved text that git does not store."""
+        text = self.text(path, commit)
+        if commit is None and text and self._stored.hiding_filter(path, text) is not None:
+            return ()
+        return tuple(range_hash_variants(lines))
 
     def _read(self, path: str, commit: str | None) -> Text | None:
         if commit is None:
@@ -267,7 +277,7 @@ def _range_of(
         located.end,
         commit,
         "ai" if located.sure else "mixed",
-        tuple(range_hash_variants(lines)),
+        reader.hashes(path, commit, lines),
     )
 
 
@@ -311,9 +321,9 @@ def _add(
         metadata = mapping(imported, "metadata") if imported else _metadata(lineage, locator)
         record = exported.records[identifier] = TraceRecord(found.commit, members, metadata)
     line_range: Members = {"start_line": found.start, "end_line": found.end}
-    digest = _content_hash(found, text(imported, "content_hash"))
+    digest = _content_hash(found, text(imported, CONTENT_HASH))
     if digest is not None:
-        line_range["content_hash"] = digest
+        line_range[CONTENT_HASH] = digest
     conversation = _conversation(lineage, found, imported, environment)
     record.add(found.path, conversation, line_range)
 

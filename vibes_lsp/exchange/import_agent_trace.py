@@ -33,6 +33,7 @@ from vibes_lsp.exchange.import_git_ai import (
     model_of,
 )
 from vibes_lsp.exchange.import_plan import (
+    CONTENT_HASH,
     Candidate,
     ImportedEdit,
     ImportedSession,
@@ -370,7 +371,7 @@ def _extra(trace: Trace, wanted: TraceRange) -> Members:
             "tool": _small(trace.tool),
             "model_id": wanted.model_id,
             "url": wanted.url,
-            "content_hash": wanted.content_hash,
+            CONTENT_HASH: wanted.content_hash,
             "related": _small(wanted.related),
             "metadata": _small(
                 {name: each for name, each in trace.metadata.items() if name != OWN_METADATA}

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool
 from vibes_lsp.recording.results import Result
+
+CONTENT_HASH: Final = "content_hash"
+"""The member of an imported record that is a hash of its lines."""
 
 
 class ImportEvidence(StrEnum):

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.exchange.import_plan import (
+    CONTENT_HASH,
     Candidate,
     Imported,
     ImportedEdit,
@@ -124,12 +125,20 @@ def _plan(context: RecordingContext, candidates: Iterable[Candidate]) -> Iterato
             part = replace(each, start=numbers[0], end=numbers[-1])
             if reason is None:
                 known.add(part)
-                anchors = create_anchors(part.text, part.start, part.end) if part.text else None
-                new = _NewEdit(replace(part, text=None), anchors or Anchors())
-                yield _Planned(_planned(part, Outcome.IMPORTED), new)
+                yield _Planned(_planned(part, Outcome.IMPORTED), _new_edit(context, part))
             else:
                 planned = _planned(part, Outcome.KNOWN, reason[0])
                 yield _Planned(replace(planned, annotation_id=reason[1] or None))
+
+
+def _new_edit(context: RecordingContext, edit: ImportedEdit) -> _NewEdit:
+    """Return an edit with its anchors: none of a saved text that git does not store."""
+    is_committed = edit.commit is not None and edit.text is not None
+    if not is_committed and context.hides_saved(edit.path):
+        extra = {name: each for name, each in (edit.extra or {}).items() if name != CONTENT_HASH}
+        return _NewEdit(replace(edit, text=None, extra=extra), Anchors())
+    anchors = Anchors() if edit.text is None else create_anchors(edit.text, edit.start, edit.end)
+    return _NewEdit(replace(edit, text=None), anchors)
 
 
 def _without_older(trail: Trail, plan: Sequence[_Planned]) -> list[_Planned]:

@@ -206,13 +206,16 @@ class LostLineSearch:
     def find(self, placement: Placement, root: LogRecord, text: Text) -> Placement:
         """Return a lost annotation at the lines where it was found, or unchanged.
 
-        A renamed function is found by its lines. Anchors that the id of an added record does not
-        cover may have been changed to lose the lines, so the recorded lines are judged.
+        A renamed function is found by its lines. The recorded lines of an added record are judged
+        where it has no anchors, as of a file that git stores encrypted, and where its id does not
+        cover them: these may have been changed to lose the lines.
         """
         found = None
         if root.type == RecordType.FUNCTION:
             found = self._find_renamed_function(placement, root, text)
-        elif self.diff.is_new(root) and not covers(root, *ANCHOR_MEMBERS):
+        elif self.diff.is_new(root) and not (
+            any(root.text(name) for name in ANCHOR_MEMBERS) and covers(root, *ANCHOR_MEMBERS)
+        ):
             found = _as_recorded(root, text)
         return placement if found is None else replace(placement, located=found)
 
@@ -258,9 +261,8 @@ def covers(record: LogRecord, *members: str) -> bool:
 
 
 def _as_recorded(root: LogRecord, text: Text) -> LocatedRange | None:
-    lines = recorded_lines(root)
-    if lines is None or lines[0] > len(text.lines):
+    lines, length = recorded_lines(root), len(text.lines)
+    if lines is None or not length:
         return None
-    return LocatedRange(
-        lines[0], min(lines[1], len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3
-    )
+    start, end = (min(each, length) for each in lines)
+    return LocatedRange(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)

@@ -21,6 +21,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.file_versions import FileVersions, Version
 from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.stored_files import distinctive_lines
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import known_commit, recorded_commit, recorded_commits
 from vibes_lsp.index.older_text import OlderTextSearch, OlderVersions, SearchedAnnotation
@@ -248,13 +249,14 @@ class _OriginalTextSearch:
     def run(self, annotations: Sequence[SearchedAnnotation], text: Text | None) -> _KnownOriginals:
         """Return the original texts; a text older than the edit takes precedence."""
         found: dict[str, OriginalText] = {}
+        current = None if text is None else distinctive_lines(text.lines)
         for candidates in zip(*(self._padded(each) for each in annotations), strict=True):
             tried = [
                 (each, version)
                 for each, version in zip(annotations, candidates, strict=True)
                 if each.id not in found
             ]
-            found.update(self._matching(tried))
+            found.update(self._matching(tried, current))
         for each in annotations:
             if each.id not in found and (kept := self._kept(each)) is not None:
                 found[each.id] = kept
@@ -310,11 +312,15 @@ class _OriginalTextSearch:
             yield from versions[max(0, number - _NEARBY + 1) : number + 1][::-1]
 
     def _matching(
-        self, tried: Sequence[tuple[SearchedAnnotation, Version | None]]
+        self,
+        tried: Sequence[tuple[SearchedAnnotation, Version | None]],
+        current: frozenset[str] | None,
     ) -> dict[str, OriginalText]:
         """Return the original texts, given one version to try for each annotation.
 
-        Annotations of one version are located together, because they help to locate each other.
+        Annotations of one version are located together, because they help to locate each other. A
+        version without a line of the current text, as of a file that git stores encrypted, does not
+        show where lines without anchors are.
         """
         found: dict[str, OriginalText] = {}
         by_blob: dict[str, list[tuple[SearchedAnnotation, Version]]] = {}
@@ -332,9 +338,14 @@ class _OriginalTextSearch:
                     found[each.id] = OriginalText(text, where.start, where.end, later)
             for each, _ in group:
                 recorded = each.recorded_range
-                if not each.is_anchored and recorded.end <= len(text.lines):
+                if (
+                    not each.is_anchored
+                    and recorded.end <= len(text.lines)
+                    and _has_line_of(text, current)
+                ):
+                    followed = tuple(version for version in later if _has_line_of(version, current))
                     found[each.id] = OriginalText(
-                        text, recorded.start, recorded.end, later, inferred=True
+                        text, recorded.start, recorded.end, followed, inferred=True
                     )
         return found
 
@@ -392,3 +403,8 @@ class _OriginalTextSearch:
             data = self._contents(version)
             self._texts[version.blob] = None if data is None else Text.from_bytes(data, near)
         return self._texts[version.blob]
+
+
+def _has_line_of(version: Text, current: frozenset[str] | None) -> bool:
+    """Whether a version has a distinctive line of the current text; true if that is unknown."""
+    return current is None or any(line.strip() in current for line in version.lines)

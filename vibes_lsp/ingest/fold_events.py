@@ -22,6 +22,7 @@ from vibes_lsp.errors import (
     UnsupportedVersion,
     VibesError,
 )
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
 from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
@@ -33,7 +34,7 @@ from vibes_lsp.ingest.event_log import (
     EventSource,
     outcome_of,
 )
-from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited
+from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited, FilesRead
 from vibes_lsp.ingest.hook_spool import end_folding, has_waiting_events
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.session_reasoning import find_reasoning
@@ -122,6 +123,7 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
     log = EventLog(directory)
     comparison = WorkTreeComparison(directory)
     session_files = CodexSessionFiles(directory.project)
+    stored = StoredFiles(directory.project)
     try:
         while batch := read_batch(directory, now(), done):
             complete = _with_session_files(batch, session_files, comparison.sessions)
@@ -130,7 +132,10 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
                 recorded, outcome = _record(events, waiting, edited.get(number, ()))
-                log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
+                source = waiting.source
+                if _has_hidden_text(directory, stored, waiting.event, edited.get(number, ())):
+                    source = replace(source, payload=None)
+                log.add(waiting.moment, source, recorded=recorded, outcome=outcome)
             for claim in comparison.claims(_known(complete), edited.values()):
                 clock.moment = datetime.fromtimestamp(claim.moment / 1e9, UTC)
                 recorded, outcome = _record_claim(events, claim)
@@ -147,6 +152,30 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
         clock.moment = None
         recorder.finish(wait=False)
     return len(done)
+
+
+def _has_hidden_text(
+    directory: AuditDir,
+    stored: StoredFiles,
+    event: AgentEvent | None,
+    edited: Sequence[EditedFile],
+) -> bool:
+    """Return whether an event edits or reads a file whose text git does not store."""
+    paths = [file.path for file in edited]
+    if event is not None and isinstance(event.action, FilesRead):
+        paths += [
+            relative
+            for path in event.action.paths
+            if (relative := project_path(directory.project, path)) is not None
+        ]
+    for path in stored.filters(paths):
+        try:
+            text = read_source(directory.project, path)
+        except UnreadableFile:
+            return True
+        if stored.hiding_filter(path, text) is not None:
+            return True
+    return False
 
 
 def _remove_abandoned(directory: AuditDir, present: datetime) -> None:

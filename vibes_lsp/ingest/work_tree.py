@@ -18,9 +18,11 @@ from typing import Final
 import msgspec
 
 from vibes_lsp import __version__
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.history.work_tree import IndexCopy, copy_index, has_content
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.store.audit_dir import AuditDir
@@ -209,7 +211,7 @@ def take_baseline(
     disturbed: int,
     suspects: Mapping[str, int],
 ) -> None:
-    """Keep what the files are like now as the next baseline.
+    """Keep what the files are like now as the next baseline, but no text that git does not store.
 
     Args:
         directory: The trail.
@@ -235,7 +237,8 @@ def take_baseline(
     if len(differing) > 10 * MAX_CHANGED:
         return
     changes = {} if comparison is None else comparison.changes
-    files: dict[str, SeenFile] = {}
+    stored, files = StoredFiles(directory.project), dict[str, SeenFile]()
+    filtered = stored.filters(filter(_is_text, differing | changes.keys()))
     room = _MAX_TEXTS
     for name in sorted(filter(_is_text, differing | changes.keys())):
         change = changes.get(name)
@@ -252,8 +255,14 @@ def take_baseline(
             files[name] = _see(directory, name, since=now)
             if comparison is not None and not _was_compared(files[name], change, until):
                 files[name] = SeenFile((), None, exists=True, since=now)
-        room -= len(files[name].content or b"")
-        if room < 0:
+        content = files[name].content
+        room -= len(content or b"")
+        is_hidden = (
+            name in filtered
+            and content is not None
+            and stored.hiding_filter(name, Text.from_bytes(content)) is not None
+        )
+        if room < 0 or is_hidden:
             files[name] = SeenFile(files[name].changed, None, files[name].exists, now)
     baseline = Baseline(
         __version__,

@@ -18,7 +18,13 @@ from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.lifecycle import Lifecycle
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.objects import Source
-from vibes_lsp.knowledge.sources import create_evidence, locator_in, plan_lines, source_of
+from vibes_lsp.knowledge.sources import (
+    create_evidence,
+    locator_in,
+    plan_lines,
+    refuse_hidden,
+    source_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,14 @@ def propose_claim_at(
         now: The time.
 
     Raises:
-        InvalidObject: The file has no such lines, or the claim breaks a rule.
+        InvalidObject: The file has no such lines, git does not store them, or the claim breaks a
+            rule.
         VibesError: The knowledge base cannot be written.
     """
     lines.check()
     if not str(members.get("text") or "").strip():
         raise InvalidObject("text: is empty: a claim needs one")
+    refuse_hidden(knowledge, lines.path, lines.content)
     source = source_of(lines.content, lines.path, now)
     planned = plan_lines(source, lines.content, _locator(knowledge, source, lines), now)
     with changing(knowledge, actor, now) as change:
@@ -95,11 +103,13 @@ def reanchor_at(  # noqa: PLR0917  # what to change, and for whom
     """Cite lines in place of older evidence of a claim; return the id of the new evidence.
 
     Raises:
-        InvalidObject: The file has no such lines, or the claim does not cite the evidence.
+        InvalidObject: The file has no such lines, git does not store them, or the claim does not
+            cite the evidence.
         UnknownId: There is no such claim.
         VibesError: The knowledge base cannot be written.
     """
     lines.check()
+    refuse_hidden(knowledge, lines.path, lines.content)
     source, lifecycle = source_of(lines.content, lines.path, now), Lifecycle(knowledge, actor, now)
     place = _locator(knowledge, source, lines)
     return lifecycle.reanchor(claim_id, evidence_id, source, lines.content, place).id

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import InvalidObject, UnreadableFile, VibesError
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.citations import file_of_source
 from vibes_lsp.knowledge.evidence_lines import parse_locator
@@ -165,6 +166,7 @@ def register_file(
         VibesError: The knowledge base cannot be written.
     """
     relative, content = _read_project_file(knowledge, path)
+    refuse_hidden(knowledge, relative, content)
     return register_source(
         knowledge,
         content,
@@ -175,6 +177,25 @@ def register_file(
         title=title or Path(relative).name,
         media_type=media_type,
     )
+
+
+def refuse_hidden(knowledge: KnowledgeBase, path: str, content: bytes) -> None:
+    """Refuse a text that git does not store: a knowledge base is committed in clear.
+
+    Args:
+        knowledge: The knowledge base.
+        path: The file, relative to the project.
+        content: Its text.
+
+    Raises:
+        InvalidObject: A filter keeps the text out of git.
+    """
+    name = StoredFiles(knowledge.project).hiding_filter(path, Text.from_bytes(content))
+    if name is not None:
+        raise InvalidObject(
+            f"{path}: git stores this file through the filter {name}, which hides its text",
+            hint="`.vouch/` is committed in clear: cite a file that git stores as it is",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +226,7 @@ def plan_evidence(
     locator = inline.locator
     if inline.path is not None:
         relative, content = _read_project_file(knowledge, inline.path)
+        refuse_hidden(knowledge, relative, content)
         source = source_of(content, relative, now)
         locator = locator_in(knowledge, source, relative, locator)
     else:

@@ -14,6 +14,7 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.database.schema import DERIVED_COLUMNS, RECORDS
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.lineage import Lineage, created_lineages
 from vibes_lsp.index.lineage_commits import recorded_commit
 from vibes_lsp.index.log_columns import LogLineKind
@@ -23,7 +24,7 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import canonical_json
-from vibes_lsp.model.hashing import annotation_id, sha256
+from vibes_lsp.model.hashing import ANCHOR_MEMBERS, annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
@@ -97,12 +98,14 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
     creation_ids = created_lineages(lineages)
     found = CurrentRecords()
     files = locator.annotated_files()
+    stored = StoredFiles(locator.trail.directory.project)
     for path in files:
         try:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        _add_file(found, locator, path, text, creation_ids)
+        is_hidden = stored.hiding_filter(path, text) is not None
+        _add_file(found, locator, path, text, creation_ids, is_hidden=is_hidden)
     for lineage in lineages:
         if lineage.first.line in found.records or lineage.first.id in found.excluded:
             continue
@@ -123,8 +126,10 @@ def _add_file(
     path: str,
     text: Text,
     creation_ids: frozenset[str],
+    *,
+    is_hidden: bool,
 ) -> None:
-    """Add the annotations of one file."""
+    """Add the annotations of one file, without anchors if git does not store its text."""
     placements = locator.locate(path, text)
     ranges_by_lineage = _exported_ranges(placements, creation_ids)
     for placement in placements:
@@ -133,10 +138,16 @@ def _add_file(
         reason = _exclusion_reason(placement)
         ranges = ranges_by_lineage.get(placement.lineage.first.id)
         if reason is None and ranges:
-            found.add(
-                placement.lineage,
-                [_located_record(placement, each, text, locator, creation_ids) for each in ranges],
-            )
+            records = [
+                _located_record(placement, each, text, locator, creation_ids) for each in ranges
+            ]
+            if is_hidden:
+                no_anchors: Members = dict.fromkeys(ANCHOR_MEMBERS)
+                records = [
+                    _export_record(placement.lineage, {**record, **no_anchors})
+                    for record in records
+                ]
+            found.add(placement.lineage, records)
         elif placement.lineage.first.line not in found.records:
             found.excluded[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
 

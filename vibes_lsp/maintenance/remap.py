@@ -109,8 +109,12 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
             for lineage in in_changed_file:
                 if lineage.first.id in found:
                     remapped.add(lineage, found[lineage.first.id])
-                elif not _is_orphan(lineage, commits) and attribution.is_absent(
-                    lineage, path, (commit.commit, repository.head() or "")
+                elif (
+                    not _is_orphan(lineage, commits)
+                    and not context.hides_saved(path)  # git's versions never have the lines
+                    and attribution.is_absent(
+                        lineage, path, (commit.commit, repository.head() or "")
+                    )
                 ):
                     orphaned.add_orphan(
                         lineage, commit.commit, files.commit_time(commit.commit) or context.now

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.index.live_risk import prompt_length, temperature_of
@@ -30,7 +29,7 @@ from vibes_lsp.recording.edges import (
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.requests import Origin, RecordAnnotation
-from vibes_lsp.recording.results import Recorded
+from vibes_lsp.recording.results import HIDDEN, Recorded
 from vibes_lsp.risk.scoring import compute_score
 from vibes_lsp.risk.signals import CustomSignal, Measurements, factors_as_recorded
 from vibes_lsp.store.kept_texts import keep_text
@@ -181,7 +180,7 @@ def draft_annotation(
     function: Function | None = None,
 ) -> Draft:
     """Return the annotation of lines, or of the function on them, followed by its edges."""
-    anchors = create_anchors(span.text, span.start, span.end)
+    anchors = context.anchors(span.path, span.text, span.start, span.end)
     if anchors.file_hash is not None:
         keep_text(context.trail.directory, anchors.file_hash, encode(span.text.content))
     place_members: Members = (
@@ -196,7 +195,7 @@ def draft_annotation(
             "type": RecordType.FUNCTION.value,
             "file_path": span.path,
             "function_name": function.name,
-            "function_signature": function.signature,
+            "function_signature": function.signature if anchors.hash is not None else None,
         }
     )
     draft = Draft(context.timestamp, contexts.session_id)
@@ -260,12 +259,15 @@ def recorded(records: Sequence[Members], contexts: Contexts) -> Recorded:
     ids = [str(record["annotation_id"]) for record in records]
     # The project does not score risk, or its policy gives these signals no weight.
     unscored = contexts.signals and "risk_factors" not in records[0]
+    withheld = ("signals",) if unscored else ()
+    if "anchor_hash" not in records[0]:
+        withheld = (*withheld, HIDDEN)
     return Recorded(
         ids[0],
         tuple(ids[1:]),
         dict(records[0]),
         masked=contexts.masked,
-        withheld=(*contexts.withheld, *(("signals",) if unscored else ())),
+        withheld=(*contexts.withheld, *withheld),
         left_out=contexts.left_out,
     )
 

@@ -8,8 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnknownId
+from vibes_lsp.errors import UnknownId, UnreadableFile
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.index.trail import Trail
@@ -20,6 +22,7 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.validation import entry_problems, record_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType, EdgeType, NodeType, RecordType
 from vibes_lsp.recording.arguments import WrongArgument
+from vibes_lsp.recording.paths import source_text
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.writer import AuditWriter
 
@@ -62,6 +65,7 @@ class RecordingContext:
         writer: Writes entries; the records are appended together afterwards.
         now: The time of all records.
         new_id: Makes ids for new sessions.
+        stored_files: Which texts git does not store.
         known_locations: Where annotations are known to be.
         written: The entries written since the trail was refreshed, by hash.
     """
@@ -71,6 +75,7 @@ class RecordingContext:
     writer: AuditWriter
     now: datetime
     new_id: Callable[[], str]
+    stored_files: StoredFiles
     known_locations: KnownLocations = field(default_factory=KnownLocations)
     written: dict[str, Members] = field(default_factory=dict)
 
@@ -88,6 +93,33 @@ class RecordingContext:
     def timestamp(self) -> str:
         """The time as records have it (R28)."""
         return format_timestamp(self.now)
+
+    def hides(self, path: str, text: Text) -> bool:
+        """Return whether the trail must have nothing of a text, because git does not store it."""
+        return self.stored_files.hiding_filter(path, text) is not None
+
+    def hides_saved(self, path: str) -> bool:
+        """Return whether git does not store the saved text of a file, or would not if it is gone.
+
+        Args:
+            path: The file, relative to the project.
+        """
+        try:
+            text = source_text(self.project, path)
+        except UnreadableFile:
+            text = Text("")
+        return self.hides(path, text)
+
+    def anchors(self, path: str, text: Text, start: int, end: int) -> Anchors:
+        """Return the anchors of lines for their record: none of a text that git does not store.
+
+        Args:
+            path: The file, relative to the project.
+            text: Its text.
+            start: First line, 1-based.
+            end: Last line, inclusive.
+        """
+        return Anchors() if self.hides(path, text) else create_anchors(text, start, end)
 
     def entry(self, members: Members) -> str:
         """Write a context entry unless it exists, without members that are None; return its hash.

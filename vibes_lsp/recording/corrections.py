@@ -6,15 +6,15 @@ the AI wrote does not change (R14).
 
 from __future__ import annotations
 
-from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.model.hashing import ANCHOR_MEMBERS
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason
 from vibes_lsp.recording.arguments import WrongArgument
-from vibes_lsp.recording.context import Draft, Node, RecordingContext
+from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.requests import MarkLost, Reanchor
 from vibes_lsp.recording.results import Corrected
@@ -37,11 +37,13 @@ def reanchor(context: RecordingContext, request: Reanchor) -> tuple[Draft, Corre
             "line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}"
         )
     current = lineage.current.members
-    changes: Members = {
-        "line_start": start,
-        "line_end": end,
-        "file_content_hash": create_anchors(text, start, end).file_hash,
-    }
+    changes: Members = present(
+        {
+            "line_start": start,
+            "line_end": end,
+            "file_content_hash": context.anchors(path, text, start, end).file_hash,
+        }
+    )
     if normal_path(lineage.current.text("file_path") or "") != path:
         changes["file_path"] = path
     if not lineage.is_orphaned and {name: current.get(name) for name in changes} == changes:
@@ -51,6 +53,7 @@ def reanchor(context: RecordingContext, request: Reanchor) -> tuple[Draft, Corre
         lineage,
         {**changes, "action": Action.REBASE_REMAP.value},
         SupersedesReason.REWRITE,
+        is_hidden=context.hides(path, text),
     )
 
 
@@ -66,8 +69,13 @@ def mark_lost(context: RecordingContext, request: MarkLost) -> tuple[Draft, Corr
     lineage = _lineage(context, request.annotation_id)
     if lineage.is_orphaned:
         return Draft(context.timestamp), Corrected(lineage.members[-1].id)
+    path = normal_path(lineage.current.text("file_path") or "")
     return _correction(
-        context, lineage, {"action": Action.REBASE_ORPHAN.value}, SupersedesReason.ORPHAN
+        context,
+        lineage,
+        {"action": Action.REBASE_ORPHAN.value},
+        SupersedesReason.ORPHAN,
+        is_hidden=context.hides_saved(path),
     )
 
 
@@ -85,11 +93,17 @@ def _lineage(context: RecordingContext, annotation_id: str) -> Lineage:
 
 
 def _correction(
-    context: RecordingContext, lineage: Lineage, changes: Members, reason: SupersedesReason
+    context: RecordingContext,
+    lineage: Lineage,
+    changes: Members,
+    reason: SupersedesReason,
+    *,
+    is_hidden: bool,
 ) -> tuple[Draft, Corrected]:
     draft = Draft(context.timestamp)
+    left_out = {"annotation_id", *(ANCHOR_MEMBERS if is_hidden else ())}
     unchanged = {
-        name: value for name, value in lineage.current.members.items() if name != "annotation_id"
+        name: value for name, value in lineage.current.members.items() if name not in left_out
     }
     identifier = draft.add({**unchanged, **changes})
     former = Node(lineage.current.id, NodeType.ANNOTATION)

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
@@ -64,6 +65,7 @@ class Execution:
         self._trail: Final = Trail(directory, shared_with=shared_with, uses_saved=True)
         self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
         self._spool: Final = Spool(directory)
+        self._stored_files: Final = StoredFiles(directory.project)
         self._now = now
         self._new_id = new_id
         self._config: LoadedConfig | None = None
@@ -232,7 +234,13 @@ class Execution:
         self._trail.keep_last(MAX_FILES)
         self._config = load_config(self._directory, self._config)
         return RecordingContext(
-            self._trail, self._config, self._writer, self._now(), self._new_id, self.known_locations
+            self._trail,
+            self._config,
+            self._writer,
+            self._now(),
+            self._new_id,
+            self._stored_files,
+            self.known_locations,
         )
 
     def _append_missing(self, records: Sequence[Members]) -> None:

@@ -91,6 +91,8 @@ def accept_part(
     records: Sequence[Members] = ()
     if lines is not None:
         records = draft_annotation(context, action, contexts, LineSpan(path, now, *lines)).records
+    if context.hides(path, now):
+        replaced = ()
     pending = PendingCompletion(
         path, parts, contexts, context.timestamp, action, lines, replaced, tuple(records)
     )

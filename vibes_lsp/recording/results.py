@@ -11,6 +11,8 @@ from pydantic.alias_generators import to_camel
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import EdgeType, RecordType
 
+HIDDEN: Final = "anchors"
+"""What is withheld of a text that git does not store."""
 _ANNOTATIONS: Final = frozenset[str]({RecordType.LINE, RecordType.FUNCTION})
 _SESSIONS: Final = frozenset[str]({RecordType.SESSION, RecordType.DELEGATION})
 
@@ -58,7 +60,7 @@ class Recorded(Result):
         untracked: Whether nothing was recorded because the project does not track the file (R26).
         masked: Number of secrets that were masked.
         withheld: What was not recorded: `prompt` and `reasoning` by the assurance level, `signals`
-            if the project scores no risk.
+            if the project scores no risk, `anchors` if git stores the file encrypted.
         left_out: Files outside the project, which are not recorded.
         gone: Whether nothing was recorded because an inline completion was undone, or was only
             white space.

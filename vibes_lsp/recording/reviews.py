@@ -78,9 +78,9 @@ def record_review(context: RecordingContext, request: RecordReview) -> tuple[Dra
             "note": entries.clean_or_none(request.note),
         }
     )
+    metadata = {identifier: given | place.members for identifier, place in chosen.items()}
     edges = {
-        identifier: _same_review(context, identifier, given | {"text": digest})
-        for identifier, digest in chosen.items()
+        identifier: _same_review(context, identifier, metadata[identifier]) for identifier in chosen
     }
     draft = Draft(context.timestamp, reviewer.session)
     if None in edges.values():
@@ -98,9 +98,8 @@ def record_review(context: RecordingContext, request: RecordReview) -> tuple[Dra
             )
         for identifier in [each for each, edge in edges.items() if edge is None]:
             source = Node(identifier, NodeType.ANNOTATION)
-            metadata = given | {"text": chosen[identifier]}
             edges[identifier] = draft.edge(
-                EdgeType.REVIEWED_BY, source, Node(session, NodeType.SESSION), metadata
+                EdgeType.REVIEWED_BY, source, Node(session, NodeType.SESSION), metadata[identifier]
             )
         if reviewer.author is not None:
             add_end(draft, session, context.timestamp)
@@ -184,13 +183,19 @@ class _PlacedLines:
     """The lines of an annotation, 1-based and inclusive, with their digest.
 
     `is_reviewable` is False for what only an id selects: what `Placement.is_claim` excludes, and
-    what is only probably here.
+    what is only probably here. If `is_hidden`, the digest is not recorded.
     """
 
     start: int
     end: int
     digest: str
     is_reviewable: bool
+    is_hidden: bool
+
+    @property
+    def members(self) -> Members:
+        """What the edge of a review has of the lines (R6)."""
+        return {} if self.is_hidden else {"text": self.digest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +207,8 @@ class _Selection:
     locator: ProjectLocator
     _placed_by_path: dict[str, dict[str, _PlacedLines]] = field(default_factory=dict)
 
-    def select(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Return the digests of the selected annotations' lines, and the ids that were not found.
+    def select(self) -> tuple[dict[str, _PlacedLines], tuple[str, ...]]:
+        """Return the lines of the selected annotations, and the ids that were not found.
 
         Raises:
             UnknownId: No annotation has one of the ids.
@@ -214,7 +219,7 @@ class _Selection:
         chosen, left_out = self._in_scope()
         for identifier, shown in self.request.shown.items():
             current = self._lineage(identifier).current.id
-            if chosen.get(current, shown.text) != shown.text:
+            if current in chosen and chosen[current].digest != shown.text:
                 raise NotAsShown(
                     f"{shown.file_path}: the lines of {identifier[:8]} have changed "
                     "since they were shown",
@@ -222,11 +227,11 @@ class _Selection:
                 )
         return chosen, left_out
 
-    def _in_scope(self) -> tuple[dict[str, str], tuple[str, ...]]:
+    def _in_scope(self) -> tuple[dict[str, _PlacedLines], tuple[str, ...]]:
         if self.request.scope == ReviewScope.FILE:
             path = required_path(self.context.project, self.request.path or "")
             found = {
-                identifier: place.digest
+                identifier: place
                 for identifier, place in self._place(path).items()
                 if place.is_reviewable
             }
@@ -241,7 +246,7 @@ class _Selection:
             chosen.update(self._readable(path, shared))
         return chosen, tuple(identifier for identifier in shared if identifier not in chosen)
 
-    def _named(self) -> dict[str, str]:
+    def _named(self) -> dict[str, _PlacedLines]:
         """Return the annotations with the given ids, or on the given lines."""
         if self.request.annotation_ids:
             return dict(map(self._by_id, self.request.annotation_ids))
@@ -250,7 +255,7 @@ class _Selection:
         path = required_path(self.context.project, self.request.path)
         first, last = self.request.lines
         touched = {
-            identifier: place.digest
+            identifier: place
             for identifier, place in self._place(path).items()
             if place.is_reviewable and place.start <= last and first <= place.end
         }
@@ -259,7 +264,7 @@ class _Selection:
             raise WrongArgument("range", f"no annotation is on {lines} of {path}")
         return touched
 
-    def _by_id(self, identifier: str) -> tuple[str, str]:
+    def _by_id(self, identifier: str) -> tuple[str, _PlacedLines]:
         lineage = self._lineage(identifier)
         recorded = normal_path(lineage.current.text("file_path") or "")
         shown = self.request.shown.get(identifier)
@@ -269,7 +274,7 @@ class _Selection:
         ):
             place = self._place(path).get(lineage.current.id)
             if place is not None:
-                return lineage.current.id, place.digest
+                return lineage.current.id, place
         raise WrongArgument(
             "annotation_ids", f"the lines of {identifier} are not found in {recorded}"
         )
@@ -314,14 +319,14 @@ class _Selection:
             if _may_be_shared(lineage) and lineage.current.text(member) in values
         }
 
-    def _readable(self, path: str, wanted: Collection[str]) -> dict[str, str]:
+    def _readable(self, path: str, wanted: Collection[str]) -> dict[str, _PlacedLines]:
         """Return the wanted annotations of a file; none where it cannot be read (R19)."""
         try:
             placed = self._place(required_path(self.context.project, path))
         except (WrongArgument, UnreadableFile):
             return {}
         return {
-            identifier: place.digest
+            identifier: place
             for identifier, place in placed.items()
             if place.is_reviewable and identifier in wanted
         }
@@ -333,13 +338,16 @@ class _Selection:
                 self.request.text if path in self._own_path or self.request.path is None else None
             )
             text = Text(given) if given is not None else source_text(self.context.project, path)
+            is_hidden = self.context.hides(path, text)
             found: dict[str, _PlacedLines] = {}
             for placement in self.locator.locate(path, text):
                 start, end = placement.located.start, placement.located.end
                 if not placement.is_history and start is not None and end is not None:
                     is_reviewable = placement.is_claim and not placement.is_guess
                     digest = range_hash(text.lines[start - 1 : end])
-                    found[placement.current.id] = _PlacedLines(start, end, digest, is_reviewable)
+                    found[placement.current.id] = _PlacedLines(
+                        start, end, digest, is_reviewable, is_hidden
+                    )
             self._placed_by_path[path] = found
         return self._placed_by_path[path]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.filters import SECRETS, add_filter
 from tests.unit.checks.projects import LOG, MANIFEST, Project, Seen
 from vibes_lsp.errors import HistoryUnavailable
 
@@ -272,3 +273,32 @@ def test_a_base_needs_a_repository(project: Project) -> None:
     (project.root / ".git").rename(project.root / "not-git")
     with pytest.raises(HistoryUnavailable, match="requires a git repository"):
         project.report(base="HEAD")
+
+
+def test_hidden_text(project: Project) -> None:
+    """The log quotes a file, and has its hashes, that git has only encrypted."""
+    add_filter(project.repository, "crypt", "src/auth.py", program="crypt")
+    file = project.root / "src/auth.py"
+    file.write_text(SECRETS)
+    project.repository.git("add", "--renormalize", "src/auth.py")
+    project.repository.git("commit", "--quiet", "--message", "Encrypt")
+    project.line(text=SECRETS)
+    about = "src/auth.py: git stores it by filter crypt, but"
+    shown = [each for each in project.seen() if each.line == project.last(1)]
+    assert shown == [
+        Seen(
+            "hidden-text",
+            "warning",
+            LOG,
+            project.last(1),
+            "anchor_context",
+            f"{about} the record has anchor_context, anchor_hash, file_content_hash",
+        )
+    ]
+    assert {each.check for each in project.seen()} == {"hidden-text"}
+
+
+def test_a_filter_that_keeps_the_lines_has_no_finding(project: Project) -> None:
+    (project.root / ".gitattributes").write_text("* filter=other\n.ai-audit/* -filter\n")
+    project.line(text=(project.root / "src/auth.py").read_text())
+    assert project.seen() == []

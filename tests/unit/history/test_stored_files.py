@@ -1,0 +1,158 @@
+"""Which texts git stores: HEAD shows what a filter keeps, and no filter is run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.filters import NOTEBOOK, SECRETS, add_filter
+from tests.trails import Repository
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history import stored_files
+from vibes_lsp.history.stored_files import StoredFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCE = "def first():\n    return 'one value'\n\n\ndef second():\n    return 'another value'\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    repository = Repository(tmp_path / "project")
+    repository.commit("Begin")
+    return repository
+
+
+def hiding(repository: Repository, path: str) -> str | None:
+    """Return the filter that hides a file as it is on disk."""
+    text = Text.from_bytes((repository.path / path).read_bytes())
+    return StoredFiles(repository.path).hiding_filter(path, text)
+
+
+@pytest.mark.parametrize("attributes", ["", "* text=auto eol=crlf ident\n", "*.ipynb diff=nb\n"])
+def test_git_is_not_asked_where_no_attributes_name_a_filter(
+    repository: Repository, attributes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write(".gitattributes", attributes)
+    repository.write("a.py", SOURCE.replace("\n", "\r\n"))
+    repository.commit("Add a file")
+    monkeypatch.setattr(stored_files, "run_git", None)
+    monkeypatch.setattr(stored_files, "GitObjects", None)
+    assert hiding(repository, "a.py") is None
+
+
+@pytest.mark.parametrize("program", ["crypt", "lfs"])
+def test_a_text_that_git_does_not_have_is_hidden(repository: Repository, program: str) -> None:
+    add_filter(repository, program, "*.env", program=program)
+    repository.write("a.env", SECRETS)
+    assert hiding(repository, "a.env") == program
+    repository.commit("Add secrets")
+    assert hiding(repository, "a.env") == program
+    repository.write("b.py", SOURCE)
+    assert hiding(repository, "b.py") is None
+
+
+@pytest.mark.parametrize("program", ["strip", ""])
+def test_a_filter_that_keeps_lines_hides_nothing_once_a_commit_shows_it(
+    repository: Repository, program: str
+) -> None:
+    add_filter(repository, "some", "*.ipynb", program=program)
+    repository.write("a.ipynb", NOTEBOOK)
+    assert hiding(repository, "a.ipynb") == "some"
+    repository.commit("Add a notebook")
+    assert hiding(repository, "a.ipynb") is None
+    repository.write("a.ipynb", NOTEBOOK.replace("describe", "head") + "\n")
+    assert hiding(repository, "a.ipynb") is None
+
+
+def test_a_file_that_is_about_to_be_encrypted_is_hidden(repository: Repository) -> None:
+    repository.write("a.env", SECRETS)
+    repository.commit("Add secrets by mistake")
+    assert hiding(repository, "a.env") is None
+    repository.write(".gitattributes", "*.env filter=crypt\n")
+    assert hiding(repository, "a.env") == "crypt"
+    repository.git("add", ".gitattributes")
+    assert hiding(repository, "a.env") == "crypt"
+
+
+def test_answers_follow_the_attributes_and_head(repository: Repository) -> None:
+    stored, text = StoredFiles(repository.path), Text(NOTEBOOK)
+    repository.write("a.ipynb", NOTEBOOK)
+    assert stored.hiding_filter("a.ipynb", text) is None
+    add_filter(repository, "strip", "*.ipynb", program="strip")
+    assert stored.hiding_filter("a.ipynb", text) == "strip"
+    repository.commit("Add a notebook")
+    assert stored.hiding_filter("a.ipynb", text) is None
+    repository.write(".gitattributes", "*.ipynb -filter\n")
+    assert stored.filters(["a.ipynb"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        (".git/info/attributes", "*.env filter=crypt\n"),
+        ("conf/.gitattributes", "*.env filter=crypt\n"),
+        (".gitattributes", "[attr]secret filter=crypt\nconf/** secret\n"),
+    ],
+)
+def test_attributes_of_any_file_count(repository: Repository, file: str, line: str) -> None:
+    repository.write("conf/a.env", SECRETS)
+    repository.write(file, line)
+    assert hiding(repository, "conf/a.env") == "crypt"
+
+
+def test_attributes_of_the_user_count(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("a.env", SECRETS)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    attributes = tmp_path / "home/git/attributes"
+    attributes.parent.mkdir(parents=True)
+    attributes.write_text("*.env filter=crypt\n")
+    assert hiding(repository, "a.env") == "crypt"
+    attributes.unlink()
+    assert hiding(repository, "a.env") is None
+    (tmp_path / "others").write_text("*.env filter=crypt\n")
+    settings = tmp_path / "settings"
+    settings.write_text(f"[core]\n\tattributesFile = {(tmp_path / 'others').as_posix()}\n")
+    repository.git("config", "include.path", settings.as_posix())
+    assert hiding(repository, "a.env") == "crypt"
+
+
+def test_a_link_and_a_nested_repository(repository: Repository) -> None:
+    add_filter(repository, "crypt", "*.env", program="crypt")
+    nested = Repository(repository.path / "nested")
+    nested.write("a.env", SECRETS)
+    assert hiding(repository, "nested/a.env") is None
+    nested.write(".gitattributes", "a.env filter=own\n")
+    assert hiding(repository, "nested/a.env") == "own"
+    repository.write("a.env", SECRETS)
+    (repository.path / "link.py").symlink_to("a.env")
+    assert hiding(repository, "link.py") == "crypt"
+
+
+def test_paths_outside_the_project_are_left_out(repository: Repository, tmp_path: Path) -> None:
+    outside = Repository(tmp_path / "outside")
+    outside.write(".gitattributes", "* filter=crypt\n")
+    (repository.path / "link").symlink_to(outside.path)
+    paths = ["link/a.py", "../outside/a.py", str(outside.path / "a.py"), "a\0b", ""]
+    assert StoredFiles(repository.path).filters(paths) == {}
+
+
+def test_where_git_fails_a_named_filter_hides(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_filter(repository, "crypt", "*.env")
+    repository.write("a.env", SECRETS)
+    monkeypatch.setenv("PATH", "")
+    assert hiding(repository, "a.env") == stored_files.UNKNOWN_FILTER
+
+
+def test_no_filter_is_run(repository: Repository) -> None:
+    repository.write("a.py", SOURCE)
+    repository.commit("Add a file")
+    repository.configure_programs()
+    assert hiding(repository, "a.py") is None
+    assert repository.programs_run() == []

@@ -1,0 +1,323 @@
+"""Which files git stores without their lines: those that a filter encrypts or replaces (R14, R32).
+
+A trail is committed in clear, so it must have nothing of a text that git's objects do not have. No
+filter is run, because a repository's configuration may name any program: HEAD shows what a filter
+keeps. Git is started only where a file that sets attributes names a filter.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from vibes_lsp.anchors.line_map import is_distinctive
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import run_git
+from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.repository_state import FileStamp, file_stamp, git_folders, read_head
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+
+UNKNOWN_FILTER: Final = "unknown"
+"""The name of a filter when git cannot be asked for it."""
+_ATTRIBUTES: Final = ".gitattributes"
+_NO_VALUES: Final = frozenset({b"unspecified", b"unset"})
+_MAX_ATTRIBUTES: Final = 1 << 20
+"""Larger files of attributes or configuration are not searched: git is asked."""
+_INCLUDED: Final = re.compile(
+    rb'^[ \t]*path[ \t]*=[ \t]*(?:"((?:[^"\\\n]|\\.)*+)"|([^#;\n]*+))', re.IGNORECASE | re.MULTILINE
+)
+"""The path of a file that settings include."""
+_MAX_FILE: Final = 16 << 20
+_MAX_KEPT: Final = 256
+"""Files whose answers are kept: those that are being edited."""
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder of a repository.
+
+    Attributes:
+        root: The top folder of the work tree.
+        prefix: The folder's path from there, with a final slash; empty for the top.
+        stamps: The state of all that sets attributes in it; None if nothing names a filter.
+    """
+
+    root: Path
+    prefix: str
+    stamps: tuple[FileStamp, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """What a file of attributes or settings mentions.
+
+    Attributes:
+        names_filter: Whether it has the word `filter`.
+        names_attributes: Whether it has the setting `core.attributesFile`.
+        included: The files of settings that it includes, under whatever condition.
+    """
+
+    names_filter: bool = False
+    names_attributes: bool = False
+    included: tuple[Path, ...] = ()
+
+
+_NOTHING: Final = _Mentions()
+
+
+class StoredFiles:
+    """Answers which texts git's objects do not have.
+
+    A file's attributes are looked up again when a file that sets them changes. A `.gitattributes`
+    that only the index has is not seen.
+
+    Args:
+        project: The folder that paths are relative to; there may be no repository.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._mentions: dict[Path, tuple[FileStamp, _Mentions]] = {}
+        self._filters: dict[str, tuple[_Folder, str | None]] = {}
+        self._stored: dict[str, tuple[object, frozenset[str]]] = {}
+
+    def hiding_filter(self, path: str, text: Text) -> str | None:
+        """Return the filter that keeps a text out of git's objects; None if git has its lines.
+
+        Where a filter applies, git is taken to have the lines only if HEAD shows it: HEAD names the
+        filter too, and at least half of the distinctive lines of HEAD's version are in the text. A
+        new file is hidden until it is committed.
+
+        Args:
+            path: The file, relative to the project.
+            text: Its text.
+        """
+        name = self.filters([path]).get(path)
+        if name is None or _has_most(text, self._lines_under_filter(path)):
+            return None
+        return name
+
+    def filters(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the names of the filters that attributes set, by file; files without are left out.
+
+        Git is started once for each repository, and not at all if no attributes name a filter.
+
+        Args:
+            paths: Files, relative to the project; those outside it are left out.
+        """
+        folders: dict[str, _Folder | None] = {}
+        asked: dict[Path, dict[str, list[tuple[str, _Folder]]]] = {}
+        found: dict[str, str] = {}
+        for path in paths:
+            folder, name = self._place(path, folders)
+            if folder is None or folder.stamps is None:
+                continue
+            known = self._filters.get(path)
+            if known is None or known[0] != folder:
+                asked.setdefault(folder.root, {}).setdefault(name, []).append((path, folder))
+            elif known[1] is not None:
+                found[path] = known[1]
+        for root, files in asked.items():
+            values = _filters_of(root, files)
+            for name, same in files.items():
+                for path, folder in same:
+                    _keep(self._filters, path, (folder, values.get(name)))
+                    if name in values:
+                        found[path] = values[name]
+        return found
+
+    def lines_in_head(self, path: str) -> frozenset[str] | None:
+        """Return the distinctive lines of HEAD's version of a file; None if HEAD does not have it.
+
+        Args:
+            path: The file, relative to the project.
+        """
+        folder, name = self._place(path, {})
+        if folder is None:
+            return None
+        with GitObjects(folder.root, limit=_MAX_FILE) as objects:
+            head = objects.head()
+            content = None if head is None else objects.contents(f"{head}:{name}")
+        return None if content is None else _lines(content)
+
+    def _lines_under_filter(self, path: str) -> frozenset[str]:
+        """Return as `lines_in_head`; none if HEAD does not name the filters that are set now."""
+        folder, name = self._place(path, {})
+        if folder is None:
+            return frozenset()
+        state = folder, read_head(folder.root)
+        kept = self._stored.get(path)
+        if kept is not None and kept[0] == state and state[1] is not None:
+            return kept[1]
+        lines: frozenset[str] = frozenset()
+        with GitObjects(folder.root, limit=_MAX_FILE) as objects:
+            head = objects.head()
+            if head is not None and all(
+                _filter_rules(_read(folder.root / each))
+                == _filter_rules(objects.contents(f"{head}:{each}"))
+                for each in _attributes_in_tree(folder.prefix)
+            ):
+                lines = _lines(objects.contents(f"{head}:{name}"))
+        _keep(self._stored, path, (state, lines))
+        return lines
+
+    def _place(self, path: str, folders: dict[str, _Folder | None]) -> tuple[_Folder | None, str]:
+        """Return the folder of a file, and the file's path from the top of its repository.
+
+        Links are resolved: git has the text where the file is. There is no folder for a file
+        outside the project or in no repository.
+        """
+        if not can_be_in_project(path):
+            return None, ""
+        file = os.path.join(self._project, normal_path(path))  # noqa: PTH118
+        if os.path.islink(file):  # noqa: PTH114
+            file = os.path.realpath(file)
+        parent, name = os.path.split(file)
+        if parent not in folders:
+            folders[parent] = self._folder(parent)
+        folder = folders[parent]
+        return folder, "" if folder is None else folder.prefix + name
+
+    def _folder(self, name: str) -> _Folder | None:
+        folder, project = Path(os.path.realpath(name)), Path(os.path.realpath(self._project))
+        if not folder.is_relative_to(project):
+            return None
+        root = next(
+            (each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None
+        )
+        if root is None:
+            return None
+        inside = folder.relative_to(root).as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
+        git, common = git_folders(root / ".git")
+        sources = [root / each for each in _attributes_in_tree(prefix)]
+        sources += [common / "info/attributes", *_attributes_of_machine()]
+        settings = [common / "config", git / "config.worktree", *_settings_of_machine()]
+        for each in settings:
+            included = self._look_into(each).included
+            settings += [file for file in included if file not in settings]
+        is_named = any(self._look_into(each).names_filter for each in sources)
+        is_named = is_named or any(self._look_into(each).names_attributes for each in settings)
+        stamps = tuple(file_stamp(each) for each in (*sources, *settings)) if is_named else None
+        return _Folder(root, prefix, stamps)
+
+    def _look_into(self, file: Path) -> _Mentions:
+        """Return what a file of attributes or settings mentions; kept until it changes."""
+        stamp = file_stamp(file)
+        if stamp is None:
+            return _NOTHING
+        known = self._mentions.get(file)
+        if known is None or known[0] != stamp:
+            known = self._mentions[file] = stamp, _mentions_in(file)
+        return known[1]
+
+
+def _filters_of(root: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the filters of files by their paths from the top; all are unknown if git fails."""
+    wanted = {os.fsencode(name): name for name in names}
+    asked = b"".join(b"%b\0" % name for name in wanted)
+    try:
+        answer = run_git(root, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
+    except HistoryUnavailable:
+        return dict.fromkeys(wanted.values(), UNKNOWN_FILTER)
+    return {
+        wanted[name]: value.decode("utf-8", "replace")
+        for name, value in zip(answer[0::3], answer[2::3], strict=False)
+        if value not in _NO_VALUES
+    }
+
+
+def _mentions_in(file: Path) -> _Mentions:
+    data = _read(file)
+    if data is None:
+        return _Mentions(names_filter=True, names_attributes=True)
+    lower = data.lower()
+    included = _INCLUDED.finditer(data) if b"[include" in lower else ()
+    names = [found[1].replace(b"\\\\", b"\\") if found[1] else found[2] for found in included]
+    paths = [os.path.expanduser(os.fsdecode(each.strip())) for each in names]  # noqa: PTH111
+    return _Mentions(
+        b"filter" in lower, b"attributesfile" in lower, tuple(file.parent / each for each in paths)
+    )
+
+
+def _attributes_in_tree(prefix: str) -> Iterator[str]:
+    """Yield the files of attributes that git reads for a folder, from the top."""
+    parts = prefix.split("/")[:-1]
+    yield _ATTRIBUTES
+    for number in range(1, len(parts) + 1):
+        yield "/".join((*parts[:number], _ATTRIBUTES))
+
+
+def _attributes_of_machine() -> Sequence[Path]:
+    return (
+        _user_folder() / "attributes",
+        *(folder / "gitattributes" for folder in _system_folders()),
+    )
+
+
+def _settings_of_machine() -> Sequence[Path]:
+    """Return the files that may set `core.attributesFile` in every repository."""
+    named = os.environ.get("GIT_CONFIG_GLOBAL")
+    own = [Path(named)] if named else [_home() / ".gitconfig", _user_folder() / "config"]
+    return (*own, *(folder / "gitconfig" for folder in _system_folders()))
+
+
+def _user_folder() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config") / "git"
+
+
+def _home() -> Path:
+    return Path(os.path.expanduser("~"))  # noqa: PTH111  # it never raises
+
+
+def _system_folders() -> Collection[Path]:
+    """Return where git may have the settings of the machine, by where it is installed."""
+    program = shutil.which("git")
+    folders = [Path("/etc")]
+    if program is not None:
+        folders.append(Path(program).parent.parent / "etc")
+    return dict.fromkeys(folders)
+
+
+def _read(file: Path) -> bytes | None:
+    """Return the bytes of a small file, none if there is no file; None if it is not readable."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_MAX_ATTRIBUTES + 1)
+    except FileNotFoundError:
+        return b""
+    except (OSError, ValueError):
+        return None
+    return None if len(data) > _MAX_ATTRIBUTES else data
+
+
+def _filter_rules(attributes: bytes | None) -> list[bytes]:
+    return [line.strip() for line in (attributes or b"").split(b"\n") if b"filter" in line]
+
+
+def _lines(content: bytes | None) -> frozenset[str]:
+    return frozenset() if content is None else distinctive_lines(Text.from_bytes(content).lines)
+
+
+def distinctive_lines(lines: Iterable[str]) -> frozenset[str]:
+    """Return the distinctive ones of some lines, without white space at their ends."""
+    return frozenset(line.strip() for line in lines if is_distinctive(line))
+
+
+def _has_most(text: Text, stored: frozenset[str]) -> bool:
+    """Whether a text has at least half of some lines, of which there must be one."""
+    return bool(stored) and 2 * len(stored & distinctive_lines(text.lines)) >= len(stored)
+
+
+def _keep(kept: dict[str, _Answer], path: str, answer: _Answer) -> None:
+    kept.pop(path, None)
+    kept[path] = answer
+    while len(kept) > _MAX_KEPT:
+        del kept[next(iter(kept))]
