@@ -21,6 +21,7 @@ from vibes_lsp.knowledge.citing_lines import CitedLines, propose_claim_at
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
+from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.recording import Origin, Recorder
 from vibes_lsp.recording.arguments import Function, Part, Position, Range
 from vibes_lsp.recording.recorder import utc_now
@@ -134,7 +135,11 @@ def test_functions_reviews_and_corrections(
         assert identifier is not None
         recorder.execute(
             RecordReview(
-                file="new.env", line_start=3, line_end=4, verdict="approved", reviewer="Bo Example"
+                file="new.env",
+                line_start=3,
+                line_end=4,
+                verdict=Verdict.APPROVED,
+                reviewer="Bo Example",
             )
         )
         recorder.execute(

@@ -399,8 +399,8 @@ HIDDEN_TEXT: Final = Check(
     "The log has lines or hashes of a file that git stores encrypted or elsewhere",
     "The log is committed in clear: it shows first lines of the file, and short secrets can be "
     "guessed from hashes (R14, R32).",
-    "Replace the secrets in the lines first. `vibes` records no anchors of such files; to remove "
-    "what is there, see the page on git.",
+    "Replace the secrets in these lines first. Nothing more of such files is recorded; "
+    "`docs/git.md` (*Files that git stores encrypted*) says how to remove what is there.",
 )
 
 RISK_SCORE: Final = Check(

@@ -61,7 +61,7 @@ class _Mentions:
     Attributes:
         names_filter: Whether it has the word `filter`.
         names_attributes: Whether it has the setting `core.attributesFile`.
-        included: The files of settings that it includes, under whatever condition.
+        included: The files of settings that it includes, under any condition.
     """
 
     names_filter: bool = False
