@@ -20,7 +20,6 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.lineage_groups import LineageGroups, build_group
@@ -64,27 +63,14 @@ class LineageFacts:
 
     def add_record(self, record: LogRecord, groups: LineageGroups) -> None:
         """Add the lineage of an annotation that is the only one of its lineage."""
-        members = record.members
-        self.imported += IMPORTED_FROM in members
-        self.add_single(
-            record.rank,
-            groups,
-            is_review=members.get("action") == Action.REVIEW,
-            has_commit=bool(record.text("commit_hash")),
-        )
-
-    def add_single(
-        self, rank: Rank, groups: LineageGroups, *, is_review: bool, has_commit: bool
-    ) -> None:
-        """Add the lineage of one annotation that was recorded here."""
         self.count += 1
-        line = rank[1]
-        if not groups.caused[line] and not is_review:
+        self.imported += IMPORTED_FROM in record.members
+        if not groups.caused[record.line] and record.members.get("action") != Action.REVIEW:
             self.uncaused += 1
-            self.first_uncaused = _least(self.first_uncaused, rank)
-        if not has_commit:
-            self.uncommitted.append(line)
-            self.first_uncommitted = _least(self.first_uncommitted, rank)
+            self.first_uncaused = _least(self.first_uncaused, record.rank)
+        if not record.text("commit_hash"):
+            self.uncommitted.append(record.line)
+            self.first_uncommitted = _least(self.first_uncommitted, record.rank)
 
     def add_lineage(self, lineage: Lineage, groups: LineageGroups) -> None:
         """Add a lineage of any records."""
@@ -100,16 +86,6 @@ class LineageFacts:
                 Lineage(tuple(map(_slim, lineage.members)), _slim(lineage.current))
             )
             self.first_uncommitted = _least(self.first_uncommitted, lineage.first.rank)
-
-    def add(self, other: LineageFacts) -> None:
-        """Add what is known of other lineages."""
-        self.count += other.count
-        self.uncaused += other.uncaused
-        self.first_uncaused = _least(self.first_uncaused, other.first_uncaused)
-        self.imported += other.imported
-        self.uncommitted.extend(other.uncommitted)
-        self.joined_uncommitted += other.joined_uncommitted
-        self.first_uncommitted = _least(self.first_uncommitted, other.first_uncommitted)
 
 
 def _least(one: Rank | None, other: Rank | None) -> Rank | None:
@@ -127,21 +103,14 @@ def _slim(record: LogRecord) -> LogRecord:
 
 def joined_facts(context: CheckContext, groups: LineageGroups) -> LineageFacts:
     """Return the facts of all lineages that may have several records."""
-    log = context.trail.log
+    log, facts = context.trail.log, LineageFacts()
     nearest = None if context.repository is None else context.repository.nearest_ancestor
-
-    def of_batch(batch: tuple[list[int], list[int]]) -> LineageFacts:
-        facts = LineageFacts()
+    batches = list(groups.joined_batches())
+    for number, batch in enumerate(batches):
         for lineage in build_group(log, batch, nearest):
             facts.add_lineage(lineage, groups)
-        return facts
-
-    total = LineageFacts()
-    batches = list(groups.joined_batches())
-    for number, facts in enumerate(map_in_order(of_batch, batches)):
         context.progress("lineages", number, len(batches))
-        total.add(facts)
-    return total
+    return facts
 
 
 def all_facts(context: CheckContext) -> LineageFacts:

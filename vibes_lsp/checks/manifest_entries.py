@@ -30,7 +30,7 @@ from vibes_lsp.store.reasoning import (
 
 @dataclass
 class EntryTally:
-    """What checks of single entries find and add up; tallies of consecutive entries can be added.
+    """What checks of single entries find and add up.
 
     Attributes:
         hashes: The number of keys that match in each variant (R2).
@@ -54,22 +54,9 @@ class EntryTally:
     first_at_home: str = ""
     findings: list[Finding] = field(default_factory=list)
 
-    def add(self, later: EntryTally) -> None:
-        """Add the tally of later entries."""
-        self.hashes += later.hashes
-        self.first_keys = {**later.first_keys, **self.first_keys}
-        self.types += later.types
-        self.packed += later.packed
-        self.without_model += later.without_model
-        self.first_without_model = self.first_without_model or later.first_without_model
-        self.at_home += later.at_home
-        self.first_at_home = self.first_at_home or later.first_at_home
-        self.findings += later.findings
 
-
-def tally_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
-    """Check the members, the hash and the privacy of some entries."""
-    tally = EntryTally()
+def tally_entries(context: CheckContext, keys: Sequence[str], tally: EntryTally) -> None:
+    """Check the members, the hash and the privacy of some entries, and add them to a tally."""
     texts: list[_EntryText] = []
     size = 0
     for key in keys:
@@ -87,7 +74,6 @@ def tally_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
             _check_privacy(context, texts, tally)
             texts, size = [], 0
     _check_privacy(context, texts, tally)
-    return tally
 
 
 def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members | None:

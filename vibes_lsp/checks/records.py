@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, NamedTuple
 
 from vibes_lsp.checks import catalogue
@@ -42,7 +42,7 @@ _EDGE_ENDS: Final = ANNOTATION_KINDS | {LogLineKind.OTHER}
 
 @dataclass
 class RecordTally:
-    """What checks of single records add up; tallies of consecutive parts of a log can be added.
+    """What checks of single records add up.
 
     Attributes:
         ids: The number of ids that match in each variant (R3), without repeated ones.
@@ -66,23 +66,6 @@ class RecordTally:
     old_names: int = 0
     first_old_name: int = 0
     unknown_sessions: dict[str, int] = field(default_factory=dict)
-
-    def add(self, later: RecordTally) -> None:
-        """Add the tally of a later part."""
-        self.ids += later.ids
-        self.repeated += later.repeated
-        self.first_ids = {**later.first_ids, **self.first_ids}
-        self.rejected_lines |= later.rejected_lines
-        self.below += later.below
-        self.first_below = self.first_below or later.first_below
-        self.old_names += later.old_names
-        self.first_old_name = self.first_old_name or later.first_old_name
-        self.unknown_sessions = {**later.unknown_sessions, **self.unknown_sessions}
-
-    def count_below(self, line: int) -> None:
-        """Count an annotation below the project's assurance level."""
-        self.below += 1
-        self.first_below = min(line, self.first_below or line)
 
     def id_counts(self) -> Counter[IdVariant]:
         """Return the number of ids that match in each variant; records with one id are one (R3)."""
@@ -131,7 +114,7 @@ class RecordChecks:
         self._groups = groups
         self._repeated_keys = repeated_keys
         self._annotation_ends: list[_End] = []
-        self._latest = latest_time(context)
+        self._latest = context.now + _AHEAD
         levels = list(AssuranceLevel)
         own = levels.index(context.config.config.assurance_level)
         self._levels_below: Final[list[JsonValue]] = [level.value for level in levels[:own]]
@@ -156,12 +139,13 @@ class RecordChecks:
         variant = explain_annotation_id(members)[-1]
         if not self.count_repeated(record, variant):
             tally.ids[variant] += 1
-        tally.first_ids[variant] = min(line, tally.first_ids.get(variant, line))
+        tally.first_ids.setdefault(variant, line)
         if variant == IdVariant.MISMATCH:
             message = "annotation_id does not match this record in any known variant"
             found.append(context.in_log(catalogue.ID_MISMATCH, message, line, "annotation_id"))
         if members.get("assurance_level") in self._levels_below and record.is_annotation:
-            tally.count_below(line)
+            tally.below += 1
+            tally.first_below = tally.first_below or line
         found += self._hashes(members, line)
         if kind == RecordType.EDGE:
             found += self._ends(record)
@@ -169,22 +153,6 @@ class RecordChecks:
         if session and session not in self._sessions and kind != RecordType.SESSION:
             tally.unknown_sessions.setdefault(session, line)
         return found
-
-    def count_sound(self, records: Iterable[tuple[int, AssuranceLevel | None]]) -> None:
-        """Count records without a finding whose ids follow the RFC: line, and level if any."""
-        tally, count = self.tally, 0
-        for line, level in records:
-            count += 1
-            if count == 1:
-                variant = IdVariant.SPEC
-                tally.first_ids[variant] = min(line, tally.first_ids.get(variant, line))
-            if level in self._levels_below:
-                tally.count_below(line)
-        tally.ids[IdVariant.SPEC] += count
-
-    def add_annotation_end(self, line: int, name: str, reference: str) -> None:
-        """Have `check_annotation_ends` find the annotation that an edge refers to."""
-        self._annotation_ends.append(_End(line, name, reference))
 
     def count_repeated(self, record: LogRecord, variant: IdVariant | None = None) -> bool:
         """Count a record, if several have its key; return whether they do."""
@@ -232,7 +200,7 @@ class RecordChecks:
         ):
             name = f"{end}_ref" if f"{end}_ref" in members else f"{end}_id"
             if reference and kind == NodeType.ANNOTATION:
-                self.add_annotation_end(record.line, name, reference)
+                self._annotation_ends.append(_End(record.line, name, reference))
             elif reference and not self._leads(reference, kind):
                 yield self._broken_end(_End(record.line, name, reference), kind)
 
@@ -267,11 +235,6 @@ class RecordChecks:
                 return reference in self._sessions
             case _:
                 return True  # an unknown type has its own finding
-
-
-def latest_time(context: CheckContext) -> datetime:
-    """Return the latest time that is not in the future."""
-    return context.now + _AHEAD
 
 
 def check_tally(context: CheckContext, tally: RecordTally) -> Iterator[Finding]:
@@ -403,7 +366,7 @@ def _delegation(
         )
 
 
-SCORE_TOLERANCE: Final = 0.005001
+_SCORE_TOLERANCE: Final = 0.005001
 """Half a unit of the second decimal: tools round scores and values to two decimals."""
 
 
@@ -429,7 +392,7 @@ def check_risk(context: CheckContext, record: LogRecord) -> Iterator[Finding]:
         and all(weight >= 0 and 0 <= value <= 1 for weight, value in pairs)
         else None
     )
-    if average is not None and abs(average - score) > SCORE_TOLERANCE:
+    if average is not None and abs(average - score) > _SCORE_TOLERANCE:
         message = f"risk_score is {score:.4g}, but its factors give {average:.4f}"
         yield context.in_log(catalogue.RISK_SCORE, message, record.line, "risk_score")
 

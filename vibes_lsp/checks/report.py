@@ -22,7 +22,6 @@ from vibes_lsp.checks.files import (
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.checks.lineages import (
-    LineageFacts,
     all_facts,
     check_causes,
     check_commits,
@@ -47,10 +46,8 @@ from vibes_lsp.checks.records import (
     check_sessions,
     check_tally,
 )
-from vibes_lsp.checks.sound_records import SoundRecords
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.forked_work import map_in_order
 from vibes_lsp.index.lineage_groups import LineageGroups
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.trail import Trail
@@ -194,19 +191,15 @@ def check_trail(context: CheckContext, base: str | None = None) -> Report:
 class _CheckedTrail:
     """The checks of a whole trail, and what they count.
 
-    Entries and records are checked some at a time, so that memory is bounded, in two processes.
+    Entries and records are checked some at a time, so that memory is bounded.
     """
 
     def __init__(self, context: CheckContext) -> None:
         self._context = context
         self._groups = LineageGroups(context.trail.log.columns)
-        self._repeated = frozenset(
-            self._groups.keys[lines[0] - 1] for lines in self._groups.by_key.repeated()
-        )
         self.entries = EntryTally()
         self.records = RecordTally()
-        self.facts = LineageFacts()
-        self._sound: SoundRecords | None = None
+        self.facts = joined_facts(context, self._groups)
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings of all checks."""
@@ -220,7 +213,6 @@ class _CheckedTrail:
         yield from check_entry_tally(context, self.entries)
         yield from check_blobs(context, self.entries.packed)
         yield from self._record_findings()
-        self.facts.add(joined_facts(context, self._groups))
         yield from check_level(context, lambda: self.facts.imported == self.facts.count)
         yield from check_paths(context)
         yield from check_hidden_texts(context)
@@ -240,68 +232,47 @@ class _CheckedTrail:
         return counts
 
     def _record_findings(self) -> Iterator[Finding]:
-        total = len(self._context.trail.log.columns)
-        self._sound = SoundRecords(self._context, self._groups, self._repeated)
-        parts = [
-            range(first, min(first + _LINES_AT_ONCE, total + 1))
-            for first in range(1, total + 1, _LINES_AT_ONCE)
-        ]
-        for part, (findings, tally, facts) in zip(
-            parts, map_in_order(self._check_part, parts), strict=True
-        ):
-            yield from findings
-            self.records.add(tally)
-            self.facts.add(facts)
-            self._context.progress("records", part.stop - 1, total)
-        yield from check_tally(self._context, self.records)
-
-    def _check_part(self, lines: range) -> tuple[list[Finding], RecordTally, LineageFacts]:
-        """Check the records of consecutive lines."""
-        context, groups = self._context, self._groups
-        log, kinds = context.trail.log, groups.kinds
-        records, facts = RecordChecks(context, groups, self._repeated), LineageFacts()
-        findings: list[Finding] = []
-        texts = log.consecutive_lines(lines, _MAX_SIFTED)
-        left: Sequence[int] = lines
-        if texts is not None and self._sound is not None:
-            left = self._sound.sift(lines.start, texts, records, facts)
-        for line, record in log.decode(line for line in left if kinds[line - 1] not in _NO_RECORD):
-            if isinstance(record, MalformedJson):
-                findings.append(records.reject_line(line, record))
-                continue
-            if record.is_annotation:
-                findings += check_remap(context, record, groups)
-                if not groups.joined[line]:
-                    facts.add_record(record, groups)
-            # record types of later versions follow their own rules (RFC 12.2, R12)
-            if record.type in _KNOWN or not record.type:
-                findings += records.check(record)
-                findings += check_risk(context, record)
-            else:
-                records.count_repeated(record)
-        findings += records.check_annotation_ends()
-        return findings, records.tally, facts
+        context, groups, facts = self._context, self._groups, self.facts
+        log, kinds, total = context.trail.log, groups.kinds, len(groups.kinds)
+        repeated = frozenset(groups.keys[lines[0] - 1] for lines in groups.by_key.repeated())
+        records = RecordChecks(context, groups, repeated)
+        self.records = records.tally
+        for first in range(1, total + 1, _LINES_AT_ONCE):
+            lines = range(first, min(first + _LINES_AT_ONCE, total + 1))
+            readable = (line for line in lines if kinds[line - 1] not in _NO_RECORD)
+            for line, record in log.decode(readable):
+                if isinstance(record, MalformedJson):
+                    yield records.reject_line(line, record)
+                    continue
+                if record.is_annotation:
+                    yield from check_remap(context, record, groups)
+                    if not groups.joined[line]:
+                        facts.add_record(record, groups)
+                # record types of later versions follow their own rules (RFC 12.2, R12)
+                if record.type in _KNOWN or not record.type:
+                    yield from records.check(record)
+                    yield from check_risk(context, record)
+                else:
+                    records.count_repeated(record)
+            yield from records.check_annotation_ends()
+            context.progress("records", lines.stop - 1, total)
+        yield from check_tally(context, records.tally)
 
 
 _NO_RECORD = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
 _LINES_AT_ONCE = 8_192
-_MAX_SIFTED = 64 << 20
-"""Bytes of consecutive lines up to which they are read at once."""
 _ENTRIES_AT_ONCE = 512
 
 
 def _tally_all_entries(context: CheckContext, keys: Sequence[str]) -> EntryTally:
     """Check some entries; the context then has the types of entries, if these are all."""
-    total = EntryTally()
-    parts = [
-        keys[start : start + _ENTRIES_AT_ONCE] for start in range(0, len(keys), _ENTRIES_AT_ONCE)
-    ]
-    for number, tally in enumerate(map_in_order(lambda part: tally_entries(context, part), parts)):
-        context.progress("entries", number * _ENTRIES_AT_ONCE, len(keys))
-        total.add(tally)
+    tally = EntryTally()
+    for start in range(0, len(keys), _ENTRIES_AT_ONCE):
+        context.progress("entries", start, len(keys))
+        tally_entries(context, keys[start : start + _ENTRIES_AT_ONCE], tally)
     if len(keys) == len(context.trail.manifest):
-        context.entry_types = dict(zip(keys, total.types, strict=True))
-    return total
+        context.entry_types = dict(zip(keys, tally.types, strict=True))
+    return tally
 
 
 _REQUIRED_BY_LEVEL = {
