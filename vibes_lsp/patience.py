@@ -72,8 +72,6 @@ KNOWLEDGE_INDEX = Wait("knowledge-index", 2.0)
 """For another program that writes to the index of a knowledge base; else it is built in memory."""
 KNOWLEDGE_BASE = Wait("knowledge-base", 0.5)
 """Of an answer of the server, for a knowledge base; the client is told when it was read."""
-EXCERPT = Wait("excerpt", 2.0)
-"""Of an answer of the server, for the excerpt of a log that is being read."""
 FIRST_COMMITS = Wait("first-commits", 0.1)
 """For the rest of a history lookup, before its first results are published alone."""
 INLAY_HINTS = Wait("inlay-hints", 5.0)

@@ -23,10 +23,11 @@ from tests.server.project import AS_RECORDED, STORY, Project
 from vibes_lsp.errors import AmbiguousId, OutdatedIndex, UnreadableFile
 from vibes_lsp.index import saved_log, saved_manifest
 from vibes_lsp.index.lookup import look_up_exact
-from vibes_lsp.index.save_index import save_index
+from vibes_lsp.lsp import child_work
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
 from vibes_lsp.store import user_cache
+from vibes_lsp.store.audit_dir import AuditDir
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no pipes in folders")
 
@@ -165,7 +166,7 @@ class Freshness(RuleBasedStateMachine):
             if fails:
                 patch.setattr(user_cache, "_open_private", _disk_full)
             if self._files.log.is_file():
-                save_index(self._files.log)
+                child_work.index(AuditDir(self._files.log.parent), lambda *_: None)
 
     @rule(damage=st.sampled_from(DAMAGES), place=st.integers(0, 1 << 16))
     def damage(self, damage: str, place: int) -> None:

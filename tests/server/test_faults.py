@@ -125,7 +125,7 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
         "vibes_lsp.lsp.text_sync:_look_up_history",
         "vibes_lsp.lsp.features.diagnostics:push",
         "vibes_lsp.lsp.lifecycle:_configure",
-        "vibes_lsp.lsp.trail_loading:TrailLoading.prepare",
+        "vibes_lsp.lsp.indexing:Indexing.prepare",
         "vibes_lsp.lsp.history_lookup:HistoryLookup.look_up",
         "vibes_lsp.lsp.refresh:FileWatchers.watch",
         "vibes_lsp.lsp.features.diagnostics:_risks",

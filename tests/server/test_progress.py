@@ -1,11 +1,10 @@
-"""A large trail is read by another process, with progress; most requests wait until it is read.
+"""A large log is indexed by another process, with progress; most requests wait until it is done.
 
 Its index is saved: the next server answers at once.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -16,13 +15,19 @@ from benchmarks.corpus import CorpusSize, generate
 from tests.server.conftest import START
 from tests.server.wire import Wire, hover_at
 from tests.trails import TrailWriter
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from vibes_lsp.index.placements import Placement
+
 TEXT = "    total = sum(item.price for item in basket)\n" * 2000
-READING = "reading the audit trail …"
+INDEXING = "indexing the audit trail …"
 REQUEST_CANCELLED: Final = -32800
 ABLE: dict[str, Any] = {"window": {"workDoneProgress": True}}
 HEARS_PYGLS: Final = f"""
@@ -30,8 +35,6 @@ import logging
 logging.getLogger("pygls.protocol.language_server").setLevel(logging.WARNING)
 {START}"""
 """The server, but the warnings of pygls are in its log: only these tell which tokens it knows."""
-IMPATIENT: Final = f"import os; os.environ['VIBES_PATIENCE'] = 'excerpt=0'; {START}"
-"""The server, but every answer goes without an excerpt that is not there yet."""
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +89,13 @@ def answer_to(wire: Wire, number: int) -> dict[str, Any]:
     return next((each for each in before if "method" not in each), None) or wire.answer(number)
 
 
+def placements(root: Path, path: str) -> list[Placement]:
+    """Return the annotations of a file with the text `TEXT`, of a log that this process reads."""
+    trail = Trail(AuditDir(root / ".ai-audit"))
+    trail.refresh()
+    return locate_annotations(trail, path, Text.from_bytes(TEXT.encode()))
+
+
 def until_it_ends(wire: Wire) -> list[dict[str, Any]]:
     """Return what a progress tells, to its end."""
     told: list[dict[str, Any]] = []
@@ -104,16 +114,15 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
         {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
     )
     document = {"textDocument": {"uri": uri}}
-    excerpt = wire.request("vibes/provenance", document)["result"]
-    assert (excerpt["provisional"], excerpt["reading"]) == (True, True)
-    at = next(each["lineStart"] for each in excerpt["placements"] if each["lineStart"] is not None)
-    hover = wire.request("textDocument/hover", hover_at(uri, at))["result"]["contents"]["value"]
-    assert hover.endswith(READING)
-    assert "reviewed" not in hover, "reviews are not known yet"
-    assert "claude" in hover
+    early = wire.request("vibes/provenance", {**document, "lines": True})["result"]
+    nothing = {"placements": [], "lines": [], "provisional": True, "indexing": True}
+    assert early == {"uri": uri, "version": 1, **nothing}
+    for shown in (uri, (root / ".ai-audit/annotations.jsonl").as_uri()):
+        hover = wire.request("textDocument/hover", hover_at(shown, 1))["result"]
+        assert hover["contents"]["value"] == INDEXING
     (lens,) = wire.request("textDocument/codeLens", document)["result"]
-    assert wire.request("codeLens/resolve", lens)["result"]["command"]["title"] == READING
-    assert pushed(wire)[-1] == [READING]
+    assert wire.request("codeLens/resolve", lens)["result"]["command"]["title"] == INDEXING
+    assert pushed(wire)[-1] == [INDEXING]
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 3, "character": 0}}
     menu = {**document, "range": place, "context": {"diagnostics": []}}
     cursor = {**menu, "context": {"diagnostics": [], "triggerKind": 2}}
@@ -132,37 +141,10 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert received(wire, "vibes/provenanceChanged")["params"] == {"uri": uri}
     found = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]["placements"]
     assert len(found) > 100
-    provisional = {each["annotationId"] for each in excerpt["placements"]}
-    assert len(provisional) > 100
-    assert provisional <= {each["annotationId"] for each in found}
-    assert READING not in pushed(wire)[-1]
-
-
-def test_the_excerpt_about_the_first_document_is_begun_when_it_is_opened(
-    corpus: tuple[Path, CorpusSize], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root, size = corpus
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    with Wire(tmp_path / "server.log") as wire:
-        wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
-        received(wire, "window/workDoneProgress/create")  # not answered: the log is not read yet
-        for path in (size.hottest_file, "second.py"):
-            document = {"uri": (root / path).as_uri(), "languageId": "python", "version": 1}
-            wire.notify("textDocument/didOpen", {"textDocument": {**document, "text": TEXT}})
-        while not any(folder.glob("vibes-lsp-*/*/manifest.json")):
-            wire.request("textDocument/hover", hover_at("untitled:x", 1))
-        (manifest,) = folder.glob("vibes-lsp-*/*/manifest.json")
-        excerpt = manifest.parent
-        records = (excerpt / "annotations.jsonl").read_bytes().splitlines()
-        assert {json.loads(line)["file_path"] for line in records} == {size.hottest_file}
-        uri = (root / size.hottest_file).as_uri()
-        answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]
-        assert answer["reading"] is True
-        assert len(answer["placements"]) > 100
-        made = list(folder.glob("vibes-lsp-*/*/manifest.json"))
-        assert made == [manifest], "it was made once"
+    assert [each["annotationId"] for each in found] == [
+        each.current.id for each in placements(root, size.hottest_file)
+    ]
+    assert INDEXING not in pushed(wire)[-1]
 
 
 def test_requests_about_more_than_a_file_wait_until_it_is_read(
@@ -178,14 +160,14 @@ def test_requests_about_more_than_a_file_wait_until_it_is_read(
         "textDocument/didOpen",
         {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
     )
-    known = wire.request(command, lookup)["result"]
-    assert (known["provisional"], known["reading"]) == (True, True)
-    at = next(each["lineStart"] for each in known["placements"] if each["lineStart"] is not None)
+    starts = (each.located.start for each in placements(root, size.hottest_file))
+    at = next(start for start in starts if start is not None)
     place = {"start": {"line": at - 1, "character": 0}, "end": {"line": at, "character": 0}}
     menu = {"textDocument": {"uri": uri}, "range": place, "context": {"diagnostics": []}}
     queue = {"command": "vibes.queue", "arguments": [{}]}
     waiting = {
         "lookup": early,
+        "open": wire.ask(command, lookup),
         "show": wire.ask(command, {"command": "vibes.show", "arguments": [{"id": "abcd"}]}),
         "menu": wire.ask("textDocument/codeAction", menu),
         "references": wire.ask(
@@ -201,48 +183,32 @@ def test_requests_about_more_than_a_file_wait_until_it_is_read(
     assert answered.isdisjoint(waiting.values())
     wire.send(id=asked["id"], result=None)
     found = {name: answer_to(wire, number) for name, number in waiting.items()}
-    assert found["lookup"]["result"]["placements"]
-    assert "reading" not in found["lookup"]["result"]
+    for name in ("lookup", "open"):
+        assert found[name]["result"]["placements"]
+        assert "indexing" not in found[name]["result"]
     assert found["show"]["error"]["data"] == {"code": "unknown-id"}
     assert found["menu"]["result"]
     assert found["references"]["result"]
     assert found["queue"]["result"]["total"] > 0
 
 
-@pytest.mark.parametrize(
-    "wire",
-    [None, [sys.executable, "-c", IMPATIENT]],
-    ids=["waits", "tells"],
-    indirect=True,
-)
-def test_files_that_are_opened_together_are_all_shown(
+def test_a_client_asks_again_about_all_files_that_it_opened_before(
     wire: Wire, corpus: tuple[Path, CorpusSize]
 ) -> None:
     root, size = corpus
     wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
-    received(wire, "window/workDoneProgress/create")  # not answered: the log is not read yet
-    asked: dict[int, dict[str, Any]] = {}
-    for path in (size.hottest_file, "second.py", "third.py", "fourth.py"):
-        document = {"uri": (root / path).as_uri()}
-        opened = {**document, "languageId": "python", "version": 1, "text": TEXT}
+    asked = received(wire, "window/workDoneProgress/create")
+    uris = [(root / path).as_uri() for path in (size.hottest_file, "second.py", "third.py")]
+    for uri in uris:
+        opened = {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}
         wire.notify("textDocument/didOpen", {"textDocument": opened})
-        params = {"textDocument": document}
-        asked[wire.ask("vibes/provenance", params)] = params
-    answers: dict[int, dict[str, Any]] = {}
-    while len(answers) < len(asked):
-        message = wire.receive()
-        if message.get("id") in asked and "method" not in message:
-            answers[message["id"]] = message
-        else:
-            wire.notifications.append(message)
-    for number, params in asked.items():
-        answer = answers[number]
-        if "result" not in answer:
-            told = {"method": "vibes/provenanceChanged", "params": params["textDocument"]}
-            while not any(told.items() <= each.items() for each in wire.notifications):
-                wire.notifications.append(wire.receive())
-            answer = wire.request("vibes/provenance", params)
-        assert answer["result"]["reading"] is True
+        answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})
+        assert answer["result"]["indexing"] is True
+    wire.notifications.clear()
+    wire.send(id=asked["id"], result=None)
+    changed: set[str] = set()
+    while not changed.issuperset(uris):
+        changed.add(received(wire, "vibes/provenanceChanged")["params"]["uri"])
 
 
 @pytest.mark.parametrize(
@@ -352,7 +318,7 @@ def ask_a_new_server(log: Path, root: Path, uri: str) -> tuple[list[str], bool]:
         has_read = False
         while True:
             answer = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})
-            if "result" in answer and "reading" not in answer["result"]:
+            if "result" in answer and "indexing" not in answer["result"]:
                 assert "Traceback" not in wire.logged()
                 return [each["annotationId"] for each in answer["result"]["placements"]], has_read
             if "error" in answer:

@@ -31,7 +31,6 @@ class Trail:
             share what was read of the manifest.
         now_ns: The clock to compare file times with.
         uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
-        excerpt: Where to read log and manifest instead; see `index.excerpt`.
 
     Attributes:
         log: The annotation log.
@@ -48,11 +47,9 @@ class Trail:
         shared_with: Trail | None = None,
         now_ns: Callable[[], int] = time.time_ns,
         uses_saved: bool = False,
-        excerpt: AuditDir | None = None,
     ) -> None:
         self.directory = directory
-        self._read_from = excerpt or directory
-        self.log = LogIndex(self._read_from.log, now_ns=now_ns, uses_saved=uses_saved)
+        self.log = LogIndex(directory.log, now_ns=now_ns, uses_saved=uses_saved)
         self._uses_saved = uses_saved
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (
@@ -76,7 +73,7 @@ class Trail:
         has_grown = self.log.refresh(thorough=thorough, progress=progress, at_most=at_most)
         # The log is read first, because entries are written before the records that name them.
         manifest = read_manifest(
-            self._read_from,
+            self.directory,
             self.manifest,
             manifest_cache=self.manifest_cache,
             open_saved=saved_manifest.open_saved if self._uses_saved else None,

@@ -94,7 +94,7 @@ def found_by_id(trail: Trail, identifier: str) -> LookupResult | None:
 
 
 def owned_audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
-    """Return the project and the name of an audit file, read or not; None for other documents."""
+    """Return the project and the name of an audit file; None for other documents."""
     owner = ls.projects.owner(uri)
     if owner is None:
         return None
@@ -102,23 +102,9 @@ def owned_audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
     return (owner[0], name) if folder == owner[0].directory.path.name else None
 
 
-def audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
-    """Return the project and the name of an audit file; None for other documents.
-
-    Raises:
-        StillReading: The trail is being read for the first time.
-    """
-    found = owned_audit_file(ls, uri)
-    return None if found is None else (found[0].read(), found[1])
-
-
 def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosition | None:
-    """Return what is at a position of an audit file; None for other documents.
-
-    Raises:
-        StillReading: The trail is being read for the first time.
-    """
-    found, document = audit_file(ls, uri), ls.documents.get(uri)
+    """Return what is at a position of an audit file; None for other documents."""
+    found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
     if found is None or document is None:
         return None
     project, name = found

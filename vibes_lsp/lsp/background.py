@@ -262,7 +262,7 @@ class BackgroundFlush:
 
     async def _fold_events(self, key: str) -> None:
         project = self._project(key)
-        if project is not None and not project.is_loading:
+        if project is not None and not project.is_indexing:
             await self._run(project, partial(_fold_events, project))
 
     def _project(self, key: str) -> Project | None:
@@ -271,7 +271,7 @@ class BackgroundFlush:
 
     async def _flush(self, key: str) -> None:
         project = self._project(key)
-        if project is None or project.is_loading:
+        if project is None or project.is_indexing:
             return
         is_pending = (
             key in self._running

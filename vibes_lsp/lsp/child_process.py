@@ -6,11 +6,22 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeAlias
 
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.members import Members
 from vibes_lsp.patience import ENDED_PROCESS
+from vibes_lsp.store.audit_dir import AuditDir
 
+ShowProgress: TypeAlias = Callable[[str, int], None]
+"""Called with a step of the work, and how much of the step is done, in percent."""
+INDEX: Final = "index"
+CHECK: Final = "check"
+RESULT: Final = "result"
+"""The line before the result of a task."""
 _NO_WINDOW: Final = 0x08000000 if sys.platform == "win32" else 0
 _starting: Final[set[asyncio.Task[Process]]] = set()
 
@@ -69,3 +80,47 @@ async def end_process(process: Process) -> None:
             process.kill()
         with suppress(TimeoutError):  # a process of its own may have inherited the pipes
             await asyncio.wait_for(process.communicate(), ENDED_PROCESS.limit)
+
+
+async def run_task(task: str, directory: AuditDir, *arguments: str, show: ShowProgress) -> Members:
+    """Have another process do a task of `child_work`; return its result.
+
+    The result has only `problem`, a message, if the task could not be done.
+
+    Args:
+        task: `INDEX` or `CHECK`.
+        directory: The trail.
+        *arguments: Further arguments of the task.
+        show: Called as the work proceeds.
+    """
+    audit = str(directory.path.absolute())
+    try:
+        process = await start_module(
+            "vibes_lsp.lsp.child_work", task, audit, *arguments, reads_errors=False
+        )
+    except OSError as error:
+        return {"problem": f"no process can be started: {error}"}
+    try:
+        return await _read_result(process, show)
+    except MalformedJson:
+        return {"problem": f"the process for {task} ended without a result"}
+    finally:
+        await end_process(process)
+
+
+async def _read_result(process: Process, show: ShowProgress) -> Members:
+    """Show the progress that a process prints, and return its result.
+
+    Raises:
+        MalformedJson: It ended without one.
+    """
+    output = process.stdout
+    if output is None:
+        return {"problem": "the process has no output"}
+    async for line in output:
+        step, _, percentage = line.decode("utf-8", "replace").rstrip().partition(" ")
+        if step == RESULT:
+            break
+        if percentage.isdigit():
+            show(step, int(percentage))
+    return parse_object(await output.read())

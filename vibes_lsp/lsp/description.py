@@ -99,8 +99,7 @@ class Description:
             quoted = self.markup.quotation(prompt, _PROMPT, _PROMPT_LINES)
             yield quoted or "The prompt is empty."
         state = [self._state(placement, line), *self._sources(placement, facts)]
-        is_known = not self.snapshot.trail.is_excerpt
-        if is_known and not placement.is_history and not placement.lineage.is_review:
+        if not placement.is_history and not placement.lineage.is_review:
             state.append(self._review(facts["review"]))
         yield SEPARATOR.join(state)
         yield from self._risk(placement, facts)

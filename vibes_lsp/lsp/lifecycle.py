@@ -37,12 +37,12 @@ from vibes_lsp.lsp.features import (
     show,
     symbols,
 )
+from vibes_lsp.lsp.indexing import Indexing
 from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
 from vibes_lsp.lsp.refresh import FileWatchers, refresh_knowledge, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.shown_documents import ShownDocuments
-from vibes_lsp.lsp.trail_loading import TrailLoading
 
 _logger = logging.getLogger(__name__)
 
@@ -54,9 +54,9 @@ def create_server() -> Server:
     """
     server = Server()
     flush = BackgroundFlush(server)
-    loading = TrailLoading(server)
+    indexing = Indexing(server)
     server.projects.call_on_change(flush.schedule_refresh)
-    server.projects.call_on_large_log(loading.start)
+    server.projects.call_on_large_log(indexing.start)
     polling = TrailPolling(server)
     changes = Debouncer(partial(refresh_knowledge, server), REFRESH_PAUSE)
     server.knowledge.call_on_change(lambda state: changes.schedule(str(state.path.parent)))
@@ -79,7 +79,7 @@ def create_server() -> Server:
     attestation.register(server, shown)
     knowledge.register(server, shown)
     recording.register(server, flush.schedule)
-    _register_workspace(server, flush, watchers, shown, loading)
+    _register_workspace(server, flush, watchers, shown, indexing)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
@@ -88,7 +88,7 @@ def create_server() -> Server:
         polling.stop()
         changes.stop()
         ls.attestations.stop()
-        ls.excerpts.stop()
+        indexing.stop()
         flush.flush_all()
         shown.close()
 
@@ -104,7 +104,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
     flush: BackgroundFlush,
     watchers: FileWatchers,
     shown: ShownDocuments,
-    loading: TrailLoading,
+    indexing: Indexing,
 ) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
@@ -128,14 +128,14 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         for feature in (call_hierarchy, completion, folding, inlay_hints):
             await feature.offer(ls)
         for folder in ls.folders:
-            loading.prepare(folder)
+            indexing.prepare(folder)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(
         _ls: Server, params: types.DidChangeWorkspaceFoldersParams
     ) -> None:
         for folder in params.event.added:
-            loading.prepare(folder.uri)
+            indexing.prepare(folder.uri)
             await watchers.watch(folder.uri)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

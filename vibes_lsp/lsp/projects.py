@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile, VibesError
+from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.pending_completions import PendingCompletions
@@ -37,6 +37,7 @@ from vibes_lsp.lsp.snapshots import (
     HistorySnapshot,
     TrailSnapshot,
     snapshot_of_file,
+    snapshot_while_indexing,
 )
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
@@ -45,17 +46,7 @@ if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
 
 MAX_READ: Final = 4 << 20
-"""Bytes of a log that are read before an answer, in 10 ms; more are read by another process."""
-
-
-class StillReading(VibesError):
-    """So much of a log has to be read that answers do not wait for it."""
-
-    code = "still-reading"
-
-    def __init__(self, project: Project) -> None:
-        super().__init__("the audit trail is still being read", hint="ask again in a moment")
-        self.project = project
+"""Bytes of a log that are read before an answer, in 10 ms; more are indexed by another process."""
 
 
 class Project:
@@ -67,6 +58,7 @@ class Project:
 
     Attributes:
         directory: The audit directory.
+        trail: The log and the manifest. Nothing but `lsp.indexing` uses it while it is indexed.
         pending: Inline completions that are not in the log yet.
         history: Reads the git history, in a thread.
         summaries: Summarises closed files, in a thread.
@@ -75,13 +67,14 @@ class Project:
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
         nearest = NearestAncestor()
         trail = Trail(directory, nearest_commit=nearest, uses_saved=True)
-        self.directory = directory
+        self.directory, self.trail = directory, trail
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)
         self.summaries = FileSummaries(trail)
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
-        self._was_read: asyncio.Event | None = None  # while much of the log is read
+        self._was_indexed = asyncio.Event()
+        self._history_changed = asyncio.Event()
         self._snapshot = TrailSnapshot(
             trail, self.pending, load_config(directory), previews_risk=previews_risk
         )
@@ -95,9 +88,9 @@ class Project:
         return self._snapshot
 
     @property
-    def is_loading(self) -> bool:
+    def is_indexing(self) -> bool:
         """Whether so much of the log has to be read that it is done in the background."""
-        return self._was_read is not None
+        return self._snapshot.is_indexing
 
     @cached_property
     def recorder(self) -> Recorder:
@@ -105,7 +98,7 @@ class Project:
         # Imported late: a server that only reads starts without it.
         from vibes_lsp.recording import Recorder  # noqa: PLC0415
 
-        return Recorder(self.directory, shared_with=self._snapshot.trail)
+        return Recorder(self.directory, shared_with=self.trail)
 
     @property
     def has_recorder(self) -> bool:
@@ -117,36 +110,26 @@ class Project:
         self.history.close()
         self.summaries.close()
 
-    # Loading
+    # Indexing
 
-    def begin_loading(self) -> bool:
-        """Answer nothing while much of the log is read; return False if that is so already."""
-        if self.is_loading:
+    def begin_indexing(self) -> bool:
+        """Show an empty trail that is being indexed; return False if that is so already."""
+        if self.is_indexing:
             return False
-        self._was_read = asyncio.Event()
+        self._was_indexed.clear()
+        self._snapshot = replace(self._snapshot, trail=Trail(self.directory), is_indexing=True)
         return True
 
-    def end_loading(self) -> None:
-        """Answer from now on."""
-        was_read, self._was_read = self._was_read, None
-        if was_read is not None:
-            was_read.set()
-        self._snapshot = self._snapshot.next_generation(shared=True)
+    def end_indexing(self) -> None:
+        """Show the trail from now on."""
+        later = self._snapshot.next_generation(shared=True)
+        self._snapshot = replace(later, trail=self.trail, is_indexing=False)
+        self._was_indexed.set()
 
-    async def until_read(self) -> None:
-        """Wait while much of the log is read."""
-        while self._was_read is not None:
-            await self._was_read.wait()
-
-    def read(self) -> Project:
-        """Return the project once there is something to answer from.
-
-        Raises:
-            StillReading: A thread is still reading it.
-        """
-        if self.is_loading:
-            raise StillReading(self)
-        return self
+    async def until_indexed(self) -> None:
+        """Wait while the log is indexed."""
+        while self.is_indexing:
+            await self._was_indexed.wait()
 
     # Changes of the trail
 
@@ -156,7 +139,7 @@ class Project:
         Raises:
             MuchToRead: So much that it has to be done in the background.
         """
-        if self.is_loading:
+        if self.is_indexing:
             return False
         before = self._snapshot
         has_grown = before.trail.refresh(at_most=MAX_READ)
@@ -188,6 +171,10 @@ class Project:
         Raises:
             UnreadableFile: The file is not open, and cannot be read.
         """
+        if self.is_indexing:
+            text = read_source(self.directory.project, path) if document is None else document.text
+            version = None if document is None else document.version
+            return snapshot_while_indexing(self._snapshot, path, uri, version, text)
         if document is None:  # nothing is kept: no message says when a client is done with a file
             text = read_source(self.directory.project, path)
             is_provisional = not self._coverage.covers(path, None)
@@ -247,12 +234,18 @@ class Project:
         self._coverage.add_change()
 
     def begin_lookups(self) -> bool:
-        """Begin lookups in git history; return False while others run or the trail loads."""
-        return not self.is_loading and self._coverage.begin()
+        """Begin lookups in git history; return False while others run or the log is indexed."""
+        return not self.is_indexing and self._coverage.begin()
 
     def end_lookups(self) -> None:
         """End lookups in git history."""
         self._coverage.end()
+        self._history_changed.set()
+
+    async def until_next_history(self) -> None:
+        """Wait for the next result of a lookup in git history."""
+        self._history_changed.clear()
+        await self._history_changed.wait()
 
     def next_lookup(
         self, opened: list[tuple[str, Document]], *, use_git: bool, use_notes: bool = True
@@ -277,6 +270,7 @@ class Project:
     def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> bool:
         """Use the result of a lookup; return whether it changes answers."""
         self._coverage.cover(request, found)
+        self._history_changed.set()
         return self._use_history(found)
 
     def _use_history(self, found: HistorySnapshot) -> bool:
@@ -335,16 +329,13 @@ class Projects:
         """Return the projects of files, refreshed, each with its files: their URIs by their paths.
 
         Files that no trail owns, and those of a trail itself, are left out.
-
-        Raises:
-            StillReading: One of their trails is being read for the first time.
         """
         found: dict[Path, tuple[AuditDir, dict[str, str]]] = {}
         for uri in uris:
             owner = _find_trail(uri)
             if owner is not None and owner[1].split("/")[0] != owner[0].path.name:
                 found.setdefault(owner[0].path, (owner[0], {}))[1][owner[1]] = uri
-        return [(self.refreshed(directory).read(), files) for directory, files in found.values()]
+        return [(self.refreshed(directory), files) for directory, files in found.values()]
 
     def refreshed(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory, refreshed."""
@@ -356,6 +347,12 @@ class Projects:
         elif has_changed:
             self._on_change(project)
         return project
+
+    async def until_indexed(self, uris: Iterable[str]) -> None:
+        """Wait while the trails that own files are indexed; the client can cancel that."""
+        owners = {found[0].path: found[0] for uri in uris if (found := _find_trail(uri))}
+        for directory in owners.values():
+            await self.refreshed(directory).until_indexed()
 
     def _refresh(self, project: Project) -> bool:
         try:
@@ -414,9 +411,6 @@ class Projects:
         Args:
             uri: The file.
             is_looked_at: Whether the client asks about it; its history is then looked up first.
-
-        Raises:
-            StillReading: Its trail is being read for the first time.
         """
         document = self._documents.get(uri)
         try:
@@ -446,18 +440,15 @@ class Projects:
         if is_looked_at and document is not None:
             project.look_at(path)
         try:
-            return project.read().document_snapshot(uri, path, document)
+            return project.document_snapshot(uri, path, document)
         except OutdatedIndex:
             raise
         except UnreadableFile:
             return None
 
     def ai_lines_of(self, uri: str) -> CountAiLines:
-        """Return what counts the lines of a file that an AI wrote; none while its trail is read."""
-        try:
-            snapshot = self.snapshot(uri, is_looked_at=False)
-        except StillReading:
-            snapshot = None
+        """Return what counts the lines of a file that an AI wrote; none while it is indexed."""
+        snapshot = self.snapshot(uri, is_looked_at=False)
         return no_ai_lines if snapshot is None else snapshot.ai_lines
 
     def tracker(self, uri: str) -> PlacementTracker | None:

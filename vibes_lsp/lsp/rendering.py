@@ -24,7 +24,7 @@ from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
 from vibes_lsp.reports.placements import describe_location, model_name, review_label
 from vibes_lsp.reports.review_queue import needs_review
 
-READING: Final = "reading the audit trail …"
+INDEXING: Final = "indexing the audit trail …"
 """The answer while a large trail is first read: an empty one would mean that no AI wrote here."""
 SEPARATOR: Final = " · "
 _PLAIN_NAME: Final = re.compile(r"[^\W_][\w.+/:-]*(?: [^\W_][\w.+/:-]*){0,3}(?<!_)")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
 from itertools import count
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -20,10 +19,9 @@ from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.excerpts import Excerpts
-from vibes_lsp.lsp.extensions import PROVENANCE_CHANGED, own_capability
+from vibes_lsp.lsp.extensions import own_capability
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
-from vibes_lsp.lsp.projects import Project, Projects, StillReading
+from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.model.escaping import single_line
@@ -33,8 +31,6 @@ from vibes_lsp.store.audit_dir import find_audit_dir
 _logger = logging.getLogger(__name__)
 _MAX_NAME: Final = 200
 _T = TypeVar("_T")
-Handler: TypeAlias = Callable[["Server", Any], Coroutine[Any, Any, Any]]
-"""A handler of requests that is a coroutine."""
 
 
 class CommandFailed(JsonRpcException):
@@ -65,27 +61,6 @@ def run_use_case(use_case: Callable[[], _T]) -> _T:
         return use_case()
     except VibesError as error:
         raise CommandFailed(error) from error
-
-
-def waits_for_trail(handler: Handler) -> Handler:
-    """Have a request wait while its trail is read for the first time, which the client is shown.
-
-    The client can cancel it. The handler is called again after that: it must not have changed
-    anything before it raised `StillReading`.
-    """
-
-    @wraps(handler)
-    async def answer(ls: Server, params: Any) -> Any:
-        try:
-            return await handler(ls, params)
-        except (CommandFailed, StillReading) as error:
-            cause = error if isinstance(error, StillReading) else error.__cause__
-            if not isinstance(cause, StillReading):
-                raise
-        await cause.project.until_read()
-        return await handler(ls, params)
-
-    return answer
 
 
 @dataclass(slots=True)
@@ -138,7 +113,6 @@ class Server(LanguageServer):
         settings: The settings of section `vibes`.
         projects: The trails.
         knowledge: The knowledge bases.
-        excerpts: What is shown of files while their trail is read.
         root: The only folder of a client without workspace folders; None for all others.
         checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
             another thread reads the client's messages.
@@ -160,9 +134,6 @@ class Server(LanguageServer):
         self.settings = Settings()
         self.projects = Projects(self.documents)
         self.knowledge = KnowledgeBases(self.documents, self.run_in_thread)
-        self.excerpts = Excerpts(
-            self.documents, self.projects, self.run_in_thread, self._tell_provenance_changed
-        )
         self.root: str | None = None
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
@@ -230,9 +201,6 @@ class Server(LanguageServer):
         message = f"VIBES shows nothing in {name}: it is too large"
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
-    def _tell_provenance_changed(self, uri: str) -> None:
-        self.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
-
     async def run_in_thread(self, work: Callable[[], _T]) -> _T:
         """Return what a function returns, which runs in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)
@@ -283,6 +251,16 @@ class Server(LanguageServer):
                     f"no audit directory owns {str(path)[:200]}: {error.strerror}"
                 )
         raise missing
+
+    async def indexed_project(self, uri: str | None) -> Project:
+        """Return the same as `find_project` once its log is indexed; the client can cancel that.
+
+        Raises:
+            CommandFailed: No audit directory is there or above.
+        """
+        project = run_use_case(lambda: self.find_project(uri))
+        await project.until_indexed()
+        return project
 
     @override
     def report_server_error(self, error: Exception, source: Any) -> None:

@@ -105,7 +105,7 @@ class TrailSnapshot:
         history: The last lookup in git history.
         closed_files: The last lookup about files that are not open.
         renamed: New paths by old ones, of files that the client renamed.
-        is_excerpt: Whether only the records of one file were read, without their reviews.
+        is_indexing: Whether the log is being indexed; `trail` is empty until that is done.
     """
 
     trail: Trail
@@ -117,13 +117,11 @@ class TrailSnapshot:
     history: HistorySnapshot = field(default_factory=HistorySnapshot)
     closed_files: ClosedFiles = field(default_factory=ClosedFiles)
     renamed: Mapping[str, str] = field(default_factory=dict)
-    is_excerpt: bool = False
+    is_indexing: bool = False
 
     @property
     def policy(self) -> Policy:
-        """The policy that scores are computed and shown by (R27); without reviews there is none."""
-        if self.is_excerpt:
-            return Policy()
+        """The policy that scores are computed and shown by (R27)."""
         return self.config.policy.preview if self.previews_risk else self.config.policy
 
     def next_generation(self, *, shared: bool, config: LoadedConfig | None = None) -> TrailSnapshot:
@@ -290,6 +288,16 @@ def snapshot_of_file(
     by_line = PlacementsByLine(placements)
     return DocumentSnapshot(
         trail, path, uri, None, text, placements, report, is_provisional, by_line
+    )
+
+
+def snapshot_while_indexing(
+    trail: TrailSnapshot, path: str, uri: str, version: int | None, text: Text
+) -> DocumentSnapshot:
+    """Return the snapshot of a file whose annotations are not known yet."""
+    report, by_line = _report(trail, text, {}), PlacementsByLine(())
+    return DocumentSnapshot(
+        trail, path, uri, version, text, (), report, is_provisional=True, by_line=by_line
     )
 
 

@@ -38,7 +38,6 @@ def register(  # noqa: C901  # a list of handlers
             ls.refuse_text(uri)
             return
         flush.schedule_pending(uri)
-        ls.excerpts.prepare(uri)
         await diagnostics.push(ls, uri)
         await _look_up_history(ls, uri)
         await watchers.watch(uri)

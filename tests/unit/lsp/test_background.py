@@ -14,10 +14,10 @@ from lsprotocol import types
 
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
-from vibes_lsp.checks.check_process import check
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.lsp import projects, trail_checks, trail_loading
+from vibes_lsp.lsp import indexing, projects, trail_checks
+from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import FirstCommits, HistorySnapshot
@@ -193,7 +193,7 @@ async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
 ) -> None:
     server, _ = running
     slow, refresh = Slow(), LogIndex.refresh
-    for module in (projects, trail_loading):
+    for module in (projects, indexing):
         monkeypatch.setattr(module, "MAX_READ", 0)
 
     def read(log: LogIndex, *, at_most: int | None = None, **how: Any) -> bool:
@@ -212,7 +212,7 @@ async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
     await asyncio.sleep(0)
     found = server.projects.owner((trail.root / "src/auth.py").as_uri())
     assert found is not None
-    assert found[0].read() is found[0], "it is known, and not read again"
+    assert not found[0].is_indexing, "it is known, and not read again"
 
 
 def add(server: Server, *folders: Path) -> None:

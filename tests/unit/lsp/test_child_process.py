@@ -5,30 +5,42 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from vibes_lsp.lsp import trail_loading
-from vibes_lsp.lsp.child_process import start_module
+import pytest
+
+from vibes_lsp.lsp import child_process
+from vibes_lsp.lsp.child_process import INDEX, run_task, start_module
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from pathlib import Path
 
-    import pytest
+    from vibes_lsp.model.members import Members
 
 
-async def test_a_process_that_prints_many_errors_saves_the_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ("print('result'); print('{\"saved\": true}')", {"saved": True}),
+        ("print('result')", {"problem": "the process for index ended without a result"}),
+        ("", {"problem": "the process for index ended without a result"}),
+    ],
+    ids=["result", "no object", "no result"],
+)
+async def test_a_process_that_prints_much_gives_its_progress_and_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, expected: Members
 ) -> None:
     (tmp_path / "talkative.py").write_text(
-        "import sys\nsys.stderr.write('x' * (1 << 20))\nprint(7)\n"
+        "import sys\nsys.stderr.write('x' * (1 << 20))\n"
+        f"print('log 7'); print(''); print('log'); print('log x')\n{end}\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
 
     async def start(_module: str, *arguments: str, **options: bool) -> Process:
         return await start_module("talkative", *arguments, **options)
 
-    monkeypatch.setattr(trail_loading, "start_module", start)
-    shown: list[int] = []
-    saving = trail_loading._save_index(AuditDir(tmp_path), shown.append)
-    assert await asyncio.wait_for(saving, 300)
-    assert shown == [7]
+    monkeypatch.setattr(child_process, "start_module", start)
+    shown: list[tuple[str, int]] = []
+    running = run_task(INDEX, AuditDir(tmp_path), show=lambda *step: shown.append(step))
+    assert await asyncio.wait_for(running, 300) == expected
+    assert shown == [("log", 7)]

@@ -16,7 +16,7 @@ from lsprotocol import types
 from vibes_lsp.lsp.audit_files import audit_position, found_by_id
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import owns_line
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
@@ -61,10 +61,10 @@ def _register(server: Server) -> None:
     """Answer the three requests; before `initialize` was answered, that also declares them."""
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
-    @waits_for_trail
     async def prepare(
         ls: Server, params: types.CallHierarchyPrepareParams
     ) -> list[types.CallHierarchyItem] | None:
+        await ls.projects.until_indexed([params.text_document.uri])
         found = run_use_case(lambda: _nodes_at(ls, params.text_document.uri, params.position))
         if found is None:
             return None
@@ -73,7 +73,6 @@ def _register(server: Server) -> None:
         return [item for item in items if item is not None] or None
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
-    @waits_for_trail
     async def incoming(
         ls: Server, params: types.CallHierarchyIncomingCallsParams
     ) -> list[types.CallHierarchyIncomingCall]:
@@ -81,7 +80,6 @@ def _register(server: Server) -> None:
         return [types.CallHierarchyIncomingCall(each, [each.selection_range]) for each in items]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
-    @waits_for_trail
     async def outgoing(
         ls: Server, params: types.CallHierarchyOutgoingCallsParams
     ) -> list[types.CallHierarchyOutgoingCall]:
@@ -116,7 +114,7 @@ async def _neighbours(
     identifier, uri = data.get("id"), data.get("uri")
     if not isinstance(identifier, str) or not isinstance(uri, str):
         return []
-    project = run_use_case(lambda: ls.find_project(uri).read())
+    project = await ls.indexed_project(uri)
     trail = project.snapshot.trail
     found = found_by_id(trail, identifier)
     if found is None:  # the trail has changed since

@@ -19,8 +19,7 @@ from vibes_lsp.lsp.conversion import to_characters
 from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
 from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
-from vibes_lsp.lsp.projects import StillReading
-from vibes_lsp.lsp.server import CommandFailed, Server, waits_for_trail
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
@@ -64,19 +63,18 @@ def register(server: Server) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=list(_KINDS), resolve_provider=True),
     )
-    @waits_for_trail
     async def actions(
         ls: Server, params: types.CodeActionParams
     ) -> list[types.Command | types.CodeAction]:
         if not ls.settings.code_actions:
             return []
         knowledge = await ls.knowledge.about(params.text_document.uri)
-        try:
-            snapshot = ls.projects.snapshot(params.text_document.uri)
-        except StillReading as error:
+        snapshot = ls.projects.snapshot(params.text_document.uri)
+        if snapshot is not None and snapshot.trail.is_indexing:
             if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
                 return []  # there are no diagnostics to resolve yet
-            raise CommandFailed(error) from error
+            await ls.projects.until_indexed([params.text_document.uri])
+            snapshot = ls.projects.snapshot(params.text_document.uri)
         is_selection = _selects_lines(ls, params)
         found = [] if snapshot is None else list(_Actions(ls, snapshot, params, is_selection).all())
         if knowledge is not None:

@@ -16,7 +16,6 @@ from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import (
-    audit_file,
     found_by_id,
     outline_log,
     owned_audit_file,
@@ -31,9 +30,8 @@ from vibes_lsp.lsp.extensions import (
 )
 from vibes_lsp.lsp.knowledge_texts import lens_title
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.record_places import RecordPlaces
-from vibes_lsp.lsp.rendering import READING, lens_text
+from vibes_lsp.lsp.rendering import INDEXING, lens_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import shows_documents
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
@@ -61,10 +59,9 @@ def register(server: Server) -> None:
             return []
         knowledge = await ls.knowledge.about(params.text_document.uri)
         claims = [] if knowledge is None else _knowledge_lenses(ls, knowledge)
-        try:
-            snapshot = ls.projects.snapshot(params.text_document.uri)
-        except StillReading:
-            return [types.CodeLens(_FIRST_LINE, types.Command(READING, "")), *claims]
+        snapshot = ls.projects.snapshot(params.text_document.uri)
+        if snapshot is not None and snapshot.trail.is_indexing:
+            return [types.CodeLens(_FIRST_LINE, types.Command(INDEXING, "")), *claims]
         if snapshot is None:
             in_log = await _log_lenses(ls, params.text_document.uri)
             return [*in_log, *_attestation_lens(ls, params.text_document.uri), *claims]
@@ -110,12 +107,11 @@ async def _log_command(
 ) -> types.Command:
     """Return where the lines of a record are now, with the command that goes there."""
     document = ls.documents.get(uri)
-    try:
-        found = audit_file(ls, uri)
-    except StillReading:
-        return types.Command(READING, "")
+    found = owned_audit_file(ls, uri)
     if found is None or document is None:
         return types.Command("AI", "")
+    if found[0].is_indexing:
+        return types.Command(INDEXING, "")
     identifier = identifier or record_id(document, line)
     trail = found[0].snapshot.trail
     subject = found_by_id(trail, identifier) if isinstance(identifier, str) else None
@@ -210,10 +206,9 @@ def _lenses(ls: Server, snapshot: DocumentSnapshot) -> list[types.CodeLens]:
 
 
 def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
-    try:
-        snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
-    except StillReading:
-        return types.Command(READING, "")
+    snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
+    if snapshot is not None and snapshot.trail.is_indexing:
+        return types.Command(INDEXING, "")
     names = identifiers if isinstance(identifiers, list) else []
     wanted = {each for each in names if isinstance(each, str)}
     placements = () if snapshot is None else snapshot.placements

@@ -13,16 +13,16 @@ from lsprotocol import types
 from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.lsp.audit_files import (
     AuditPosition,
-    audit_file,
     audit_position,
     found_by_id,
+    owned_audit_file,
     references_in,
 )
 from vibes_lsp.lsp.conversion import to_characters, uri_in
 from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
@@ -36,12 +36,12 @@ def register(server: Server) -> None:
     """Answer `textDocument/definition`, `textDocument/documentLink` and `documentLink/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    @waits_for_trail
     async def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location]:
         uri, position = params.text_document.uri, params.position
         named = await knowledge_definition(ls, uri, position)
         if named:
             return named
+        await ls.projects.until_indexed([uri])
         snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
         if snapshot is not None:
             return _records(ls, snapshot, position)
@@ -51,17 +51,21 @@ def register(server: Server) -> None:
     @server.feature(
         types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=True)
     )
-    def links(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    async def links(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
         uri = params.text_document.uri
-        found = run_use_case(lambda: audit_file(ls, uri))
+        await ls.projects.until_indexed([uri])
+        found = run_use_case(lambda: owned_audit_file(ls, uri))
         return [] if found is None else _links(ls, uri, found[0])
 
     @server.feature(types.DOCUMENT_LINK_RESOLVE)
     async def resolve(ls: Server, link: types.DocumentLink) -> types.DocumentLink:
         data = link.data if isinstance(link.data, dict) else {}
         uri, value = data.get("uri"), data.get("id")
-        found = run_use_case(lambda: audit_file(ls, uri)) if isinstance(uri, str) else None
-        if link.target is None and found is not None and isinstance(value, str):
+        if link.target is not None or not isinstance(uri, str) or not isinstance(value, str):
+            return link
+        await ls.projects.until_indexed([uri])
+        found = run_use_case(lambda: owned_audit_file(ls, uri))
+        if found is not None:
             link.target = await _target(ls, found[0], value)
         return link
 

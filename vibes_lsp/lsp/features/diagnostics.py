@@ -19,9 +19,8 @@ from vibes_lsp.lsp.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.conversion import Encoding, range_in_line
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
-from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.record_places import location_now
-from vibes_lsp.lsp.rendering import READING
+from vibes_lsp.lsp.rendering import INDEXING
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
@@ -139,11 +138,10 @@ async def diagnostics_of(
 async def _trail_diagnostics(
     ls: Server, uri: str, is_wanted: Callable[[], bool]
 ) -> list[types.Diagnostic]:
-    try:
-        snapshot = ls.projects.snapshot(uri, is_looked_at=False)
-    except StillReading:
+    snapshot = ls.projects.snapshot(uri, is_looked_at=False)
+    if snapshot is not None and snapshot.trail.is_indexing:
         hint = types.DiagnosticSeverity.Hint
-        return [types.Diagnostic(_FIRST_LINE, READING, hint, StillReading.code, source=SOURCE)]
+        return [types.Diagnostic(_FIRST_LINE, INDEXING, hint, "indexing", source=SOURCE)]
     if snapshot is not None:
         encoding = ls.documents.encoding
         risks = _risks(snapshot, ls.settings, encoding)

@@ -6,7 +6,6 @@ commit name, labelled as such.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,22 +15,22 @@ from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.attestation_file import hover_in_attestation
 from vibes_lsp.lsp.attestations import AttestationState
-from vibes_lsp.lsp.audit_files import audit_position
+from vibes_lsp.lsp.audit_files import audit_position, owned_audit_file
 from vibes_lsp.lsp.config_file import hover_in_config
 from vibes_lsp.lsp.conversion import range_of_lines
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
 from vibes_lsp.lsp.knowledge_texts import hover_text
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
-from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.record_description import describe_reference
-from vibes_lsp.lsp.rendering import READING, Markup
+from vibes_lsp.lsp.rendering import INDEXING, Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import code_block
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES
 
 _MAX_ANNOTATIONS: Final = 5
+_INDEXING_HOVER: Final = types.Hover(types.MarkupContent(types.MarkupKind.PlainText, INDEXING))
 
 
 def register(server: Server) -> None:
@@ -42,7 +41,7 @@ def register(server: Server) -> None:
         if not ls.settings.hover:
             return None
         knowledge = await ls.knowledge.about(params.text_document.uri)
-        found = await _provenance_hover(ls, params)
+        found = _provenance_hover(ls, params)
         if knowledge is None:
             return found
         markup = Markup(_markup_kind(ls))
@@ -85,33 +84,14 @@ def _hover_at(
     return types.Hover(content, types.Range(start, end))
 
 
-async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     uri, line = params.text_document.uri, params.position.line + 1
-
-    def answer() -> types.Hover | None:
-        snapshot = ls.projects.snapshot(uri)
-        if snapshot is None:
-            return _audit_hover(ls, uri, params.position)
-        return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
-
-    with suppress(StillReading):
-        return answer()
-    excerpt = await ls.excerpts.snapshot(uri)
-    if excerpt is not None:
-        return _still_reading(_hover_at(ls, excerpt, line, shows_notes=False))
-    try:
-        return answer()
-    except StillReading:
-        return _still_reading(None)
-
-
-def _still_reading(found: types.Hover | None) -> types.Hover:
-    """Return a hover that says that reviews and other records may be missing from it."""
-    if found is None or not isinstance(found.contents, types.MarkupContent):
-        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
-    markup = Markup(found.contents.kind)
-    value = f"{found.contents.value}{markup.paragraph_end}{READING}"
-    return types.Hover(types.MarkupContent(markup.kind, value), found.range)
+    snapshot = ls.projects.snapshot(uri)
+    if snapshot is None:
+        return _audit_hover(ls, uri, params.position)
+    if snapshot.trail.is_indexing:
+        return _INDEXING_HOVER
+    return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
 
 
 def _with_claims(
@@ -146,6 +126,9 @@ def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover 
     member = hover_in_config(ls, uri, position, markup)
     if member is not None:
         return member
+    audit_file = owned_audit_file(ls, uri)
+    if audit_file is not None and audit_file[0].is_indexing:
+        return _INDEXING_HOVER
     place = audit_position(ls, uri, position)
     value = None if place is None else describe_reference(ls, place, markup)
     if place is not None and value is not None:

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Final
 
 from lsprotocol import types
 
 from vibes_lsp.lsp.conversion import to_column
 from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import Markup, hint_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.patience import INLAY_HINTS
-
-_INTERVAL: Final = 0.05
 
 
 def declare(ls: Server) -> None:
@@ -46,10 +43,7 @@ def _register(server: Server) -> None:
     async def hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
         if not ls.shows_inlay_hints:
             return []
-        try:
-            snapshot = await _lasting_snapshot(ls, params.text_document.uri)
-        except StillReading:
-            return []
+        snapshot = await _lasting_snapshot(ls, params.text_document.uri)
         if snapshot is None:
             return []
         lines = range(params.range.start.line, params.range.end.line + 1)
@@ -60,10 +54,7 @@ def _register(server: Server) -> None:
     def resolve(ls: Server, hint: types.InlayHint) -> types.InlayHint:
         data = hint.data if isinstance(hint.data, dict) else {}
         uri, identifier = data.get("uri"), data.get("id")
-        try:
-            snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
-        except StillReading:
-            return hint
+        snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
         placements = () if snapshot is None else snapshot.placements
         found = next((each for each in placements if identifier in each.lineage.ids), None)
         if snapshot is not None and found is not None:
@@ -76,13 +67,13 @@ def _register(server: Server) -> None:
 
 async def _lasting_snapshot(ls: Server, uri: str) -> DocumentSnapshot | None:
     """Return a snapshot: of a client that cannot be told to ask again, one with git's history."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + INLAY_HINTS.limit
-    while True:
-        snapshot = ls.projects.snapshot(uri)
-        if snapshot is None or not _is_outdated_soon(ls, snapshot) or loop.time() > end:
-            return snapshot
-        await asyncio.sleep(_INTERVAL)
+    snapshot = ls.projects.snapshot(uri)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(INLAY_HINTS.limit):
+            while snapshot is not None and _is_outdated_soon(ls, snapshot):
+                await ls.projects.project(snapshot.trail.trail.directory).until_next_history()
+                snapshot = ls.projects.snapshot(uri)
+    return snapshot
 
 
 def _is_outdated_soon(ls: Server, snapshot: DocumentSnapshot) -> bool:

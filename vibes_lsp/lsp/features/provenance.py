@@ -19,9 +19,8 @@ from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import owned_audit_file
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
-from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
-from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case, waits_for_trail
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -60,15 +59,14 @@ def register(server: Server) -> None:
     """Answer the request and offer the commands."""
 
     @server.command(CommandName.LOOKUP)
-    @waits_for_trail
     async def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
         """Return `{uri, version, placements}`, the annotations of a file.
 
         `provisional: true` until git history was looked up for this state. With `lines` also
-        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed`, `edited` or `human`. While a
-        large trail is read, an excerpt about an open file, with `reading: true`.
+        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed`, `edited` or `human`.
         """
-        snapshot = await _snapshot_or_excerpt(ls, arguments.uri)
+        await ls.projects.until_indexed([arguments.uri])
+        snapshot = run_use_case(lambda: _snapshot(ls, arguments.uri))
 
         def answer() -> dict[str, Any]:
             within = arguments.range
@@ -85,19 +83,18 @@ def register(server: Server) -> None:
     async def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
         """Return the same as `vibes.lookup`; with `runs` the lines that each placement owns.
 
-        While a large trail is read, return an excerpt with `reading: true`. An open audit file has
-        no placements.
+        While a large log is indexed, there are no placements, and `indexing: true`; then
+        `vibes/provenanceChanged` comes. An open audit file has no placements.
         """
         uri = params.textDocument.uri
         document = ls.documents.get(uri) if f"/{AUDIT_DIR_NAME}/" in uri else None
         if document is not None and owned_audit_file(ls, uri) is not None:
             answer = {"uri": uri, "version": document.version, "placements": []}
             return {**answer, "lines": []} if params.lines else answer
-        snapshot = await _snapshot_or_excerpt(ls, uri)
+        snapshot = run_use_case(lambda: _snapshot(ls, uri))
         return run_use_case(lambda: _provenance(ls, params, snapshot))
 
     @server.command(CommandName.FILES)
-    @waits_for_trail
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
         """Return `{files}`, the numbers of files that have AI lines or wait for a review, as saved.
 
@@ -105,6 +102,7 @@ def register(server: Server) -> None:
         band}`: `waiting` is the number of annotations in the review queue, `band` their highest
         risk band or null. At most 1000 files are looked at.
         """
+        await ls.projects.until_indexed(arguments.uris[:_MAX_FILES])
         found: list[Members] = []
         by_project = run_use_case(lambda: ls.projects.owners(arguments.uris[:_MAX_FILES]))
         for project, uris in by_project:
@@ -129,28 +127,12 @@ def _provenance(ls: Server, params: ProvenanceParams, snapshot: DocumentSnapshot
     return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
 
 
-async def _snapshot_or_excerpt(ls: Server, uri: str) -> DocumentSnapshot:
-    """Return a file with its placements; while its trail is read, the excerpt about an open one.
-
-    Raises:
-        CommandFailed: As `_snapshot`, if there is no excerpt either.
-    """
-    try:
-        return run_use_case(lambda: _snapshot(ls, uri))
-    except CommandFailed as error:
-        if not isinstance(error.__cause__, StillReading):
-            raise
-    excerpt = await ls.excerpts.snapshot(uri)
-    return excerpt or run_use_case(lambda: _snapshot(ls, uri))
-
-
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
     """Return a file with its placements.
 
     Raises:
         AuditDirNotFound: No trail owns it.
         UnreadableFile: It cannot be read, or is part of a trail.
-        StillReading: A thread is still reading the trail.
     """
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None:
@@ -175,8 +157,8 @@ def _answer(
     }
     if snapshot.is_provisional:
         result["provisional"] = True
-    if snapshot.trail.is_excerpt:
-        result["reading"] = True
+    if snapshot.trail.is_indexing:
+        result["indexing"] = True
     if lines:
         result["lines"] = line_kinds(chosen)
     return result

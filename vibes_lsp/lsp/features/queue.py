@@ -18,7 +18,7 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
@@ -97,13 +97,12 @@ def register(server: Server) -> None:
     """Offer the command."""
 
     @server.command(CommandName.QUEUE)
-    @waits_for_trail
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
         """Return `{placements, total, reviewed}`: the review queue of the project, as saved.
 
         The highest score comes first. `limit` is at most 1000.
         """
-        project = run_use_case(lambda: ls.find_project(arguments.uri).read())
+        project = await ls.indexed_project(arguments.uri)
         loop, root = asyncio.get_running_loop(), project.directory.project
         token = arguments.partialResultToken
 

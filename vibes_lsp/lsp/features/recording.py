@@ -15,7 +15,7 @@ from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.conversion import Encoding, path_of
 from vibes_lsp.lsp.documents import Document, to_utf16
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, waits_for_trail
+from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 
@@ -52,8 +52,7 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
     """
     warned: dict[Path, str] = {}
     for name, use_case in COMMANDS.items():
-        handler = _handler(use_case, recorded, warned)
-        server.command(name)(waits_for_trail(handler))
+        server.command(name)(_handler(use_case, recorded, warned))
 
 
 def _handler(
@@ -64,8 +63,8 @@ def _handler(
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
         uri = members.get("uri")
+        project = await ls.indexed_project(uri if isinstance(uri, str) else None)
         try:
-            project = ls.find_project(uri if isinstance(uri, str) else None).read()
             prepared = _PREPARE.get(use_case, _with_text)(ls, members)
             _set_known_locations(ls, project, uri)
             texts = open_texts(ls.projects, project) if project.pending else {}

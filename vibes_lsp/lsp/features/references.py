@@ -16,7 +16,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.knowledge_navigation import knowledge_references
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case, waits_for_trail
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.provenance_graph import GraphReader
@@ -31,8 +31,8 @@ def register(server: Server) -> None:
     """Answer `textDocument/references`."""
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
-    @waits_for_trail
     async def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
+        await ls.projects.until_indexed([params.text_document.uri])
         claims = await knowledge_references(ls, params.text_document.uri, params.position)
         return claims + await _of_line(ls, params.text_document.uri, params.position)
 

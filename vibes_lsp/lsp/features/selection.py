@@ -7,7 +7,6 @@ from itertools import pairwise
 from lsprotocol import types
 
 from vibes_lsp.lsp.conversion import to_column
-from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 
@@ -19,10 +18,7 @@ def register(server: Server) -> None:
     def selection_ranges(
         ls: Server, params: types.SelectionRangeParams
     ) -> list[types.SelectionRange] | None:
-        try:
-            snapshot = ls.projects.snapshot(params.text_document.uri)
-        except StillReading:
-            return None
+        snapshot = ls.projects.snapshot(params.text_document.uri)
         if snapshot is None:
             return None
         found = [_nested(ls, snapshot, position) for position in params.positions]

@@ -28,7 +28,7 @@ from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import Markup
-from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case, waits_for_trail
+from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
 from vibes_lsp.lsp.shown_documents import (
     ShownDocuments,
     open_document,
@@ -152,7 +152,7 @@ class HistoryArguments:
         return [AnnotationArguments(self.uri, each, self.show, self.format) for each in names]
 
 
-def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
+def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list of handlers
     """Offer the commands and the documents that they open."""
     documents = ShownDocuments()
 
@@ -171,10 +171,9 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return types.TextDocumentContentResult(text)
 
     @server.command(CommandName.SHOW)
-    @waits_for_trail
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
-        trail = run_use_case(lambda: ls.find_project(arguments.uri).read()).snapshot.trail
+        trail = (await ls.indexed_project(arguments.uri)).snapshot.trail
         exact = run_use_case(lambda: look_up_exact(trail, arguments.id))
         if exact is not None:
             return run_use_case(lambda: found_as_json(trail, exact))
@@ -182,7 +181,6 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
 
     @server.command(CommandName.CHANGES)
-    @waits_for_trail
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
         """Return `{uri, text, total, files}`: the changes as Markdown, opened with `show`.
 
@@ -193,8 +191,8 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         the versions in git. A range is `{annotationId, lineStart, lineEnd, textLine, unreviewed}`:
         its code begins at `textLine` of the text.
         """
+        project = await ls.indexed_project(arguments.uri)
         try:
-            project = ls.find_project(arguments.uri).read()
             unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
             work = partial(
                 _compare,
@@ -219,31 +217,31 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         }
 
     @server.command(CommandName.SHOW_PROMPT)
-    @waits_for_trail
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
+        await ls.projects.until_indexed([arguments.uri])
         text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments), arguments.markup))
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
-    @waits_for_trail
     async def show_history(ls: Server, arguments: HistoryArguments) -> dict[str, Any]:
         """Return `{uri, text}`: prompt and history, one document for all annotations.
 
         It is opened unless `show` is false.
         """
+        await ls.projects.until_indexed([arguments.uri])
         text = run_use_case(lambda: _render_histories(ls, arguments.annotations))
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.OPEN_RECORD)
-    @waits_for_trail
     async def open_record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, line, shown}`: the current record in the log.
 
         It is opened unless `show` is false.
         """
+        await ls.projects.until_indexed([arguments.uri])
         snapshot, placement = run_use_case(lambda: _find(ls, arguments))
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
@@ -252,12 +250,12 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return {"uri": uri, "line": line + 1, "shown": shown}
 
     @server.command(CommandName.OPEN_LINES)
-    @waits_for_trail
     async def open_lines(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, range, shown}`: the lines of an annotation now; `range` is null when lost.
 
         They are opened and selected unless `show` is false.
         """
+        await ls.projects.until_indexed([arguments.uri])
         found = location_now(*run_use_case(lambda: _find(ls, arguments)), ls.documents.encoding)
         if found is None:
             return {"uri": arguments.uri, "range": None, "shown": False}

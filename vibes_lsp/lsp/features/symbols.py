@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.projects import Project, StillReading
+from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
@@ -93,7 +93,7 @@ def _projects(ls: Server) -> list[Project]:
     owners = (ls.projects.owner(f"{uri}/x") for uri in ls.folders)
     opened = (ls.projects.owner(uri) for uri in ls.documents.uris())
     found = {owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None}
-    return [each for each in found.values() if not each.is_loading]
+    return [each for each in found.values() if not each.is_indexing]
 
 
 async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
@@ -162,10 +162,7 @@ async def _risky(
     matching = (path for path in map(places.path_now, recorded) if query.place_in(path) is not None)
     left = _MAX_SYMBOLS
     for path in islice(dict.fromkeys(matching), _MAX_RISKY_FILES):
-        try:
-            snapshot = await places.snapshot(path)
-        except StillReading:
-            return
+        snapshot = await places.snapshot(path)
         for each in () if snapshot is None else _above(snapshot, settings.minimum_band):
             place = None if snapshot is None else location_now(snapshot, each, places.encoding)
             if snapshot is None or place is None:

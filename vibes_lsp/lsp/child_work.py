@@ -1,0 +1,108 @@
+"""`python -m vibes_lsp.lsp.child_work TASK DIRECTORY [FILE]`: long work on a trail for the server.
+
+The server runs it, because a thread that reads a large trail would delay its answers. It prints a
+line of progress now and then, `STEP PERCENTAGE`, then the line `result` and one JSON object; see
+`child_process.run_task`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.index import saved_manifest
+from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.lsp.child_process import CHECK, RESULT
+from vibes_lsp.model.members import Members
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.log_follower import bounded_lines
+from vibes_lsp.store.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from vibes_lsp.checks.context import Progress
+    from vibes_lsp.checks.report import Report
+
+MAX_FINDINGS: Final = 200
+"""Findings about one file that are returned at most."""
+_MAX_LINE: Final = 10_000
+
+
+def index(directory: AuditDir, progress: Progress) -> Members:
+    """Index a log and its manifest, and return `{saved}`: whether what is saved is up to date."""
+    size = directory.log.stat().st_size if directory.log.is_file() else 0
+    log = LogIndex(directory.log, uses_saved=True)
+    log.refresh(progress=lambda done: progress("log", done, size))
+    manifest = read_manifest(directory, open_saved=saved_manifest.open_saved)
+    saved_manifest.save(directory.manifest, manifest)
+    return {"saved": log.save() or log.columns.saved is not None}
+
+
+def check(
+    directory: AuditDir, path: str | None = None, progress: Progress | None = None
+) -> Members:
+    """Check a trail and return the report, or only the findings about one file."""
+    # Imported late: the server starts without the checks.
+    from vibes_lsp.checks.context import open_context  # noqa: PLC0415
+    from vibes_lsp.checks.report import check_trail  # noqa: PLC0415
+
+    report = check_trail(open_context(directory, datetime.now(UTC), progress))
+    if path is None:
+        return report.as_json()
+    return {"findings": list(findings_with_lines(report, directory, path))}
+
+
+def findings_with_lines(report: Report, directory: AuditDir, path: str) -> list[Members]:
+    """Return the first findings about a file, each with the text of its line.
+
+    The file is read line by line: a log may be larger than memory.
+    """
+    findings = [finding for finding in report.findings if finding.file == path][:MAX_FINDINGS]
+    wanted = {max(finding.line or 1, 1) for finding in findings}
+    texts: dict[int, str] = {}
+    with suppress(OSError), (directory.project / path).open("rb") as file:
+        for number, line in enumerate(islice(bounded_lines(file), max(wanted, default=0)), 1):
+            if number in wanted:
+                texts[number] = line[: 4 * _MAX_LINE].decode("utf-8", "replace").rstrip("\r\n")
+    return [
+        {**finding.as_json(), "text": texts.get(max(finding.line or 1, 1), "")[:_MAX_LINE]}
+        for finding in findings
+    ]
+
+
+def _print_progress() -> Progress:
+    printed = ""
+
+    def show(task: str, done: int, total: int) -> None:
+        nonlocal printed
+        line = f"{task} {min(100, 100 * done // max(total, 1))}\n"
+        if line != printed:
+            printed = line
+            sys.stdout.write(line)
+            sys.stdout.flush()
+
+    return show
+
+
+def main(arguments: list[str]) -> None:
+    """Do the work and print its result."""
+    task, folder, *paths = arguments
+    directory, progress = AuditDir(Path(folder)), _print_progress()
+    result: Members
+    try:
+        if task == CHECK:
+            result = check(directory, next(iter(paths), None), progress)
+        else:
+            result = index(directory, progress)
+    except (OSError, VibesError) as error:
+        result = {"problem": error.message if isinstance(error, VibesError) else str(error)}
+    sys.stdout.write(f"{RESULT}\n{json.dumps(result)}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
