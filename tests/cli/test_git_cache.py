@@ -155,7 +155,7 @@ def make_uncertain(repository: Repository, number: int) -> None:
 
 
 def without_objects(commands: list[str]) -> list[str]:
-    """Return the commands without those that read objects: each of two processes has its own."""
+    """Return the commands without those that read objects."""
     assert commands.count("cat-file") <= 3
     return sorted(each for each in commands if each != "cat-file")
 

@@ -1,7 +1,4 @@
-"""What is kept of earlier searches equals a new search, whatever happened in between.
-
-Those that keep results use two processes, the others one.
-"""
+"""What is kept of earlier searches equals a new search, whatever happened in between."""
 
 from __future__ import annotations
 
@@ -19,11 +16,10 @@ from hypothesis import strategies as st
 
 from tests.trails import Repository, TrailWriter
 from tests.trails.content import file_hash
-from vibes_lsp.index import forked_files, forked_work, kept_results
+from vibes_lsp.index import kept_results
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.reports import find
 from vibes_lsp.reports.find import NO_FILTER, find_annotations
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
@@ -234,7 +230,6 @@ def search(root: Path, *, use_git: bool, keeps: bool) -> list[Members]:
     ):
         if not keeps:
             patch.setattr(ProjectLocator, "keeps_results", False)
-            patch.setattr(forked_work, "_can_fork", lambda: False)
         return [each.facts for each in find_annotations(locator, NO_FILTER, Scorer(trail, policy))]
 
 
@@ -248,9 +243,7 @@ def new_story(seed: int) -> Iterator[Story]:
         patch.setenv("XDG_CACHE_HOME", cache)
         patch.setattr(kept_results, "MIN_RESULTS", 0)
         patch.setattr(kept_results, "_MAX_NAMES", seed % 5)  # of large projects
-        patch.setattr(find, "_MIN_FORKED", 2)
-        patch.setattr(forked_files, "_NAMES_AT_ONCE", 2)
-        patch.setattr(forked_work, "_can_fork", lambda: seed % 3 > 0 and hasattr(os, "fork"))
+        patch.setattr(kept_results, "_NAMES_AT_ONCE", 2)
         if seed % 2:  # else the manifest is too new to be known by its times
             patch.setattr(kept_results, "RACY_NS", 0)
         yield Story(Path(root), seed)

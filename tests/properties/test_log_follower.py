@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -217,3 +218,43 @@ def test_every_line_is_where_the_index_says(log: bytes) -> None:
         assert [index.raw(number) for number in range(1, len(index.columns) + 1)] == [
             line.rstrip(b"\r") for line in lines[: len(index.columns)]
         ]
+
+
+@given(
+    st.lists(logs(), min_size=1, max_size=6).map(b"".join),
+    st.integers(0, 3),
+    st.integers(0, 1 << 16),
+    st.sampled_from(["truncate", "rewrite", "append", "replace", "remove"]),
+)
+def test_a_log_that_changes_while_it_is_read_gives_its_index_in_the_end(
+    log: bytes, when: int, place: int, way: str
+) -> None:
+    batches = 0
+    with new_log() as path:
+        path.write_bytes(log)
+
+        def change(_done: int) -> None:
+            nonlocal batches
+            batches += 1
+            if batches != when + 1:
+                return
+            at = place % (len(log) + 1)
+            match way:
+                case "truncate":
+                    os.truncate(path, at)
+                case "rewrite":
+                    path.write_bytes(log[:at] + b"x" + log[at + 1 :])
+                case "append":
+                    append(path, log[at:])
+                case "replace":
+                    new = path.with_suffix(".new")
+                    new.write_bytes(log[at:])
+                    new.replace(path)
+                case _:
+                    path.unlink()
+
+        index, other = (LogIndex(path, now_ns=lambda: 1 << 62) for _ in range(2))
+        index.refresh(progress=change)
+        index.refresh(thorough=True)
+        other.refresh()
+        assert knowledge(index) == knowledge(other)

@@ -395,7 +395,7 @@ def progress() -> Iterator[Any]:
         TaskProgressColumn(),
         console=Console(stderr=True),
         transient=True,
-        auto_refresh=False,  # no thread: a process that has one cannot be forked
+        auto_refresh=False,
     ) as bar:
         tasks: dict[str, Any] = {}
         shown = 0.0

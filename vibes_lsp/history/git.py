@@ -171,7 +171,6 @@ def git_lines(
     finally:
         if watchdog is not None:
             watchdog.cancel()
-            watchdog.join()  # nothing can be forked beside it
         if process.poll() is None:
             process.kill()
             process.wait()
@@ -256,11 +255,6 @@ def failure_count() -> int:
     Answers are complete if it did not grow while git was asked.
     """
     return _Failures.count
-
-
-def add_failures(count: int) -> None:
-    """Count commands that failed in a forked process."""
-    _Failures.count += count
 
 
 def _not_started(error: Exception) -> HistoryUnavailable:

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -24,11 +24,6 @@ from vibes_lsp import __version__
 from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
 
 _T = TypeVar("_T")
-NotedFact: TypeAlias = tuple[str, str, str, bytes]
-"""A fact that was put: what it is about, its key, the commit if it is about one, and its value."""
-_OF_HEAD: Final = "head"
-_OF_OBJECTS: Final = "object"
-_OF_TIPS: Final = "tip"
 _MAX_OBJECTS: Final = 1 << 15
 _CODE: Final = Path(__file__).parents[1]
 _PACKAGES: Final = ("model", "anchors", "history", "index")
@@ -69,7 +64,6 @@ class GitCache:
         self._of_objects: dict[str, msgspec.Raw] = {}
         self._of_tips: dict[str, tuple[str, msgspec.Raw]] = {}
         self._is_changed = False
-        self._noted: list[NotedFact] | None = None
         data = read_cached(self._name) if self._source else None
         try:
             cached = None if data is None else msgspec.msgpack.decode(data, type=_CacheFile)
@@ -106,41 +100,20 @@ class GitCache:
     def put_for_head(self, key: str, value: object) -> None:
         """Cache a fact about the ancestors of HEAD."""
         if (encoded := _encode(key, value)) is not None:
-            self._put(_OF_HEAD, key, "", encoded)
+            self._of_head[key] = encoded
+            self._is_changed = True
 
     def put_for_object(self, key: str, value: object) -> None:
         """Cache a fact about an object."""
         if (encoded := _encode(key, value)) is not None:
-            self._put(_OF_OBJECTS, key, "", encoded)
+            _put_last(self._of_objects, key, encoded)
+            self._is_changed = True
 
     def put_for_tip(self, key: str, tip: str, value: object) -> None:
         """Cache a fact about a commit and its ancestors, which can be extended for another one."""
         if (encoded := _encode(key, value)) is not None:
-            self._put(_OF_TIPS, key, tip, encoded)
-
-    def _put(self, kind: str, key: str, tip: str, encoded: msgspec.Raw) -> None:
-        if kind == _OF_HEAD:
-            self._of_head[key] = encoded
-        elif kind == _OF_OBJECTS:
-            _put_last(self._of_objects, key, encoded)
-        else:
             _put_last(self._of_tips, key, (tip, encoded))
-        self._is_changed = True
-        if self._noted is not None:
-            self._noted.append((kind, key, tip, bytes(encoded)))
-
-    def noted_facts(self) -> list[NotedFact]:
-        """Return the facts that were put since the last call, which a forked process passes on.
-
-        The first call returns none.
-        """
-        found, self._noted = self._noted or [], []
-        return found
-
-    def put_noted(self, facts: Iterable[NotedFact]) -> None:
-        """Put the facts that a forked process noted, which began with what this one has."""
-        for kind, key, tip, encoded in facts:
-            self._put(kind, key, tip, msgspec.Raw(encoded))
+            self._is_changed = True
 
     def save(self) -> None:
         """Write the cache if it changed; without some of the facts if it is too large."""

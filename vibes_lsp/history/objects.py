@@ -6,7 +6,6 @@ path with unusual characters can never be read as a request or an answer.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import threading
@@ -86,9 +85,8 @@ class _Object:
 class GitObjects:
     """The objects of a repository; thread-safe.
 
-    The first request starts git; a request after git died starts it again, and one in a forked
-    process starts another. Nothing raises: an object that is missing, damaged, over the size limit
-    or not fetched yet is None.
+    The first request starts git; a request after git died starts it again. Nothing raises: an
+    object that is missing, damaged, over the size limit or not fetched yet is None.
 
     Attributes:
         missing_commits: How many requests were for a commit that is missing.
@@ -106,7 +104,6 @@ class GitObjects:
         self._limit = limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._started_by = 0
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
         self._closed = False
         self.missing_commits = 0
@@ -240,8 +237,6 @@ class GitObjects:
             OSError: The process died.
             ValueError: The process died in the middle of its answer.
         """
-        if self._process is not None and self._started_by != os.getpid():
-            self._leave_to_parent()
         process = self._process or self._start()
         if process is None or process.stdin is None or process.stdout is None:
             return None
@@ -271,15 +266,8 @@ class GitObjects:
             self._process = start_git(self._root, "cat-file", "--batch")
         except HistoryUnavailable:
             return None
-        self._started_by = os.getpid()
         self._finalizer = weakref.finalize(self, _terminate, self._process)
         return self._process
-
-    def _leave_to_parent(self) -> None:
-        """Drop the process of the parent, which goes on to use it."""
-        self._process = None
-        if self._finalizer is not None:
-            self._finalizer.detach()
 
     def _stop(self) -> None:
         self._process = None

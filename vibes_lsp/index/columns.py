@@ -110,15 +110,6 @@ def _common_bytes(low: int, high: int, size: int) -> tuple[bytes, int]:
     return (common[::-1], differing % size) if sys.byteorder == "little" else (common, 0)
 
 
-def shifted(numbers: array[int], by: int) -> array[int]:
-    """Return the sum of each number and another one: added at once, as one long number."""
-    ones = int.from_bytes(
-        (1).to_bytes(numbers.itemsize, sys.byteorder) * len(numbers), sys.byteorder
-    )
-    total = int.from_bytes(numbers.tobytes(), sys.byteorder) + by * ones
-    return array(numbers.typecode, total.to_bytes(numbers.itemsize * len(numbers), sys.byteorder))
-
-
 class Links:
     """Finds the items of a column by their value.
 

@@ -7,7 +7,6 @@ keys, where each look-up would read all of them.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from array import array
@@ -130,10 +129,6 @@ def secret_fingerprint() -> str:
 @cache
 def _secret() -> bytes:
     return kept_secret()
-
-
-if sys.platform != "win32":
-    os.register_at_fork(before=_secret)  # or each process could make another one
 
 
 @cache

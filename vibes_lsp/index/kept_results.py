@@ -20,7 +20,6 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
-from vibes_lsp.index.forked_files import find_moved_out
 from vibes_lsp.index.history_questions import Answers, Question
 from vibes_lsp.index.moves import FoundMovedOut, MovedOutRange
 from vibes_lsp.index.project_files import RangeFilters, RawLines, read_content
@@ -46,6 +45,8 @@ _MAX_SOURCES: Final = 4
 All that is gone from them is read first. Where most files are gone that takes longer than to look
 only for what may be in the few that exist.
 """
+_NAMES_AT_ONCE: Final = 32
+"""Files whose gone text is looked for at once; fewer than `LineageCache` keeps."""
 _MAX_NEW_LINES: Final = 4_096
 """New lines of the log from which on everything is computed again."""
 _MAX_UNSAVED: Final = 256
@@ -228,7 +229,10 @@ class KeptResults:
                 self._gone[name] = gone
         if new:
             locator.prefetch_history(new)
-            self._gone.update(find_moved_out(locator, new))
+            for start in range(0, len(new), _NAMES_AT_ONCE):
+                names = new[start : start + _NAMES_AT_ONCE]
+                self._gone.update((name, locator.moved_out.find(name)) for name in names)
+                locator.resolve_all_commits(names)  # while their lineages are cached
         locator.put_moved_out({name: gone.ranges for name, gone in self._gone.items()})
         self._changed_gone = {
             name: gone for name in new if known.get(name) != (gone := self._gone[name])

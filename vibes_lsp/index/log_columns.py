@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate, compress, islice, repeat
 from operator import attrgetter
@@ -24,10 +23,8 @@ from vibes_lsp.index.columns import (
     group_count,
     saved_links,
     saved_names,
-    shifted,
 )
 from vibes_lsp.index.file_rows import FileRows, file_edges_to_save, file_lines_to_save
-from vibes_lsp.index.forked_work import results_of_fork
 from vibes_lsp.index.id_keys import append_id_keys
 from vibes_lsp.index.log_rows import (
     BlankRow,
@@ -107,27 +104,6 @@ class _Facts(msgspec.Struct, array_like=True):
 
     broken: list[BrokenLine]
     resolved: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class AddedLines:
-    """What was found on lines that were read apart from those before them.
-
-    Attributes:
-        ends: As in `LogColumns`, from the first of these lines.
-        values: Columns that do not depend on what is before the lines.
-        lines: Columns of line numbers, from 1.
-        numbers: Columns of numbers of names.
-        names: Their names.
-        broken: Lines that are not records.
-    """
-
-    ends: array[int]
-    values: list[array[int]]
-    lines: list[array[int]]
-    numbers: list[array[int]]
-    names: list[list[str]]
-    broken: list[BrokenLine]
 
 
 class LogColumns:
@@ -251,24 +227,13 @@ class LogColumns:
         """Return all columns and what is saved beside them; None if too many lines are broken.
 
         Args:
-            resolve: Completes the columns of `index.superseding`. That reads the log; a forked
-                process links equal values meanwhile, unless the saved file has most of the links.
+            resolve: Completes the columns of `index.superseding`, for which it reads the log.
         """
         if len(self.broken) > _MAX_SAVED_BROKEN:
             return None
-        forked = [self] if self.saved is None else []
-        with results_of_fork(LogColumns._links_to_save, forked) as results:
-            resolve()
-            links = next(results, None) or self._links_to_save()
+        resolve()
         columns: dict[str, Sequence[array[int] | memoryview]] = {
             **{name: column.parts() for name, column in self._columns.items()},
-            **links,
-            **file_edges_to_save(self),
-        }
-        return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
-
-    def _links_to_save(self) -> Parts:
-        return {
             **self.prompts.to_save("prompts"),
             **self.decisions.to_save("decisions"),
             **self.paths.to_save("paths"),
@@ -283,7 +248,9 @@ class LogColumns:
             **self.by_session.to_save("by session", len(self.annotating_sessions)),
             **self._session_records.to_save("session records", len(self.logged_sessions)),
             **file_lines_to_save(self),
+            **file_edges_to_save(self),
         }
+        return columns, msgspec.msgpack.encode(_Facts(self.broken, self.resolved))
 
     def has_edges_of(self, edge_type: int) -> bool:
         """Whether any edge has a type, given by its index."""
@@ -363,64 +330,6 @@ class LogColumns:
         else:
             self.broken.append(BrokenLine(batch.first, f"longer than {MAX_LINE:,} bytes"))
             self._extend([BrokenRow()], batch)
-
-    def added(self) -> AddedLines:
-        """Return all that was appended to columns without a saved file."""
-        return AddedLines(
-            self.ends.added,
-            [column.added for column in self._value_columns()],
-            [column.added for column in self._line_columns()],
-            [column.added for column, _ in self._numbered_columns()],
-            [list(names) for _, names in self._numbered_columns()],
-            self.broken,
-        )
-
-    def append_added(self, added: AddedLines) -> None:
-        """Append lines that other columns have; the result is that of appending their batches."""
-        before = len(self)
-        self.ends.added.extend(shifted(added.ends, self.ends[before - 1] if before else 0))
-        for column, values in zip(self._value_columns(), added.values, strict=True):
-            column.added.extend(values)
-        for column, lines in zip(self._line_columns(), added.lines, strict=True):
-            column.added.extend(shifted(lines, before))
-        for (column, names), numbers, strings in zip(
-            self._numbered_columns(), added.numbers, added.names, strict=True
-        ):
-            number = list(names.numbers(strings))
-            column.added.fromlist(list(map(number.__getitem__, numbers)))
-        self.broken += [BrokenLine(before + each.line, each.reason) for each in added.broken]
-
-    def _value_columns(self) -> tuple[Column, ...]:
-        return (
-            self.kinds,
-            self.keys,
-            self.edge_types,
-            self.edge_reasons,
-            self.edge_sources,
-            self.edge_targets,
-            self.prompts.keys,
-            self.decisions.keys,
-        )
-
-    def _line_columns(self) -> tuple[Column, ...]:
-        return (
-            self.annotation_lines,
-            self.session_lines,
-            self.delegations,
-            self.edge_lines,
-            self.prompts.lines,
-            self.decisions.lines,
-        )
-
-    def _numbered_columns(self) -> tuple[tuple[Column, Names], ...]:
-        return (
-            (self.annotation_paths, self.paths),
-            (self.annotation_sessions, self.annotating_sessions),
-            (self.annotation_environments, self.environments),
-            (self.annotation_actions, self.actions),
-            (self.annotation_levels, self.levels),
-            (self.session_names, self.logged_sessions),
-        )
 
     def _extend(self, rows: list[Row], batch: LineBatch) -> None:
         """Append decoded rows. The hot path: one C-level pass for each column, no loop."""

@@ -19,7 +19,6 @@ from vibes_lsp.errors import MalformedJson, MuchToRead, OutdatedIndex, Unreadabl
 from vibes_lsp.index import saved_log
 from vibes_lsp.index.id_keys import id_key, key_ranges
 from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogColumns, LogLineKind
-from vibes_lsp.index.read_parts import read_update
 from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.index.superseding import resolve_superseding
 from vibes_lsp.model.canonical_json import FastDecoder, parse_objects
@@ -126,7 +125,8 @@ class LogIndex:
                 if update.reset:
                     changed = True
                     self._reset()
-                for _ in read_update(update, self._follower, self.columns):
+                for batch in update.batches:
+                    self.columns.append(batch)
                     changed = True  # nothing comes while a record is being written
                     if progress is not None:
                         progress(self._follower.size)
@@ -239,16 +239,6 @@ class LogIndex:
             return self._follower.read(self.columns.byte_ranges(lines))
         byte_range = self.columns.byte_range
         return self._follower.read([places.get(line) or byte_range(line) for line in lines])
-
-    def consecutive_lines(self, lines: range, at_most: int) -> list[bytes] | None:
-        """Return the bytes of consecutive lines; None if they have more than `at_most` together."""
-        start, _ = self.columns.byte_range(lines[0])
-        offset, size = self.columns.byte_range(lines[-1])
-        if offset + size - start > at_most:
-            return None
-        [block] = self._follower.read([(start, offset + size - start)])
-        texts = block.split(b"\n")
-        return texts if len(texts) == len(lines) else None  # the log was truncated
 
     def record(self, line: int) -> LogRecord | None:
         """Return the record on a line; None for a line without one."""

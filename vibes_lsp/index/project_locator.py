@@ -361,11 +361,6 @@ class ProjectLocator:
         if len(self._unresolved) >= _BATCH:
             self._resolve_batch()
 
-    def put_resolved(self, paths: Iterable[str], commits: Mapping[str, ResolvedCommit]) -> None:
-        """Put the commits of annotations of files, as another process resolved them all."""
-        self.resolved_commits.update(commits)
-        self._resolved_names.update(self.recorded_names(paths))
-
     def _resolve_batch(self) -> None:
         self.resolve_commits(self._unresolved)
         self._unresolved.clear()

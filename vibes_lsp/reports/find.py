@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.forked_files import map_files
 from vibes_lsp.index.kept_results import KeptResult, KeptResults, LocatedFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
@@ -50,8 +49,6 @@ class Filter:
 
 OnFile: TypeAlias = Callable[[Sequence[FoundAnnotation]], None]
 """Called with the annotations of each file that match, as they are found."""
-_MIN_FORKED: Final = 16
-"""Files from which on a second process locates half of the annotations."""
 NO_FILTER: Final = Filter()
 """Matches every annotation."""
 
@@ -112,19 +109,11 @@ def _locate_all(
     locator: ProjectLocator, paths: Sequence[str], scorer: Scorer, kept: KeptResults
 ) -> Iterator[Encoded]:
     """Yield the current annotations of each file, encoded, and keep them."""
-
-    def locate(path: str) -> tuple[Encoded, KeptResult | None]:
+    for path in paths:
         encoded, to_keep = _located(locator, path, scorer, kept)
-        return b"" if to_keep is not None else encoded, to_keep  # pipes are slow
-
-    is_forked = len(paths) >= _MIN_FORKED
-    found = map_files(locator, locate, paths) if is_forked else map(locate, paths)
-    for path, (encoded, to_keep) in zip(paths, found, strict=True):
-        if to_keep is None:
-            yield encoded
-        else:
+        if to_keep is not None:
             kept.put(path, to_keep)
-            yield to_keep.encoded
+        yield encoded
 
 
 def _located(

@@ -8,11 +8,9 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from vibes_lsp.model.canonical_json import object_or_none
-from vibes_lsp.store.files import open_file, read_error
 
 MAX_LINE: Final = 8 << 20
 """Longest line in bytes that is read as a record; real ones are below 2 kB."""
@@ -68,56 +66,13 @@ class DeliveredPart:
             view = view[len(part) :]
 
 
-@dataclass(slots=True)
-class LogPart:
-    """Whole lines of a log that are read apart from those before them, perhaps in another process.
-
-    Attributes:
-        path: The log.
-        file: Its device and inode.
-        start: The offset of the first line.
-        end: The offset after the newline of the last line.
-        delivered: What was read, with lines numbered from 1.
-        before: The checksum of the bytes between the start of the first block and the first line.
-    """
-
-    path: Path
-    file: tuple[int, int]
-    start: int
-    end: int
-    delivered: DeliveredPart = field(default_factory=DeliveredPart)
-    before: int = 0
-
-    def read(self) -> Iterator[LineBatch]:
-        """Yield the lines, fewer if the log was changed.
-
-        Raises:
-            UnreadableFile: The log cannot be read.
-        """
-        delivered = DeliveredPart(self.start - self.start % BLOCK)
-        self.delivered = delivered
-        try:
-            with open_file(self.path) as file:
-                status = os.fstat(file.fileno())
-                if (status.st_dev, status.st_ino) != self.file:
-                    return
-                file.seek(delivered.end)
-                delivered.add(file.read(self.start - delivered.end))
-                self.before = delivered.blocks[0] if delivered.blocks else 0
-                yield from read_batches(file, delivered, self.end)
-        except OSError as error:
-            raise read_error(self.path, error) from error
-
-
-def read_batches(
-    file: BinaryIO, delivered: DeliveredPart, until: int | None = None
-) -> Iterator[LineBatch]:
-    """Yield the lines after what was delivered, up to an offset or to the end of the file."""
+def read_batches(file: BinaryIO, delivered: DeliveredPart) -> Iterator[LineBatch]:
+    """Yield the lines after what was delivered."""
     file.seek(delivered.end)
     begun = b""  # the start of a line whose end was not read yet
     while True:
         # No more than there is: memory for a whole chunk takes longer than a record to read.
-        end = os.fstat(file.fileno()).st_size + 1 if until is None else until
+        end = os.fstat(file.fileno()).st_size + 1
         size = max(0, min(CHUNK, end - delivered.end - len(begun)))
         chunk = file.read(size)
         if not chunk:
@@ -141,7 +96,7 @@ def read_batches(
         begun = rest
         if len(chunk) < size:
             break
-    if until is None and begun.rstrip().endswith(b"}") and object_or_none(begun) is not None:
+    if begun.rstrip().endswith(b"}") and object_or_none(begun) is not None:
         delivered.add(begun)
         delivered.lines += 1
         delivered.unterminated = True  # any text after it resets the follower

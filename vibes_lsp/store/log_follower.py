@@ -27,7 +27,6 @@ from vibes_lsp.store.log_batches import (
     MAX_LINE,
     DeliveredPart,
     LineBatch,
-    LogPart,
     read_batches,
 )
 
@@ -71,12 +70,10 @@ class LogUpdate:
     Attributes:
         reset: Whether it is not only appended lines.
         batches: All lines that are not delivered yet.
-        batches_until: Those before an offset, where a line must start; `batches` has the others.
     """
 
     reset: bool
     batches: Iterator[LineBatch]
-    batches_until: Callable[[int], Iterator[LineBatch]] = lambda _: iter(())
 
 
 class LogFollower:
@@ -215,7 +212,7 @@ class LogFollower:
             return None
         if not unchanged:
             self._restart()
-        return LogUpdate(not unchanged, self._read_all(file), partial(self._read, file))
+        return LogUpdate(not unchanged, self._read(file))
 
     def read(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes at each `(offset, length)` of the delivered part.
@@ -329,56 +326,13 @@ class LogFollower:
             return False
         return found.size > seen.size or found == seen
 
-    def parts_to_read(self, size: int) -> list[LogPart]:
-        """Return most of what the last poll found as parts of that many bytes; perhaps none.
-
-        Raises:
-            UnreadableFile: The log cannot be read.
-        """
-        seen, start = self._seen, self._delivered.end
-        parts: list[LogPart] = []
-        if seen is None or seen.size - start < size:
-            return parts
-        try:
-            with open_file(self._path) as file:
-                while start + size < seen.size:
-                    file.seek(start + size)
-                    rest = file.readline(MAX_LINE)
-                    if not rest.endswith(b"\n"):
-                        break
-                    end = start + size + len(rest)
-                    parts.append(LogPart(self._path, (seen.device, seen.inode), start, end))
-                    start = end
-        except OSError as error:
-            raise read_error(self._path, error) from error
-        return parts
-
-    def accept(self, part: LogPart) -> bool:
-        """Take a part as delivered that was read apart; return False if it does not come next.
-
-        It does not if the log was changed or truncated meanwhile.
-        """
-        delivered, read = self._delivered, part.delivered
-        before = delivered.blocks[-1] if delivered.end % BLOCK else 0
-        if (delivered.end, before, read.end) != (part.start, part.before, part.end):
-            return False
-        del delivered.blocks[part.start // BLOCK :]
-        delivered.blocks.extend(read.blocks)
-        delivered.end = part.end
-        delivered.lines += read.lines
-        return True
-
-    def _read(self, file: BinaryIO, until: int | None) -> Iterator[LineBatch]:
-        try:
-            yield from read_batches(file, self._delivered, until)
-        except OSError as error:
-            file.close()
-            self._settled = False  # the next poll goes on after what was delivered
-            raise read_error(self._path, error) from error
-
-    def _read_all(self, file: BinaryIO) -> Iterator[LineBatch]:
+    def _read(self, file: BinaryIO) -> Iterator[LineBatch]:
         with file:
-            yield from self._read(file, None)
+            try:
+                yield from read_batches(file, self._delivered)
+            except OSError as error:
+                self._settled = False  # the next poll goes on after what was delivered
+                raise read_error(self._path, error) from error
 
 
 def _reader(file: BinaryIO) -> _Read:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,17 +31,3 @@ def writer(tmp_path: Path) -> TrailWriter:
 def history(tmp_path: Path) -> Iterator[ProjectHistory]:
     with ProjectHistory(tmp_path) as history:
         yield history
-
-
-@pytest.fixture
-def children(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list to which each process that is forked in the test is added."""
-    forked: list[int] = []
-    fork = os.fork
-
-    def noted() -> int:
-        forked.append(fork())
-        return forked[-1]
-
-    monkeypatch.setattr(os, "fork", noted)
-    return forked
