@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.editors.waiting import until
 from tests.server.damaged_trails import DAMAGES, Damage, replace_bytes
 from tests.server.project import STORY, Project
 from tests.server.wire import Wire, hover_at
@@ -42,13 +41,9 @@ def case(request: pytest.FixtureRequest) -> tuple[Damage, str, str, int]:
 
 
 def ask_everything(wire: Wire, project: Project) -> dict[str, Any]:
-    """Ask all that there is to ask about a project; return the answers once its log was read."""
+    """Ask all that there is to ask about a project; return the answers once its log is indexed."""
     uri = (project.root / "a.py").as_uri()
-
-    def is_read() -> bool:
-        return bool(show(wire, uri)["error"]["data"]["code"] != "still-reading")
-
-    until(is_read, "the log to be read", lambda: "still reading")
+    show(wire, uri)  # waits for that
     document = {"textDocument": {"uri": uri}}
     answers = {
         "hover": wire.request("textDocument/hover", hover_at(uri, 4)),
