@@ -6,7 +6,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 STAMP := $(VENV)/.installed
 SHELL := bash
-EXTRAS := agent,attest,keyring,mcp,postgresql,server,timestamps
+EXTRAS := agent,attest,keyring,mcp
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -18,12 +18,12 @@ help: ## show this list
 
 setup: $(STAMP) ## create .venv with everything that development needs
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml services/pyproject.toml constraints.txt
 	@$(call check-python)
 	@echo 'Installing the development environment into $(VENV): about 150 MB to fetch, once.'
 	@$(PYTHON) -m venv $(VENV)
 	@$(call install,$(PY),--upgrade pip)
-	@$(call install,$(PY),--editable '.[$(EXTRAS)]' --group dev)
+	@$(call install,$(PY),--editable '.[$(EXTRAS)]' --editable './services[postgresql]' --group dev)
 	@touch $@
 
 # $(1): the Python of an environment; $(2): what to install there. Prints how many packages have been fetched.
@@ -59,7 +59,7 @@ test: ## lint, then the product's tests, in the editors and agents that are inst
 	@$(PY) -m pytest -n auto --dist loadfile $(PYTEST_OPTIONS) $(TESTS)
 
 test-all: ## the same in every editor and agent (installed on Debian), and the tests of services/
-	@$(MAKE) --silent test NEEDS='tools editors agents wheels' TESTS='tests $(wildcard services/tests)'
+	@$(MAKE) --silent test NEEDS='tools editors agents wheels' TESTS='tests services/tests'
 
 test-nightly: export NIGHTLY := 1
 test-nightly: ## make test-all with what takes long: more agents, clients and generated examples
@@ -76,6 +76,7 @@ lint-python: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry .
+	@cd services && $(CURDIR)/$(BIN)/deptry .
 	@$(BIN)/codespell
 
 lint-vscode: setup # where Node is; in CI it must be
@@ -102,8 +103,9 @@ bench: setup ## measure what has to be fast
 	@$(PY) -m benchmarks
 
 dist: setup plugin ## build all that is released, into dist
-	@rm -f dist/vibes_lsp-*
+	@rm -f dist/vibes_lsp*
 	@$(PY) -m hatchling build -d dist
+	@cd services && $(CURDIR)/$(PY) -m hatchling build -d ../dist
 	@for target in linux-x64 linux-arm64 alpine-x64 darwin-x64 darwin-arm64 win32-x64 win32-arm64 universal; do \
 	  $(MAKE) --silent vsix VSIX=dist/vibes-lsp-$$target.vsix PLATFORM=$$target || exit; done
 

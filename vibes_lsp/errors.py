@@ -185,12 +185,6 @@ class BadKey(VibesError):
     code = "bad-key"
 
 
-class BadTimestamp(VibesError):
-    """A file is no OpenTimestamps proof, or one for other data (RFC 11.5)."""
-
-    code = "bad-timestamp"
-
-
 class ServiceFailure(VibesError):
     """A service did not answer, refused the request, or gave an answer that cannot be used.
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from tests.requirements import REPOSITORY, require
 
+RELEASED = {("vibes_lsp",), ("services", "vibes_services")}
+"""The folders of the packages."""
+
 
 @cache
 def files() -> tuple[Path, ...]:
@@ -26,6 +29,13 @@ def files() -> tuple[Path, ...]:
 def python_files() -> Iterator[Path]:
     """Yield the project's Python files."""
     return (path for path in files() if path.suffix == ".py")
+
+
+def product_files() -> Iterator[Path]:
+    """Yield the Python files that are released: those of the product and of its services."""
+    return (
+        path for path in python_files() if path.parts[:2] in RELEASED or path.parts[:1] in RELEASED
+    )
 
 
 def text_of(path: Path) -> str | None:

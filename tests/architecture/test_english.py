@@ -31,21 +31,17 @@ BANNED: Final = re.compile(
 PAGES: Final = tuple(
     path
     for path in source_tree.files()
-    if (path.suffix == ".md" and path.parts[0] == "docs")
+    if (path.suffix == ".md" and path.parts[0] in {"docs", "services"})
     or path.as_posix() == "README.md"
     or (path.name == "README.md" and path.parts[0] == "editors")
 )
 PACKAGE: Final = Path("editors/vscode/package.json")
 
 
-def _product_files() -> list[Path]:
-    return [path for path in source_tree.python_files() if path.parts[0] == "vibes_lsp"]
-
-
 def test_no_line_of_the_product_is_longer_than_the_limit() -> None:
     long = [
         f"{path.as_posix()}:{number}: {len(line)} columns"
-        for path in _product_files()
+        for path in source_tree.product_files()
         for number, line in enumerate((source_tree.text_of(path) or "").splitlines(), 1)
         if len(line) > LONGEST_LINE
     ]
@@ -55,7 +51,7 @@ def test_no_line_of_the_product_is_longer_than_the_limit() -> None:
 def test_strings_and_comments_of_the_product_use_standard_terms() -> None:
     found = [
         f"{path.as_posix()}:{line}: {word}"
-        for path in _product_files()
+        for path in source_tree.product_files()
         for line, text in _texts((REPOSITORY / path).read_text(encoding="utf-8"))
         for word in BANNED.findall(text)
     ]

@@ -20,6 +20,7 @@ from typing import Any, Final
 import pytest
 
 import vibes_lsp
+import vibes_services
 
 _LIMIT: Final = 1_000
 """A repeat with a higher maximum counts as unlimited."""
@@ -235,13 +236,18 @@ def _flaws(pattern: re.Pattern[Any], methods: set[str]) -> list[str]:
 
 
 def _modules() -> list[str]:
-    found = pkgutil.walk_packages(vibes_lsp.__path__, "vibes_lsp.")
+    found = [
+        module
+        for package in (vibes_lsp, vibes_services)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     names = [each.name for each in found if not each.name.endswith("__main__")]
     return [name for name in names if "import re\n" in _source(name)]
 
 
 def _source(module: str) -> str:
-    folder = Path(vibes_lsp.__file__).parent.joinpath(*module.split(".")[1:])
+    package, *parts = module.split(".")
+    folder = Path(importlib.import_module(package).__file__ or "").parent.joinpath(*parts)
     file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     return file.read_text("utf-8")
 

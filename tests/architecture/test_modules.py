@@ -40,8 +40,7 @@ def test_every_listed_exception_is_still_needed() -> None:
 def test_no_module_of_the_product_has_a_meaningless_name() -> None:
     empty = [
         path.as_posix()
-        for path in source_tree.python_files()
-        if path.parts[0] == "vibes_lsp"
+        for path in source_tree.product_files()
         for part in (*path.parts[:-1], path.stem)
         if EMPTY_NAMES & set(re.split(r"[_\W]+", part.lower()))
     ]
@@ -50,10 +49,9 @@ def test_no_module_of_the_product_has_a_meaningless_name() -> None:
 
 def test_public_class_names_are_unique() -> None:
     places: dict[str, list[str]] = {}
-    for path in source_tree.python_files():
-        if path.parts[0] == "vibes_lsp":
-            tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
-            for node in tree.body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    places.setdefault(node.name, []).append(path.as_posix())
+    for path in source_tree.product_files():
+        tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(path.as_posix())
     assert not {name: found for name, found in places.items() if len(found) > 1}

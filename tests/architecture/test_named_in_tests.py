@@ -6,7 +6,7 @@ import re
 from tests.architecture import source_tree
 from tests.requirements import REPOSITORY
 
-_NAME = re.compile(r"""["'](vibes_lsp(?:\.\w+)+(?::[\w.]+)?)["']""")
+_NAME = re.compile(r"""["'](vibes_(?:lsp|services)(?:\.\w+)+(?::[\w.]+)?)["']""")
 
 
 def is_known(name: str) -> bool:
@@ -27,7 +27,7 @@ def test_every_name_of_the_product_in_a_string_exists() -> None:
     unknown = {
         path.as_posix(): missing
         for path in source_tree.python_files()
-        if path.parts[0] in {"tests", "benchmarks", "docs"}
+        if path.parts[0] in {"tests", "benchmarks", "docs", "services"}
         if (
             missing := sorted(
                 name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 import pytest
 
-from vibes_lsp.cli.main import vibes
+from vibes_lsp.cli.main import COMMANDS, vibes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +29,7 @@ WRONG: Final[tuple[str, ...]] = (
     *(f"verify {ABSENT}", f"verify --base {ABSENT}", f"verify --public-key {ABSENT}"),
     *(f"disclose {ABSENT}", f"tag v1 {ABSENT}", f"attest --key {ABSENT}"),
     *(f"keys trust {ABSENT} --name Ada", f"keys generate --from {ABSENT}"),
-    *(f"timestamp {name} {ABSENT}" for name in ("create", "upgrade", "verify")),
-    *(f"registry find {ABSENT}", f"registry submit {ABSENT}"),
-    *(f"cosign-server {name} {ABSENT}" for name in ("keys", "rotate", "serve")),
-    *(f"cosign-server token {ABSENT} ada --revoke", f"kb source add {ABSENT}"),
+    f"kb source add {ABSENT}",
     *(f"kb {name} {ABSENT}" for name in ("show", "approve", "crystallize", "confirm", "archive")),
     *(f"kb {name} {ABSENT}" for name in ("cite", "session end", "provenance add")),
     *(f"kb {name} {ABSENT} {ABSENT}" for name in ("supersede", "contradict")),
@@ -44,7 +41,7 @@ WRONG: Final[tuple[str, ...]] = (
 """Calls that name something that is not there."""
 FREE: Final = frozenset(
     {
-        *("demo", "export agent-trace", "registry serve", "cosign-server init"),
+        *("demo", "export agent-trace"),
         *("kb search", "kb context", "doctor"),
     }
 )
@@ -76,7 +73,7 @@ def test_every_command_that_takes_a_name_is_tried() -> None:
 def leaves(group: click.Group, before: str = "") -> Iterator[str]:
     """Yield the names of the commands that take an argument."""
     context = click.Context(group)
-    for name in group.list_commands(context):
+    for name in COMMANDS if group is vibes else group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from leaves(command, f"{before}{name} ")

@@ -33,7 +33,9 @@ def test_every_page_of_the_documentation_is_linked_from_another() -> None:
         for link in _LINK.findall(_text(REPOSITORY / page))
         if not link.startswith("#")
     }
-    pages = {(REPOSITORY / page).resolve() for page in PAGES if page.parts[0] == "docs"}
+    pages = {
+        (REPOSITORY / page).resolve() for page in PAGES if page.parts[0] in {"docs", "services"}
+    }
     assert pages <= linked
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vibes_lsp.checks.finding import Severity, pluralize
-from vibes_lsp.cli.attest_services import AttestServices, service_options
+from vibes_lsp.cli.cosign_options import CosignOptions, cosign_options
 from vibes_lsp.cli.keys import key_folder, keys_dir_option
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import (
@@ -66,7 +66,7 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
     "--allow-failed", is_flag=True, help="Attestation of a trail that fails `vibes check`."
 )
 @click.option("--countersign", is_flag=True, help="One more signature on the existing attestation.")
-@service_options
+@cosign_options
 @dry_run_option
 @keys_dir_option
 @audit_dir_option
@@ -77,7 +77,7 @@ def command(
     output: Path | None,
     allow_failed: bool,
     countersign: bool,
-    services: AttestServices,
+    cosigner: CosignOptions,
     dry_run: bool,
     keys_dir: Path | None,
     audit_dir: Path | None,
@@ -88,8 +88,7 @@ def command(
     Runs `vibes check` first and refuses a trail that fails. Lists what becomes public with the
     trail; --dry-run shows the texts and paths and writes nothing. --key takes a file outside the
     project, or agent: with a fingerprint that `ssh-add -l` lists. A network is used only with
-    --cosign-url, --timestamp and --register; tokens are read from VIBES_COSIGN_TOKEN and
-    VIBES_REGISTRY_TOKEN.
+    --cosign-url; its token is read from VIBES_COSIGN_TOKEN.
     """
     directory = audit_directory(audit_dir)
     if not dry_run:
@@ -110,31 +109,28 @@ def command(
         load_signer(name, directory.project)
         for name in key_names or (str(folder / PRIVATE_KEY_NAME),)
     ]
-    envelope, cosigner = services.cosigned(
+    envelope, cosigner_id = cosigner.cosigned(
         envelope, read_trusted_keys(folder), lambda name: load_signer(name, directory.project)
     )
     for signer in signers:
         envelope = envelope.signed_by(signer)
     like = target if target.exists() else None
     replace_file(write_temporary(target.absolute().parent, envelope.encode(), like=like), target)
-    published = services.publish(target, envelope, [each.public for each in signers])
     if as_json:
         print_json(
             {
                 "path": str(target),
                 "attestationId": envelope.attestation_id,
                 "keyIds": [each.key_id for each in signers],
-                "cosignerKeyId": cosigner,
-                **published,
+                "cosignerKeyId": cosigner_id,
                 "validation": checked.statement.validation_result,
                 "public": public.as_json(),
             }
         )
     else:
         _print(checked, public, target, signers)
-        if cosigner is not None:
-            print_line(f"Cosigned by {escape(cosigner, 100)}")
-        services.print_published(published)
+        if cosigner_id is not None:
+            print_line(f"Cosigned by {escape(cosigner_id, 100)}")
     return 0
 
 

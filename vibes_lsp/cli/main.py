@@ -26,6 +26,7 @@ from vibes_lsp.cli.output import (
     print_error,
     print_usage_error,
 )
+from vibes_lsp.cli.plugins import command_names, load_command
 from vibes_lsp.errors import OutdatedIndex, VibesError, report
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -63,9 +64,6 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "attest": "Sign the audit trail as it is now.",
         "verify": "Verify an attestation and what it still covers.",
         "keys": "Manage the keys that sign attestations.",
-        "timestamp": "Prove when an attestation existed, by OpenTimestamps.",
-        "registry": "Submit attestations to a registry, or find them there.",
-        "cosign-server": "Cosign attestations as the provider of a tool.",
         "disclose": "Print one context entry with a proof of attestation.",
         "tag": "Create a signed git tag with the manifest's root.",
         "badge": "Print a badge with AI share, assurance level and tier.",
@@ -88,7 +86,6 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 
 _SHARED_MODULES: Final = {
-    "cosign-server": "cosign_server:command",
     "db": "query:db_command",
     "disclose": "proofs:disclose_command",
     "import": "exchange:command",
@@ -102,14 +99,9 @@ _SHARED_MODULES: Final = {
 
 _EXTRAS: Final = {
     "asyncssh": "agent",
-    "bitcoin": "timestamps",
     "cryptography": "attest",
     "httpx2": "attest",
-    "opentimestamps": "timestamps",
     "securesystemslib": "attest",
-    "sqlalchemy": "server",
-    "starlette": "server",
-    "uvicorn": "server",
 }
 """Packages that only some commands need, and the extra that installs each."""
 
@@ -132,12 +124,37 @@ def _unusable(name: str, error: VibesError) -> Command:
     def fail(**_: object) -> None:
         raise error
 
-    command = Command(
-        name, callback=fail, help=f"{COMMANDS[name]}\n\n{error.message}; {error.hint}"
-    )
+    summary = f"{COMMANDS[name]}\n\n" if name in COMMANDS else ""
+    command = Command(name, callback=fail, help=f"{summary}{error.message}; {error.hint}")
     command.params.append(click.Argument(["arguments"], nargs=-1))
     command.context_settings = {"ignore_unknown_options": True}
     return command
+
+
+def _added_commands() -> list[str]:
+    """Return the names of the commands that other distributions add."""
+    return [name for name in command_names() if name not in COMMANDS]
+
+
+def _added_command(name: str) -> Command | None:
+    """Return a command of another distribution, or one that says why it cannot run."""
+    try:
+        return load_command(name)
+    except VibesError as error:
+        return _unusable(name, error)
+
+
+def _summaries_of_added_commands() -> dict[str, str]:
+    """Return what help lists of other distributions; print why one cannot be loaded."""
+    summaries = {}
+    for name in _added_commands():
+        try:
+            command = load_command(name)
+        except VibesError as error:
+            print_error(error)
+        else:
+            summaries[name] = command.help.partition("\n")[0] if command and command.help else ""
+    return summaries
 
 
 class _Commands(click.Group):
@@ -145,12 +162,12 @@ class _Commands(click.Group):
 
     @override
     def list_commands(self, ctx: Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *_added_commands()]
 
     @override
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            return _added_command(cmd_name)
         module, _, name = _SHARED_MODULES.get(cmd_name, f"{cmd_name}:command").partition(":")
         try:
             command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
@@ -169,15 +186,17 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:  # click suggests imported commands only
             raise click.exceptions.NoSuchCommand(
-                error.command_name, possibilities=COMMANDS, ctx=ctx
+                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
             ) from None
 
     @override
     def format_commands(self, ctx: Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, COMMANDS))
-        for title, commands in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
+        sections = {**SECTIONS, "Plugins": _summaries_of_added_commands()}
+        width = max(len(name) for commands in sections.values() for name in commands)
+        for title, commands in sections.items():
+            if commands:
+                with formatter.section(title):
+                    formatter.write_dl([(f"{name:<{width}}", commands[name]) for name in commands])
 
     @override
     def invoke(self, ctx: Context) -> object:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from vibes_lsp.cli.independent_times import TimeSources, find_proof
 from vibes_lsp.cli.keys import key_folder, keys_dir_option, known_keys
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.cli.project import absolute, audit_directory, now
 from vibes_lsp.cli.proofs import show_disclosure, show_tag
-from vibes_lsp.cli.timestamp import FoundProof, block_header_option, find_proof
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.verify.attested_files import FileStatus
-from vibes_lsp.verify.envelope import Envelope
 from vibes_lsp.verify.key_files import load_public_key
 from vibes_lsp.verify.policy import apply_policy, parse_policy, read_policy
-from vibes_lsp.verify.signature_checks import IndependentTime, SignatureVerdict
+from vibes_lsp.verify.signature_checks import SignatureVerdict
 from vibes_lsp.verify.tiers import TrustTier, attestation_path
+from vibes_lsp.verify.timestamp_proofs import TimestampProof
 from vibes_lsp.verify.trusted_keys import Role, TrustedKey
 from vibes_lsp.verify.verification import (
     NOT_PROVEN,
@@ -100,7 +97,13 @@ _RESULTS = {
     metavar="FILE",
     help="SSH keys that count for a tag.  [default: git's own setting]",
 )
-@block_header_option
+@click.option(
+    "--block-header",
+    "headers",
+    multiple=True,
+    metavar="HEIGHT:HEX",
+    help="Header of a block from a node you trust; repeatable.",
+)
 @click.option("--registry", metavar="URL", help="Registry that you trust for times.")
 @keys_dir_option
 @audit_dir_option
@@ -151,7 +154,7 @@ def command(
     if tag is not None:
         return show_tag(directory, tag, allowed_signers, as_json=as_json)
     path = envelope or _own_envelope(directory)
-    sources = _TimeSources(headers, registry)
+    sources = TimeSources(headers, registry)
     if policy_file is not None:
         return _verify_by_policy(directory, path, policy_file, base, sources, as_json=as_json)
     result, proof = _verify(directory, path, (*named, *known_keys(key_folder(keys_dir))), sources)
@@ -173,25 +176,12 @@ def _require_with(is_given: bool, name: str, other: str, has_other: bool) -> Non
         raise click.UsageError(f"{name} is only for use with {other}")
 
 
-@dataclass(frozen=True, slots=True)
-class _TimeSources:
-    """What the user trusts to say when an attestation existed, beside cosigners.
-
-    Attributes:
-        headers: Block headers for the timestamp beside it.
-        registry: A registry that may have received it.
-    """
-
-    headers: tuple[str, ...] = ()
-    registry: str | None = None
-
-
 def _verify(
     directory: AuditDir,
     path: Path,
     keys: tuple[TrustedKey, ...],
-    sources: _TimeSources = _TimeSources(),  # frozen
-) -> tuple[Verification, FoundProof | None]:
+    sources: TimeSources,
+) -> tuple[Verification, TimestampProof | None]:
     envelope = read_envelope(path)
     proof = find_proof(path, sources.headers)
     repository = open_repository(directory.project)
@@ -201,32 +191,18 @@ def _verify(
         keys,
         now(),
         versions=None if repository is None else VersionsInGit(repository, directory),
-        independent=tuple(_independent_times(envelope, proof, sources.registry)),
+        independent=tuple(sources.times(envelope, proof)),
     )
     return verified, proof
 
 
-def _independent_times(
-    envelope: Envelope, proof: FoundProof | None, registry: str | None
-) -> Iterator[IndependentTime]:
-    for check in proof.checks if proof is not None else ():
-        if check.time is not None and check.verdict is SignatureVerdict.GOOD:
-            yield IndependentTime(check.time, f"Bitcoin block {check.height}")
-    if registry is not None:
-        from vibes_lsp.verify.registry import fetch  # noqa: PLC0415  # few calls need it
-
-        entry, _ = fetch(registry, envelope.attestation_id)
-        received = parse_timestamp(entry.received_at)
-        if received is not None:
-            yield IndependentTime(received, f"the registry {registry}")
-
-
 def own_verification(directory: AuditDir) -> Verification:
     """Verify a trail's own attestation as `vibes verify` does without options."""
-    return _verify(directory, _own_envelope(directory), known_keys(key_folder(None)))[0]
+    keys = known_keys(key_folder(None))
+    return _verify(directory, _own_envelope(directory), keys, TimeSources())[0]
 
 
-def _as_json(result: Verification, proof: FoundProof | None) -> Members:
+def _as_json(result: Verification, proof: TimestampProof | None) -> Members:
     return {**result.as_json(), "timestamp": None if proof is None else proof.as_json()}
 
 
@@ -235,7 +211,7 @@ def _verify_by_policy(
     path: Path,
     file: Path,
     base: str | None,
-    sources: _TimeSources,
+    sources: TimeSources,
     *,
     as_json: bool,
 ) -> int:
@@ -281,7 +257,7 @@ def _own_envelope(directory: AuditDir) -> Path:
     return path
 
 
-def _print(result: Verification, proof: FoundProof | None) -> None:
+def _print(result: Verification, proof: TimestampProof | None) -> None:
     statement = result.statement
     at = statement.attested_at
     print_line(f"Attestation {result.envelope.attestation_id[:16]}")
@@ -320,7 +296,7 @@ def _print(result: Verification, proof: FoundProof | None) -> None:
     print_styled([(NOT_PROVEN, "")])
 
 
-def _print_proof(proof: FoundProof) -> None:
+def _print_proof(proof: TimestampProof) -> None:
     print_line(f"Timestamp {escape(proof.path.name, 100)}")
     if proof.problem:
         print_styled([("  could not check", "yellow"), (f": {escape(proof.problem, 300)}", "")])

@@ -7,7 +7,6 @@ An endpoint gets the 32-byte digest of the envelope's encoding, signs it, and sa
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -15,7 +14,7 @@ from vibes_lsp.errors import BadKey, MalformedJson, ServiceFailure
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, decode_base64, encode_base64url
+from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature, encode_base64url
 from vibes_lsp.verify.http_client import ask, ask_json
 from vibes_lsp.verify.keys import Signer
 from vibes_lsp.verify.signing_time import signature_member, time_message
@@ -28,7 +27,6 @@ from vibes_lsp.verify.trusted_keys import (
 
 COSIGN_PATH: Final = "/api/vibes/cosign"
 KEY_DOCUMENT_PATH: Final = "/vibes/vibes-signing-keys.json"
-DIGEST_BYTES: Final = 32
 
 MAX_KEY_DOCUMENT: Final = 256 << 10
 _MAX_ANSWER: Final = 16 << 10
@@ -129,34 +127,3 @@ def parse_key_document(data: bytes) -> tuple[TrustedKey, ...]:
         about = {**entry, "role": Role.TOOL_PROVIDER.value, "name": name[:_MAX_NAME]}
         found.append(parse_trusted_key(about, f"keys[{place}]"))
     return tuple(found)
-
-
-def parse_digest(value: str) -> bytes | None:
-    """Return the digest in a request: base64 as the guide says, or hexadecimal as one tool sends.
-
-    Padding and the alphabet of base64 do not matter; anything else gives None.
-    """
-    if len(value) == 2 * DIGEST_BYTES:
-        try:
-            return bytes.fromhex(value) if value.isalnum() else None
-        except ValueError:
-            return None
-    found = decode_base64(value)
-    return found if found is not None and len(found) == DIGEST_BYTES else None
-
-
-def as_document(
-    provider: str, tool: str, keys: Sequence[TrustedKey], updated_at: datetime
-) -> Members:
-    """Return the key document that a provider publishes (guide: well-known key endpoint)."""
-    published = ("keyid", "algorithm", "public_key_pem", "valid_from", "valid_until", "status")
-    return {
-        "provider": provider,
-        "tool_name": tool,
-        "keys": [
-            {name: value for name, value in each.as_json().items() if name in published}
-            for each in keys
-        ],
-        "rotation_policy": "At least once a year. Retired keys stay listed for verification.",
-        "updated_at": format_timestamp(updated_at),
-    }
