@@ -29,7 +29,7 @@ _TOKEN: Final = re.compile(
 SPACE: Final = " \t\r\n"
 """The white space of JSON."""
 _LINE_END: Final = re.compile("\r\n|\r|\n")
-_LINE_END_NEXT: Final = re.compile(r"[ \t]*,?[ \t]*[\r\n]")
+_LINE_END_NEXT: Final = re.compile(r"[ \t]*+(?:,[ \t]*+)?[\r\n]")
 _INVISIBLE: Final = re.compile(r"[^\r\n]")
 _BOM: Final = "\ufeff"
 

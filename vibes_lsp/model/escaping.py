@@ -27,7 +27,8 @@ LINE_MARK: Final = "| "
 _BACKTICKS: Final = re.compile("`+")
 _LINE_END: Final = re.compile("\r\n|\r|\n")
 _ANYWHERE: Final = re.compile(
-    r"[\\`*\[\]<~|$@]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])|:(?=/)|(?<![:/])/(?=/[^\s/])|(?<=[Ww]{3})\."
+    r"[\\`*\[\]<~|$@]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])"
+    r"|:(?=/)|(?<![:/])/(?=/[^\s/])|(?<=[Ww]{3})\."
 )
 """What can begin or end emphasis, code, a link, HTML, an entity, a formula or a table cell.
 

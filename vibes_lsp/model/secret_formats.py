@@ -259,7 +259,8 @@ _MAX_LINE: Final = 1_000
 
 _GAP: Final = r"(?:\\[nrt]|[^A-Za-z0-9+/=\\]){0,24}"
 _KEY_BODY: Final = re.compile(
-    rf"(?>(?:\s*+[A-Z][A-Za-z-]{{2,20}}: [^\r\n]{{0,200}}+){{0,8}})(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)+)"
+    rf"(?>(?:\s*+[A-Z][A-Za-z-]{{2,20}}: [^\r\n]{{0,200}}+){{0,8}})"
+    rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)+)"
     r"(?:(?:\\n|\r?\n)[A-Za-z0-9+/=]++)?"
 )
 """Headers and lines of base64 after a start without an end."""
