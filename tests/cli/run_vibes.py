@@ -61,8 +61,11 @@ def vibes(
 
 
 def clean_environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without variables that change colour or width of the output."""
-    passing = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES")
+    """Return the environment without variables that change colour, width or pager of the output."""
+    passing = (
+        *("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"),
+        *("GIT_PAGER", "PAGER", "LESS", "LV", "MORE"),
+    )
     return {name: value for name, value in os.environ.items() if name not in passing} | {
         "COLUMNS": "80",
         **more,

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -108,11 +108,20 @@ class Terminal:
         return bool(data)
 
 
-@contextmanager
-def terminal(*arguments: str | Path, cwd: Path, **environment: str) -> Iterator[Terminal]:
+def terminal(
+    *arguments: str | Path, cwd: Path, **environment: str
+) -> AbstractContextManager[Terminal]:
     """Run `vibes` on a terminal of 40 lines of 80 columns, in a session of its own for Ctrl-C."""
+    return terminal_of(40, arguments, cwd, environment)
+
+
+@contextmanager
+def terminal_of(
+    rows: int, arguments: Sequence[str | Path], cwd: Path, environment: Mapping[str, str]
+) -> Iterator[Terminal]:
+    """Run `vibes` as `terminal` does, on a terminal of some lines."""
     screen, line = pty.openpty()
-    _resize(screen, 40, 80)
+    _resize(screen, rows, 80)
     program = subprocess.Popen(
         [sys.executable, "-c", _LEADER, str(SCRIPT), *map(str, arguments)],
         cwd=cwd,

@@ -1,4 +1,4 @@
-"""What commands show on a terminal: colours, the width of lines, and a pager for long output."""
+"""What commands show on a terminal: colours and the width of lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def story(tmp_path: Path) -> Project:
 
 
 def test_lines_are_cut_to_the_terminal(story: Project) -> None:
-    with terminal("blame", "a.py", cwd=story.root, PAGER="cat") as shown:
+    with terminal("blame", "a.py", cwd=story.root, GIT_PAGER="cat") as shown:
         assert shown.wait_for_exit() == 0
     lines = [line for line in shown.shown.splitlines() if "import hashlib" in line]
     assert len(lines) == 1
@@ -47,7 +47,7 @@ def test_prose_is_broken_between_words_and_only_on_a_terminal(story: Project) ->
     prompt = " ".join(f"word{number}" for number in range(40))
     path = "/".join(["folder"] * 15)
     found = story.line("a.py", 10, 13, text=STORY, prompt=story.prompt(f"{prompt} {path}"))
-    with terminal("show", found[:12], cwd=story.root, PAGER="cat") as shown:
+    with terminal("show", found[:12], cwd=story.root, GIT_PAGER="cat") as shown:
         assert shown.wait_for_exit() == 0
     lines = shown.shown.splitlines()
     first = next(number for number, line in enumerate(lines) if "prompt_text" in line)
@@ -108,21 +108,6 @@ def test_an_option_decides_about_colours(
         done = vibes(*command, *options, cwd=story.root, **environment)
         assert done.code == 0
         assert (f"{RED}critical" in done.out) == colored, command
-
-
-def test_long_output_goes_to_a_pager(story: Project, tmp_path: Path) -> None:
-    pager = tmp_path / "pager"
-    pager.write_text('#!/bin/sh\necho "BEGIN"; cat; echo "OVER"\n')
-    pager.chmod(0o755)
-    with terminal("blame", "a.py", cwd=story.root, PAGER=str(pager)) as shown:
-        assert shown.wait_for_exit() == 0
-    assert "BEGIN" not in shown.shown, "it fits on the terminal"
-    story.file("a.py", STORY + "more = 1\n" * 100)
-    with terminal("blame", "a.py", cwd=story.root, PAGER=str(pager)) as shown:
-        assert shown.wait_for_exit() == 0
-    paged = shown.shown.partition("BEGIN\n")[2].partition("OVER\n")[0]
-    assert "import hashlib" in paged
-    assert paged.count("more = 1") == 100
 
 
 def test_the_rows_of_a_very_long_table_are_aligned_but_not_fitted(

@@ -30,13 +30,13 @@ from vibes_lsp.cli.output import (
     KIND_MARKS,
     escape,
     is_plain,
-    paged,
     print_json,
     print_line,
     print_styled,
     print_text,
     terminal_width,
 )
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement, why_unverified

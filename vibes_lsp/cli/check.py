@@ -26,6 +26,7 @@ from vibes_lsp.cli.output import (
     print_styled,
     progress,
 )
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import audit_directory, fold_waiting_events, now
 from vibes_lsp.reports.sarif import findings_sarif
 
@@ -85,7 +86,8 @@ def command(
     elif as_json:
         print_json(report.as_json())
     else:
-        _print(report, show_all=show_all)
+        with paged():
+            _print(report, show_all=show_all)
     return 0 if report.passed else 1
 
 

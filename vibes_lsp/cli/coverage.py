@@ -9,6 +9,7 @@ import click
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
 from vibes_lsp.cli.output import print_json, print_line
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import open_project
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.history.repository import open_repository
@@ -45,13 +46,14 @@ def command(show_all: bool, git: bool, audit_dir: Path | None, as_json: bool) ->
     rows = [_row(file, file.path) for file in listed]
     rows.append(_row(total, f"total of {len(files):,} files"))
     numbers = ("share", "verified", "claimed", "edited", "lines")
-    print_table((*numbers, "file"), rows, right=numbers)
-    if untracked:
-        one, many = "annotated file is not counted", "annotated files are not counted"
-        count = pluralize(len(untracked), one, many)
-        print_line(f"{count}: not tracked by git; use `git add`")
-    elif not files:
-        print_line("no files to count: expected files that git and config.json track")
+    with paged():
+        print_table((*numbers, "file"), rows, right=numbers)
+        if untracked:
+            one, many = "annotated file is not counted", "annotated files are not counted"
+            count = pluralize(len(untracked), one, many)
+            print_line(f"{count}: not tracked by git; use `git add`")
+        elif not files:
+            print_line("no files to count: expected files that git and config.json track")
 
 
 def _row(file: FileCoverage, name: str) -> tuple[object, ...]:

@@ -21,7 +21,6 @@ from vibes_lsp.cli.output import (
     KIND_MARKS,
     escape,
     escape_code,
-    paged,
     print_json,
     print_line,
     print_styled,
@@ -29,6 +28,7 @@ from vibes_lsp.cli.output import (
     print_warning,
     terminal_width,
 )
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.reports.blame import line_kind

@@ -14,6 +14,7 @@ from vibes_lsp.checks.doctor_fixes import Fix, apply_fixes
 from vibes_lsp.cli.init import program_path
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import audit_directory, now
 from vibes_lsp.errors import AuditDirNotFound
 
@@ -70,9 +71,10 @@ def command(file: Path | None, fix: bool, audit_dir: Path | None, as_json: bool)
             }
         )
     else:
-        for each in fixes:
-            _print_fix(each)
-        _print_steps(steps)
+        with paged():
+            for each in fixes:
+                _print_fix(each)
+            _print_steps(steps)
     return 1 if any(step.health == Health.PROBLEM for step in steps) else 0
 
 

@@ -27,6 +27,7 @@ from vibes_lsp.cli.options import (
     tool_option,
 )
 from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import (
     explain_nothing,
     now,
@@ -112,16 +113,17 @@ def command(  # noqa: PLR0917
         print_line(nothing)
         return
     present = now()
-    print_table(
-        ("id", "age", "where", "state", "risk", "review", "model"),
-        [_row(each.summary, present) for each in found],
-        right=("age",),
-        whole="where",
-        styles={"id": "dim", "where": "bold", "risk": BAND_STYLES, "age": "dim"},
-    )
     unverified = Counter(each.why_unverified for each in found if each.why_unverified is not None)
-    for why, count in unverified.items():
-        print_line(f"{count:,} unverified: {why}")
+    with paged():
+        print_table(
+            ("id", "age", "where", "state", "risk", "review", "model"),
+            [_row(each.summary, present) for each in found],
+            right=("age",),
+            whole="where",
+            styles={"id": "dim", "where": "bold", "risk": BAND_STYLES, "age": "dim"},
+        )
+        for why, count in unverified.items():
+            print_line(f"{count:,} unverified: {why}")
 
 
 def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from vibes_lsp.cli.options import (
     parse_place,
 )
 from vibes_lsp.cli.output import print_json, print_line
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import OpenProject, open_project
 from vibes_lsp.cli.show import refuse_file, warn_of_equal_ids
 from vibes_lsp.cli.shown_lines import blamed_lines, no_edit
@@ -85,7 +86,8 @@ def command(
     if as_json:
         print_json(graph.as_json())
     else:
-        print_line(as_mermaid(graph).rstrip("\n"))
+        with paged():
+            print_line(as_mermaid(graph).rstrip("\n"))
 
 
 def _edit_on_lines(project: OpenProject, file: Path, first: int, last: int, *, git: bool) -> str:

@@ -22,7 +22,8 @@ from vibes_lsp.cli.options import (
     session_option,
     tool_option,
 )
-from vibes_lsp.cli.output import escape, is_terminal, paged, print_json, print_line
+from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_trail, refuse_absent
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind

@@ -7,7 +7,6 @@ that a terminal never acts on them.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -290,39 +289,6 @@ def print_text(text: Text, width: int | None = None) -> None:
 def terminal_width() -> int | None:
     """Return the columns of the terminal; None if output does not go to one."""
     return console().width if is_terminal() else None
-
-
-@contextmanager
-def paged() -> Iterator[None]:
-    """Show what is printed in the user's pager if it is longer than the terminal.
-
-    The environment variable `PAGER` names the program; `cat` pages nothing.
-    """
-    terminal = sys.stdout
-    if not (terminal.isatty() and sys.stdin.isatty()):
-        yield
-        return
-    collected = _CollectedOutput()
-    sys.stdout = collected
-    try:
-        yield
-    finally:
-        sys.stdout = terminal
-        text = collected.getvalue()
-        if text.count("\n") < os.get_terminal_size(terminal.fileno()).lines:
-            terminal.write(text)
-        else:
-            import click  # noqa: PLC0415
-
-            click.echo_via_pager(text, color=True)
-
-
-class _CollectedOutput(io.StringIO):
-    """Collects text that is printed as if to a terminal."""
-
-    @override
-    def isatty(self) -> bool:
-        return True
 
 
 def print_finding(finding: Finding) -> None:

@@ -21,6 +21,7 @@ from vibes_lsp.cli.output import (
     print_styled,
     progress,
 )
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import audit_directory, fold_waiting_events
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.database.build import build_database
@@ -74,7 +75,8 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
     if as_json:
         print_json(result.as_json())
         return
-    _print(result)
+    with paged():
+        _print(result)
 
 
 def _print(result: QueryResult) -> None:

@@ -20,6 +20,7 @@ from vibes_lsp.cli.options import (
     session_option,
 )
 from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import (
     audit_directory,
     explain_nothing,
@@ -111,12 +112,13 @@ def _print(
     if not queue:
         print_line(nothing)
         return
-    print_table(
-        ("id", "where", "risk", "review", "model"),
-        [_row(each.summary, thresholds) for each in queue],
-        whole="where",
-        styles={"id": "dim", "where": "bold", "risk": BAND_STYLES},
-    )
+    with paged():
+        print_table(
+            ("id", "where", "risk", "review", "model"),
+            [_row(each.summary, thresholds) for each in queue],
+            whole="where",
+            styles={"id": "dim", "where": "bold", "risk": BAND_STYLES},
+        )
 
 
 def _row(found: AnnotationSummary, thresholds: Mapping[Band, float]) -> tuple[object, ...]:

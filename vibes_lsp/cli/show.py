@@ -18,12 +18,12 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import (
     escape,
-    paged,
     print_json,
     print_line,
     print_styled,
     print_warning,
 )
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_trail
 from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, VibesError
 from vibes_lsp.index.lookup import LookupResult, look_up, look_up_exact

@@ -11,7 +11,8 @@ from typing import Final
 
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.cli.annotation_text import place_of, print_reasons, print_summary
-from vibes_lsp.cli.output import KIND_MARKS, escape, paged, print_json, print_line, print_styled
+from vibes_lsp.cli.output import KIND_MARKS, escape, print_json, print_line, print_styled
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import OpenProject, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement

@@ -17,7 +17,8 @@ from vibes_lsp.cli.options import (
     json_option,
     refuse_combined,
 )
-from vibes_lsp.cli.output import escape, paged, print_json, print_line
+from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project, open_trail
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.model.ages import short_age
@@ -78,10 +79,11 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
         ("log records", f"{stats.records:,}"),
         ("context entries", f"{stats.entries:,}"),
     ]
-    print_table(("", "in this audit trail"), rows)
-    if survival is not None:
-        print_line()
-        _print_survival(survival)
+    with paged():
+        print_table(("", "in this audit trail"), rows)
+        if survival is not None:
+            print_line()
+            _print_survival(survival)
 
 
 def _print_survival(report: SurvivalReport) -> None:
@@ -138,11 +140,12 @@ def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_js
         )
         for share in shares
     ]
-    print_table(
-        ("share", "annotations", "files", "model", "tool"),
-        rows,
-        right=("share", "annotations", "files"),
-    )
+    with paged():
+        print_table(
+            ("share", "annotations", "files", "model", "tool"),
+            rows,
+            right=("share", "annotations", "files"),
+        )
 
 
 def _versioned(name: str, version: str) -> str:

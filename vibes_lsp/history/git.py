@@ -53,6 +53,7 @@ LOG_OPTIONS: Final = (
     "-O/dev/null",
 )
 """Options for every `git log` and `git diff`: no setting may change the output format."""
+_TRUSTED_SCOPES: Final = ("system", "global")
 _NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows opens a console for every program that a process without one starts."""
 _CHUNK: Final = 1 << 16
@@ -133,6 +134,24 @@ def user_name(folder: Path) -> str | None:
         )
     except HistoryUnavailable:
         return None
+
+
+def user_setting(name: str) -> str | None:
+    """Return a setting of git that the user or the system has made; None without one.
+
+    What the configuration of a repository says does not count.
+    """
+    try:
+        listing = run_git(Path(), "config", "--show-scope", "--null", "--get-all", name)
+    except HistoryUnavailable:
+        return None
+    fields = listing.decode("utf-8", "replace").split("\0")
+    values = [
+        value
+        for scope, value in zip(fields[::2], fields[1::2], strict=False)
+        if scope in _TRUSTED_SCOPES
+    ]
+    return values[-1] if values else None
 
 
 @contextmanager
