@@ -96,7 +96,7 @@ def read_agent_trace(paths: Sequence[Path]) -> ReadCandidates:
             return
         with (
             CommittedVersions(repository, context.project) as versions,
-            ProjectHistory(context.project, cache_head=True) as history,
+            ProjectHistory(context.project) as history,
         ):
             yield from _read_files(context, files, versions, history)
 

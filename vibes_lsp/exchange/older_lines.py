@@ -41,7 +41,7 @@ def older_edits(trail: Trail, edits: Mapping[int, tuple[ImportedEdit, Anchors]])
     older: set[int] = set()
     starts: dict[str, datetime] = {}
     caches: dict[str, OlderVersions] = defaultdict(dict)
-    with ProjectHistory(trail.directory.project, cache_head=True) as history:
+    with ProjectHistory(trail.directory.project) as history:
         history.prefetch({edit.path for edit, _ in edits.values()})
         while True:
             left = {number: each for number, each in edits.items() if number not in older}

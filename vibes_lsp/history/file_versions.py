@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -12,10 +11,9 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository, parse_seconds
-from vibes_lsp.patience import FILE_HISTORY, Wait
+from vibes_lsp.patience import Wait
 
 _MARK: Final = b"\x01"
 _FORMAT: Final = "--format=%x01%H %ct"
@@ -64,18 +62,17 @@ def file_changes(
     revisions: Sequence[str],
     paths: Collection[str],
     *,
-    merges: bool,
     patience: Wait | None = None,
 ) -> Generator[FileChange, None, None]:
     """Yield what commits did to files, newest first, children before parents, on all branches.
 
-    A rename is a deletion and a new file.
+    A rename is a deletion and a new file. Of a merge, only files that differ from all its parents
+    are included.
 
     Args:
         repository: The repository.
         revisions: As for `git log`.
         paths: The files, from the top of the work tree.
-        merges: Whether to include files in which a merge differs from all its parents.
         patience: The wait for git.
 
     Raises:
@@ -88,7 +85,7 @@ def file_changes(
         "-z",
         "--no-abbrev",
         "--no-renames",
-        "-c" if merges else "--no-merges",
+        "-c",
     )
     wanted = {name: path for path in paths if (name := _name(path)) is not None}
     if not wanted:
@@ -270,15 +267,13 @@ class FileTrace:
 
 
 def trace_file(
-    repository: Repository,
     head: str,
     path: str,
     boundary: frozenset[str],
     renamed: Callable[[str], Mapping[str, str]],
     *,
-    limit: int = _LIMIT,
-    walked: FileWalk | None = None,
-    walk_before: Callable[[str, str], FileWalk] | None = None,
+    walked: FileWalk,
+    walk_before: Callable[[str, str], FileWalk],
 ) -> FileTrace:
     """Return what a commit and all its ancestors did to a file, across renames.
 
@@ -286,28 +281,20 @@ def trace_file(
     the path it was renamed from is looked up and followed.
 
     Args:
-        repository: The repository.
         head: The commit.
         path: From the top of the work tree.
         boundary: The shallow boundary; see `Repository.shallow_boundary`.
         renamed: Returns the files that a commit renamed, new paths by old.
-        limit: The maximum number of commits.
-        walked: The changes of the commit and its ancestors to this path, if known already.
-        walk_before: Returns what a commit's ancestors did to a path; by default, git is asked.
+        walked: The changes of the commit and its ancestors to this path.
+        walk_before: Returns what a commit's ancestors did to a path.
     """
     found: dict[tuple[str, str], FileChange] = {}
     pending = deque([(head, path)])
     cut, settled, renames = False, True, 0
     while pending and not cut:
         start, name = pending.popleft()
-        is_first = (start, name) == (head, path)
-        left = limit - len(found)
-        if is_first and walked is not None:
-            walk = walked.newest(left)
-        elif not is_first and walk_before is not None:
-            walk = walk_before(start, name).newest(left)
-        else:
-            walk = _walk(repository, start, name, left, is_inclusive=is_first)
+        whole = walked if (start, name) == (head, path) else walk_before(start, name)
+        walk = whole.newest(_LIMIT - len(found))
         cut, settled = not walk.is_complete, settled and walk.is_settled
         for change in walk.changes:
             if (change.commit, name) in found:
@@ -321,25 +308,6 @@ def trace_file(
                     cut = False
                     break  # an earlier file of that path was another one
     return FileTrace(list(found.values()), cut, settled)
-
-
-def _walk(
-    repository: Repository, start: str, path: str, limit: int, *, is_inclusive: bool
-) -> FileWalk:
-    found: list[FileChange] = []
-    try:
-        with closing(
-            file_changes(repository, [start], [path], merges=True, patience=FILE_HISTORY)
-        ) as walked:
-            for change in walked:
-                if change.commit == start and not is_inclusive:
-                    continue
-                if len(found) == limit:
-                    return FileWalk(found, is_complete=False)
-                found.append(change)
-    except HistoryUnavailable:
-        return FileWalk(found, is_complete=False, is_settled=False)
-    return FileWalk(found)
 
 
 def _build_versions(

@@ -218,9 +218,7 @@ def walk_files(
     found: dict[str, list[FileChange]] = {path: [] for path in paths}
     is_settled = True
     try:
-        with closing(
-            file_changes(repository, revisions, paths, merges=True, patience=patience)
-        ) as walked:
+        with closing(file_changes(repository, revisions, paths, patience=patience)) as walked:
             for change in walked:
                 found[change.path].append(change)
     except HistoryUnavailable:

@@ -30,11 +30,10 @@ class ProjectHistory:
 
     Paths are relative to the project. A file in a submodule or another nested repository has that
     one's history. Nothing starts before the first request, and nothing raises: what git cannot
-    answer is None or empty.
+    answer is None or empty. HEAD is read once until `refresh_head`.
 
     Args:
         project: The project's folder.
-        cache_head: Whether to read HEAD once until `refresh_head`, for many requests in a row.
         use_cache: Whether to use and extend what git answered earlier commands.
         repository: The project's own repository, if it is known.
     """
@@ -43,13 +42,11 @@ class ProjectHistory:
         self,
         project: Path,
         *,
-        cache_head: bool = False,
         use_cache: bool = False,
         repository: Repository | None = None,
     ) -> None:
         self._project = project
         self._repository = repository
-        self._cache_head = cache_head
         self._use_cache = use_cache
         self._lock = threading.RLock()
         self._opened: dict[str, tuple[Path | None, MappedRepository | None]] = {}
@@ -299,7 +296,7 @@ class ProjectHistory:
         if folder and inside != ".":
             return None
         cache = GitCache(repository.root) if self._use_cache else None
-        history = RepositoryHistory(repository, cache_head=self._cache_head, cache=cache)
+        history = RepositoryHistory(repository, cache)
         return MappedRepository(history, "" if inside == "." else f"{inside}/", folder)
 
 

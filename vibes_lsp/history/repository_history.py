@@ -29,12 +29,11 @@ _MAX_COMMITS: Final = 64
 class RepositoryHistory:
     """The history of a repository's files, for one thread at a time; its `objects` are thread-safe.
 
-    Paths are from the top of the work tree.
+    Paths are from the top of the work tree. HEAD is read once until `refresh_head`.
 
     Args:
         repository: The repository.
-        cache_head: Whether to read HEAD once until `refresh_head`, for many requests in a row.
-        cache: What git answered earlier commands.
+        cache: What git answered earlier commands; None not to use it.
 
     Attributes:
         repository: As given.
@@ -43,12 +42,9 @@ class RepositoryHistory:
         walks: What HEAD and its ancestors did to files, as of the last request.
     """
 
-    def __init__(
-        self, repository: Repository, *, cache_head: bool = False, cache: GitCache | None = None
-    ) -> None:
+    def __init__(self, repository: Repository, cache: GitCache | None) -> None:
         self.repository = repository
         self.cache = cache
-        self._cache_head = cache_head
         self._has_head = False
         self.objects = GitObjects(repository.root)
         self.walks = FileWalks(repository, cache)
@@ -63,7 +59,7 @@ class RepositoryHistory:
 
     def head(self) -> str | None:
         """Return HEAD's commit; if it or the shallow boundary changed, drop what is kept."""
-        if self._cache_head and self._has_head:
+        if self._has_head:
             return self._head
         self._has_head = True
         head = self.objects.head()
@@ -106,7 +102,6 @@ class RepositoryHistory:
         if known is None:
             walked = self.walks.of(path)
             traced = trace_file(
-                self.repository,
                 head,
                 path,
                 self._boundary,

@@ -25,7 +25,6 @@ from vibes_lsp.index.original_text import KeptText, KnownOriginals, OriginalText
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
-from vibes_lsp.store.kept_texts import read_kept_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,6 @@ class FileHistory:
 NO_HISTORY = FileHistory()
 
 
-def _of_the_trail(_: str) -> bytes | None:
-    """Stands for the texts of the trail."""
-
-
 class FileHistories:
     """Looks up the history of annotated files, and follows renamed files to their new names.
 
@@ -66,25 +61,23 @@ class FileHistories:
             their first record.
         renamed: New names by old ones, of files that were renamed since the last commit.
         moved_out: A cache, shared by lookups, of annotated text that is gone from its file.
-        known: The last searches for original texts, shared by lookups.
-        kept_text: Returns a text that this machine has kept; None not to ask. By default those of
-            the trail are used.
+        known: The last searches for original texts, shared by lookups; None not to keep any.
+        kept_text: Returns a text that this machine has kept; None not to ask.
         resolve: Adds the commits of some annotations to `resolved_commits`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # what one caller has
         self,
         trail: Trail,
         history: ProjectHistory | None,
         resolved_commits: Mapping[str, ResolvedCommit],
-        renamed: Mapping[str, str] | None = None,
-        moved_out: MovedOut | None = None,
-        *,
-        known: KnownOriginals | None = None,
-        kept_text: KeptText | None = _of_the_trail,
-        resolve: Callable[[Sequence[Lineage]], None] = lambda _: None,
+        renamed: Mapping[str, str],
+        moved_out: MovedOut,
+        known: KnownOriginals | None,
+        kept_text: KeptText | None,
+        resolve: Callable[[Sequence[Lineage]], None],
     ) -> None:
-        self._trail, self._history, self._renamed = trail, history, renamed or {}
+        self._trail, self._history, self._renamed = trail, history, renamed
         self._project: Final = str(trail.directory.project)
         self._names = cache(partial(_names_in, trail))  # no cycle: the trail hangs on it
         self._original_texts = (
@@ -94,17 +87,15 @@ class FileHistories:
                 history,
                 resolved_commits,
                 lambda lineage: earliest_edit_time(trail.log, lineage),
-                kept_text=partial(read_kept_text, trail.directory)
-                if kept_text is _of_the_trail
-                else kept_text,
-                known=known,
+                kept_text,
+                known,
             )
         )
         self._moved_in = MovedIn(
             trail,
             history,
             self._original_texts,
-            MovedOut(trail) if moved_out is None else moved_out,
+            moved_out,
             self._names,
             resolve=resolve,
         )

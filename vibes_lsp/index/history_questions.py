@@ -63,7 +63,6 @@ class AskedHistory(ProjectHistory):
     Args:
         project: The project's folder.
         questions: Where it notes that.
-        cache_head: See `ProjectHistory`.
         use_cache: See `ProjectHistory`.
         repository: See `ProjectHistory`.
     """
@@ -73,11 +72,10 @@ class AskedHistory(ProjectHistory):
         project: Path,
         *,
         questions: HistoryQuestions,
-        cache_head: bool = False,
         use_cache: bool = False,
         repository: Repository | None = None,
     ) -> None:
-        super().__init__(project, cache_head=cache_head, use_cache=use_cache, repository=repository)
+        super().__init__(project, use_cache=use_cache, repository=repository)
         self.questions = questions
 
     @override

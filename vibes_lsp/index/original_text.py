@@ -76,7 +76,7 @@ class OriginalTexts:
             their first record.
         earliest_edit_time: Returns the time before which a commit is older than an edit (R14).
         kept_text: Returns the text with a hash, if this machine has kept it; None not to ask.
-        known: The last searches for files, to which those of `of_file` are added.
+        known: The last searches for files, to which those of `of_file` are added; None not to.
     """
 
     def __init__(
@@ -84,9 +84,8 @@ class OriginalTexts:
         history: ProjectHistory,
         resolved_commits: Mapping[str, ResolvedCommit],
         earliest_edit_time: EarliestEditTime,
-        *,
-        kept_text: KeptText | None = None,
-        known: KnownOriginals | None = None,
+        kept_text: KeptText | None,
+        known: KnownOriginals | None,
     ) -> None:
         self._history = history
         self._known = known

@@ -30,9 +30,9 @@ _MAX_TRIES: Final = 64
 """Positions at which the hash of a range is computed; with more, the filter lets the file pass."""
 
 
-def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> Text:
+def read_source(project: Path, path: str, *, hint: str = _HINT) -> Text:
     """Return the text of a file of the project; raises like `read_content`."""
-    return Text.from_bytes(read_content(project, path, limit=limit, hint=hint))
+    return Text.from_bytes(read_content(project, path, hint=hint))
 
 
 def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> bytes:

@@ -116,13 +116,13 @@ class ProjectLocator:
             self.trail,
             self._history,
             self.resolved_commits,
-            renamed,
+            renamed or {},
             self.moved_out,
-            known=self._known,
-            kept_text=None
+            self._known,
+            None
             if self._read_kept_text is None
             else asked_texts(self._read_kept_text, self.questions),
-            resolve=partial(
+            partial(
                 _resolve_commits,
                 self.resolved_commits,
                 self._repository,
@@ -150,7 +150,6 @@ class ProjectLocator:
             )
             history = self._history = open_history(
                 project,
-                cache_head=True,
                 use_cache=self._use_cache,
                 repository=repository,
             )

@@ -124,7 +124,7 @@ class HistoryCoverage:
         self,
         opened: Sequence[tuple[str, Document]],
         renamed: Mapping[str, str],
-        first: str = "",
+        first: str,
         *,
         use_git: bool,
         use_notes: bool,

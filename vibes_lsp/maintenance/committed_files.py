@@ -98,7 +98,7 @@ class CommittedFiles:
         revisions = ["HEAD"] if since is None else [f"--since={int(since.timestamp())}", "HEAD"]
         try:
             with closing(
-                file_changes(self.repository, revisions, names, merges=True, patience=FILE_HISTORY)
+                file_changes(self.repository, revisions, names, patience=FILE_HISTORY)
             ) as changes:
                 for change in changes:
                     self._changes[names[change.path]].append((change.commit, change.moment))

@@ -373,7 +373,6 @@ def replace_file(
     path: Path,
     *,
     keeps_temporary: bool = False,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Replace a file by a temporary one in one step.
 
@@ -381,7 +380,6 @@ def replace_file(
         temporary: The new file.
         path: The file to replace.
         keeps_temporary: Whether the new file stays if that fails, for another attempt.
-        sleep: Waits for some seconds.
 
     Raises:
         RefusedWrite: The folder is not writable, or a reader on Windows keeps the old file open.
@@ -391,7 +389,7 @@ def replace_file(
             temporary.replace(path)
         except PermissionError as error:
             if os.name == "nt" and attempt < _REPLACE_ATTEMPTS - 1:
-                sleep(0.01 * (attempt + 1))
+                time.sleep(0.01 * (attempt + 1))
                 continue
             failure: OSError = error
         except OSError as error:

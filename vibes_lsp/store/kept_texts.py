@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -35,16 +34,13 @@ RETENTION_SECONDS: Final = 30 * 86_400
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
-def keep_text(
-    directory: AuditDir, file_hash: str, data: bytes, now: Callable[[], float] = time.time
-) -> None:
+def keep_text(directory: AuditDir, file_hash: str, data: bytes) -> None:
     """Keep a text; a failure changes nothing, because the text is only an aid.
 
     Args:
         directory: The trail.
         file_hash: The hash of the text, as its records have it.
         data: The text.
-        now: The clock.
     """
     if len(data) > MAX_TEXT:
         return
@@ -52,14 +48,15 @@ def keep_text(
     path = folder / file_hash
     with suppress(VibesError, OSError):
         if path.exists():
-            os.utime(path, (now(), now()))
+            now = time.time()
+            os.utime(path, (now, now))
             return
         make_ignored_folder(directory.spool)
         make_folder(folder)
         folder.chmod(0o700)
         replace_file(write_temporary(folder, data, durable=False), path)
         if file_hash.startswith("0"):  # once for 16 texts: it examines each file
-            _remove_oldest(folder, now())
+            _remove_oldest(folder, time.time())
 
 
 def read_kept_text(directory: AuditDir, file_hash: str) -> bytes | None:

@@ -62,7 +62,7 @@ class VersionsInGit:
         """Yield the object names of a file's versions, each once, newest first."""
         path = self.repository.relative_path(self.directory.path / name)
         seen: set[str] = set()
-        for change in file_changes(self.repository, ["--all"], [path], merges=True):
+        for change in file_changes(self.repository, ["--all"], [path]):
             if change.blob not in seen:
                 seen.add(change.blob)
                 yield change.blob

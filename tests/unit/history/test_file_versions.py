@@ -12,19 +12,27 @@ import pytest
 from tests.trails import Repository
 from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, commit_two_versions, open_git
+from vibes_lsp.history import file_versions
 from vibes_lsp.history.file_versions import FileVersions, trace_file
+from vibes_lsp.history.file_walks import walk_before, walk_files
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.renames import renames_in_commit
+from vibes_lsp.patience import FILE_HISTORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def versions(repository: Repository, path: str, limit: int = 500) -> FileVersions:
+def versions(repository: Repository, path: str) -> FileVersions:
     found = open_git(repository)
     head, boundary = found.head() or "", found.shallow_boundary()
     return trace_file(
-        found, head, path, boundary, lambda commit: renames_in_commit(found, commit)[0], limit=limit
+        head,
+        path,
+        boundary,
+        lambda commit: renames_in_commit(found, commit)[0],
+        walked=walk_files(found, [head], [path], patience=FILE_HISTORY)[path],
+        walk_before=lambda commit, name: walk_before(found, commit, name, None),
     ).versions(boundary)
 
 
@@ -132,14 +140,18 @@ def test_a_merge_that_took_one_side_keeps_the_other_in_history(repository: Repos
     assert commits(repository, "a.py") == [topic, first]
 
 
-def test_a_limit_makes_the_history_incomplete(repository: Repository) -> None:
+def test_a_limit_makes_the_history_incomplete(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[str] = []
     for number in range(5):
         repository.write("a.py", f"{number}\n")
         made.insert(0, repository.commit(f"Commit {number}"))
-    found = versions(repository, "a.py", limit=3)
+    monkeypatch.setattr(file_versions, "_LIMIT", 3)
+    found = versions(repository, "a.py")
     assert [each.commit for each in found.versions] == made[:3]
-    assert versions(repository, "a.py", limit=5).first_after(at(0)) is not None
+    monkeypatch.setattr(file_versions, "_LIMIT", 5)
+    assert versions(repository, "a.py").first_after(at(0)) is not None
     assert [
         each and each.commit for each in map(found.first_after, [at(4), at(3), at(2), at(0)])
     ] == [

@@ -48,7 +48,7 @@ def repository(tmp_path: Path) -> Repository:
 def answers(path: Path, *, use_cache: bool) -> list[object]:
     repository = open_repository(path)
     assert repository is not None
-    with ProjectHistory(path, cache_head=True, use_cache=use_cache) as history:
+    with ProjectHistory(path, use_cache=use_cache) as history:
         history.prefetch(PATHS)
         commits = CommitResolver(
             repository, path, path / "a.py", head=history.head, cache=history.cache()
@@ -201,7 +201,7 @@ def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
         pytest.skip("this file system holds no such name")
     repository.commit("First")
     for _ in range(2):
-        with ProjectHistory(repository.path, cache_head=True, use_cache=True) as history:
+        with ProjectHistory(repository.path, use_cache=True) as history:
             assert len(history.versions(name).versions) == 1
             assert history.versions("\ud800.py").versions == ()
 

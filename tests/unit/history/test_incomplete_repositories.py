@@ -148,6 +148,7 @@ def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path)
             moment: each.commit for (_, moment), each in resolver.by_path({"a.py": edits}).items()
         } == {edits[3]: commits[3]}
         Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
+        history.refresh_head()
         assert clone.shallow_boundary() == frozenset()
         assert [resolver.by_log(ids)[each].commit for each in ids] == commits
         assert len(resolver.by_path({"a.py": edits})) == 4

@@ -144,12 +144,16 @@ def test_results_follow_head(repository: Repository, history: ProjectHistory) ->
     assert history.versions("a.py") == FileVersions()
     repository.write("a.py", "1\n")
     first = repository.commit("First")
+    assert history.head() is None, "it is read once"
+    history.refresh_head()
     assert [each.commit for each in history.versions("a.py").versions] == [first]
     repository.write("a.py", "2\n")
     second = repository.commit("Second")
+    history.refresh_head()
     assert [each.commit for each in history.versions("a.py").versions] == [second, first]
     assert history.head() == second
     repository.git("reset", "--quiet", "--hard", first)
+    history.refresh_head()
     assert [each.commit for each in history.versions("a.py").versions] == [first]
 
 

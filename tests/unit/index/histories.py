@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.unit.index.trails import read_trail
@@ -10,13 +11,18 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.lineage_commits import resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.moves import MovedOut
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.store.kept_texts import read_kept_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from vibes_lsp.anchors.location import LocatedRange
+    from vibes_lsp.history.commit_resolution import ResolvedCommit
     from vibes_lsp.history.project_history import ProjectHistory
+    from vibes_lsp.index.trail import Trail
 
 LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
 FILE = "".join(LINES)
@@ -31,8 +37,18 @@ def file_history_of(root: Path, history: ProjectHistory, path: str) -> FileHisto
     repository = open_repository(root)
     assert repository is not None
     resolved = resolve_commits(trail.lineages(), repository, trail.directory)
-    return FileHistories(trail, history, resolved).of(
+    return file_histories(trail, history, resolved).of(
         path, Text.from_bytes((root / path).read_bytes())
+    )
+
+
+def file_histories(
+    trail: Trail, history: ProjectHistory, resolved: Mapping[str, ResolvedCommit]
+) -> FileHistories:
+    """Return the histories of files, with the texts that this machine has kept."""
+    kept_text = partial(read_kept_text, trail.directory)
+    return FileHistories(
+        trail, history, resolved, {}, MovedOut(trail), None, kept_text, lambda _: None
     )
 
 

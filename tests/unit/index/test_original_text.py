@@ -12,6 +12,7 @@ from tests.unit.index.histories import (
     EDITED,
     FILE,
     LINES,
+    file_histories,
     file_history_of,
     kinds,
     only_location,
@@ -20,7 +21,7 @@ from tests.unit.index.histories import (
 from tests.unit.index.trails import read_trail
 from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.file_history import FileHistories, FileHistory
+from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.store.audit_dir import AuditDir
@@ -296,7 +297,7 @@ def test_without_a_repository_there_is_no_history(
     writer.line("a.py", 10, 19, text=FILE)
     (tmp_path / "a.py").write_text(EDITED, encoding="utf-8")
     trail = read_trail(tmp_path)
-    file_history = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
+    file_history = file_histories(trail, history, {}).of("a.py", Text(EDITED))
     assert file_history == FileHistory()
     (placement,) = locate_annotations(trail, "a.py", Text(EDITED), file_history)
     assert (placement.located.state, placement.located.start, placement.located.intact) == (

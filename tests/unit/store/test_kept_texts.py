@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,7 +28,9 @@ def directory(tmp_path: Path) -> AuditDir:
 
 
 def keep(directory: AuditDir, data: bytes, now: float = NOW) -> str:
-    keep_text(directory, sha256(data), data, lambda: now)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_texts, "time", SimpleNamespace(time=lambda: now))
+        keep_text(directory, sha256(data), data)
     return sha256(data)
 
 
