@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.checks.projects import LOG, Project, Seen
+from vibes_lsp.checks import report
 
 NOTHING = "0" * 64
 
@@ -184,3 +185,18 @@ def test_an_edge_from_the_child_to_its_parent_is_the_wrong_way_round(project: Pr
         "delegated_to", child, project.trail.session, source_type="session", target_type="session"
     )
     assert [finding.check for finding in project.seen()] == ["delegation-edge"]
+
+
+def test_findings_do_not_depend_on_how_many_records_are_read_at_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.writer.edge("informed_by", project.trail.created, NOTHING, target_type="annotation")
+    project.line(prompt_hash=NOTHING)
+    log = project.writer.files.log
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([lines[-1], *lines, lines[0], b'{"type": "line", \n', *lines[-2:]]))
+    expected = project.report()
+    assert {finding.check.id for finding in expected.findings} >= {"edge-end", "log-line"}
+    for name in ("_LINES_AT_ONCE", "_ENTRIES_AT_ONCE"):
+        monkeypatch.setattr(report, name, 1)
+    assert project.report() == expected
