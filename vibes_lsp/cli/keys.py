@@ -161,7 +161,7 @@ def generate_command(  # noqa: PLR0917
     private, public = folder / PRIVATE_KEY_NAME, folder / PUBLIC_KEY_NAME
     refuse_existing_key(folder, replace=replace)
     secret = secrets.token_urlsafe(32) if keyring else _new_passphrase() if passphrase else None
-    before = _keyring_passphrase(private)
+    before = _keyring_passphrase(private) if keyring else None
     if keyring and secret:
         _store_in_keyring(private, secret)
     try:
