@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from vibes_lsp.history.changed_files import changes_since
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.history.objects import GitObjects, parse_seconds
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail

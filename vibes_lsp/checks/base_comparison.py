@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -21,9 +21,10 @@ from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
 from vibes_lsp.checks.policy_changes import check_policy
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson
+from vibes_lsp.history.diff import TreeChange, tree_changes
 from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.log_additions import added_lines, record_id_of
-from vibes_lsp.history.objects import TreeEntry, list_tree
+from vibes_lsp.history.objects import TreeEntry
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.records import LogRecord
@@ -33,7 +34,6 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
 
-_NO_ENTRY = TreeEntry("000000", "")
 _AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 
 
@@ -46,8 +46,15 @@ class Revisions:
     head: str
 
 
-def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
+def check_base(
+    context: CheckContext, revision: str, changes: Mapping[str, TreeChange] | None = None
+) -> Iterator[Finding]:
     """Yield findings about records, entries, policy and files that differ from the base.
+
+    Args:
+        context: The trail.
+        revision: The base.
+        changes: What differs between the base and HEAD, if it is known.
 
     Raises:
         HistoryUnavailable: There is no repository, or the revision names no commit.
@@ -66,12 +73,12 @@ def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
     yield from _base_records(context, revisions, on_disk)
     base_entries = _entries_at(context, revisions, revisions.base)
     yield from _base_entries(context, revisions.base, base_entries)
-    base_tree, head_tree = (
-        list_tree(repository, commit, context.directory.project)
-        for commit in (revisions.base, revisions.head)
-    )
-    yield from _file_modes(context, base_tree, head_tree)
-    yield from _nested_trails(context, base_tree, head_tree)
+    if changes is None:
+        changes = tree_changes(
+            repository, revisions.base, revisions.head, context.directory.project
+        )
+    yield from _file_modes(context, changes)
+    yield from _nested_trails(context, revisions, changes)
     yield from _committed_log(context, revisions, on_disk)
     head_entries = _entries_at(context, revisions, revisions.head)
     yield from _committed_manifest(context, head_entries, base_entries)
@@ -177,36 +184,35 @@ def _entries_at(context: CheckContext, revisions: Revisions, commit: str) -> Cha
 # --- HEAD against the base and the disk --------------------------------------------------------
 
 
-def _file_modes(
-    context: CheckContext, base: Mapping[str, TreeEntry], head: Mapping[str, TreeEntry]
-) -> Iterator[Finding]:
+def _file_modes(context: CheckContext, changes: Mapping[str, TreeChange]) -> Iterator[Finding]:
     folder = context.directory.path.name
-    whole = head.get(folder)
+    whole = changes.get(folder)
     if (
         whole is not None
-        and base.get(folder, _NO_ENTRY).mode != whole.mode
+        and whole.now is not None
+        and not _has_mode(whole.before, whole.now)
         and not context.directory.path.is_symlink()
     ):
-        yield Finding(
-            base_catalogue.BASE_FILE, f"the audit directory is {_mode_name(whole)} in HEAD", folder
-        )
+        message = f"the audit directory is {_mode_name(whole.now)} in HEAD"
+        yield Finding(base_catalogue.BASE_FILE, message, folder)
     for name in _AUDIT_FILES:
-        entry = head.get(f"{folder}/{name}")
+        change = changes.get(f"{folder}/{name}")
         if (
-            entry is None
-            or entry.is_file
-            or base.get(f"{folder}/{name}", _NO_ENTRY).mode == entry.mode
+            change is None
+            or change.now is None
+            or change.now.is_file
+            or _has_mode(change.before, change.now)
         ):
             continue
         if not (context.directory.path / name).is_symlink():
             yield Finding(
                 base_catalogue.BASE_FILE,
-                f"{name} is {_mode_name(entry)} in HEAD",
+                f"{name} is {_mode_name(change.now)} in HEAD",
                 context.relative_name(name),
             )
     journal = f"{folder}/{context.directory.journal.name}/"
-    for path, entry in head.items():
-        if path.startswith(journal) and base.get(path) != entry:
+    for path, change in changes.items():
+        if path.startswith(journal) and change.now is not None:
             yield Finding(
                 base_catalogue.BASE_FILE,
                 "the branch changes the journal, which must not be committed",
@@ -214,36 +220,50 @@ def _file_modes(
             )
 
 
+def _has_mode(before: TreeEntry | None, now: TreeEntry) -> bool:
+    return before is not None and before.mode == now.mode
+
+
 def _mode_name(entry: TreeEntry) -> str:
     return "a submodule" if entry.is_submodule else "not a regular file"
 
 
 def _nested_trails(
-    context: CheckContext, base: Mapping[str, TreeEntry], head: Mapping[str, TreeEntry]
+    context: CheckContext, revisions: Revisions, changes: Mapping[str, TreeChange]
 ) -> Iterator[Finding]:
     """Yield trails in subfolders: files below them belong to the nearest trail, not to this one."""
-    own = context.directory.path.name
-    before, now = _trails_below(base, own), _trails_below(head, own)
-    for folder, files in now.items():
-        if folder not in before:
+    objects = revisions.repository.objects
+    prefix = revisions.repository.prefix_of(context.directory.project)
+
+    def has_folder(commit: str, folder: str) -> bool:
+        entry = objects.entry(commit, prefix + folder)
+        return entry is not None and entry.is_folder
+
+    for folder, changed in _trails_below(changes, context.directory.path.name).items():
+        was_there = any(each.before for each in changed) or has_folder(revisions.base, folder)
+        if not (any(each.now for each in changed) or has_folder(revisions.head, folder)):
+            continue
+        if not was_there:
             yield Finding(
                 base_catalogue.BASE_TRAIL, "the branch adds an audit trail for this folder", folder
             )
-        elif before[folder] != files:
+        else:
             message = "the branch changes this trail; run the gate in its folder too"
             yield Finding(base_catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
 
 
-def _trails_below(tree: Mapping[str, TreeEntry], own: str) -> Mapping[str, Mapping[str, TreeEntry]]:
-    """Return the files of each other audit directory, by its path."""
-    found: dict[str, dict[str, TreeEntry]] = {}
-    for name, entry in tree.items():
+def _trails_below(
+    changes: Mapping[str, TreeChange], own: str
+) -> Mapping[str, Sequence[TreeChange]]:
+    """Return what changed in each other audit directory, by its path."""
+    found: dict[str, list[TreeChange]] = defaultdict(list)
+    for name, change in changes.items():
         parts = name.split("/")
         depth = next(
             (number for number, part in enumerate(parts) if part.casefold() == AUDIT_DIR_NAME), None
         )
         if depth is not None and parts[: depth + 1] != [own]:
-            found.setdefault("/".join(parts[: depth + 1]), {})[name] = entry
+            found["/".join(parts[: depth + 1])].append(change)
     return found
 
 

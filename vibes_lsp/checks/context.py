@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import TypeAlias
 
 from vibes_lsp.checks.finding import Check, Finding, Severity
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.json_positions import find_member
@@ -81,6 +82,16 @@ class CheckContext:
     def session_ids(self) -> frozenset[str]:
         """The ids of all sessions with a record."""
         return frozenset(self.trail.log.columns.sessions)
+
+    @cached_property
+    def tracked_files(self) -> frozenset[str]:
+        """The files of the project that git tracks; none without git."""
+        if self.repository is None:
+            return frozenset()
+        try:
+            return self.repository.tracked_files(self.directory.project)
+        except HistoryUnavailable:
+            return frozenset()
 
     @cached_property
     def entry_counts(self) -> dict[str, int]:

@@ -25,6 +25,7 @@ from vibes_lsp.checks.files import check_config, check_git_setup, check_log, che
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.placements import (
     RECORD_BEFORE_COMMIT,
@@ -249,7 +250,13 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
             if placeholders
             else ""
         )
-        yield Step(Group.FILE, about, Health.OK, message, _unverified_reasons(context.trail, path))
+        yield Step(
+            Group.FILE,
+            about,
+            Health.OK,
+            message,
+            _unverified_reasons(context.trail, context.repository, path),
+        )
         return
     name = normal_path(path).rsplit("/", 1)[-1]
     same_name = [
@@ -284,13 +291,13 @@ def _filter(project: Path, path: str, about: str) -> Iterator[Step]:
         yield Step(Group.FILE, about, Health.NOTE, message, hint)
 
 
-def _unverified_reasons(trail: Trail, path: str) -> str:
+def _unverified_reasons(trail: Trail, repository: Repository | None, path: str) -> str:
     """Describe the unverified annotations of a file; empty if none or if it is unreadable."""
     try:
         text = read_source(trail.directory.project, path)
     except UnreadableFile:
         return ""
-    with ProjectLocator(trail) as locator:
+    with ProjectLocator(trail, repository=repository) as locator:
         unverified = [
             (why, in_git_since(each))
             for each in locator.locate(path, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -204,7 +205,7 @@ def check_git_setup(context: CheckContext) -> Iterator[Finding]:
     yield from _check_ignored(context, context.repository)
     yield from _check_attributes(context, context.repository)
     try:
-        tracked = context.repository.tracked_files(context.directory.path)
+        tracked = _tracked_in_trail(context, context.repository)
     except HistoryUnavailable:
         return
     for name in sorted(tracked):
@@ -222,19 +223,33 @@ def check_git_setup(context: CheckContext) -> Iterator[Finding]:
             )
 
 
+def _tracked_in_trail(context: CheckContext, repository: Repository) -> frozenset[str]:
+    """Return the files of the audit directory that git tracks, relative to it.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    folder = context.directory.path
+    if folder.is_symlink() or os.path.lexists(folder / ".git"):  # it may be in another repository
+        return repository.tracked_files(folder)
+    below = f"{folder.name}/"
+    return frozenset(name[len(below) :] for name in context.tracked_files if name.startswith(below))
+
+
 def _check_ignored(context: CheckContext, repository: Repository) -> Iterator[Finding]:
     directory = context.directory
     folders = [folder for folder in (directory.journal, directory.spool) if folder.is_dir()]
     paths = [directory.database, *(folder / "entry" for folder in folders)]
     file = context.relative_name(directory.gitignore.name)
-    not_ignored = [path for path in paths if not repository.is_ignored(path)]
+    ignored = repository.ignored(paths)
+    not_ignored = [path for path in paths if path not in ignored]
     if not_ignored:
         names = ", ".join(
             path.name if path == directory.database else f"{path.parent.name}/"
             for path in not_ignored
         )
         yield Finding(catalogue.GIT_IGNORE, f"git does not ignore {names}", file)
-    elif not repository.is_ignored_in_every_clone(directory.database):
+    elif not ignored[directory.database]:
         message = f"{directory.database.name} is ignored only by settings of this machine"
         yield Finding(catalogue.GIT_IGNORE, message, file)
 
@@ -242,10 +257,12 @@ def _check_ignored(context: CheckContext, repository: Repository) -> Iterator[Fi
 def _check_attributes(context: CheckContext, repository: Repository) -> Iterator[Finding]:
     directory = context.directory
     try:
+        files = (directory.log, directory.manifest)
+        values = repository.attributes(files, REQUIRED_ATTRIBUTES)
         wrong = [
             path.name
-            for path in (directory.log, directory.manifest)
-            if repository.attributes(path, REQUIRED_ATTRIBUTES) != REQUIRED_ATTRIBUTES
+            for path, value in zip(files, values, strict=True)
+            if value != REQUIRED_ATTRIBUTES
         ]
     except HistoryUnavailable:
         return

@@ -15,7 +15,7 @@ from typing import Final
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding
-from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store.files import is_inside, read_file
 
 _NAME: Final = re.compile(r"vibescheck\.key|.*\.(?:key|pem|p8)|id_ed25519", re.IGNORECASE)
@@ -39,7 +39,9 @@ def check_private_keys(context: CheckContext) -> Iterator[Finding]:
         seen.add(path)
         if _private_key(path, context.directory.project) is not None:
             yield _finding(context, path)
-    for path in _tracked_files(context):
+    named = (name for name in context.tracked_files if _NAME.fullmatch(name.rpartition("/")[2]))
+    for name in sorted(named):
+        path = context.directory.project / name
         if path in seen:
             continue
         body = _private_key(path, context.directory.project)
@@ -63,18 +65,6 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 return
             if _NAME.fullmatch(name):
                 yield Path(parent, name)
-
-
-def _tracked_files(context: CheckContext) -> Iterator[Path]:
-    if context.repository is None:
-        return
-    try:
-        tracked = context.repository.tracked_files(context.directory.project)
-    except HistoryUnavailable:
-        return
-    for name in sorted(tracked):
-        if _NAME.fullmatch(name.rpartition("/")[2]):
-            yield context.directory.project / name
 
 
 def _private_key(path: Path, project: Path) -> bytes | None:

@@ -129,7 +129,11 @@ def command(  # noqa: PLR0917
         trail = open_trail(audit_dir, folds=False, uses_saved=False)
         only = _relative_paths(files, trail.directory) if files else None
         inputs = load_inputs(trail, base)
-        with ProjectLocator(trail, use_kept_texts=False) as locator, progress() as step:
+        repository = inputs.changed_files.repository if inputs.changed_files is not None else None
+        with (
+            ProjectLocator(trail, use_kept_texts=False, repository=repository) as locator,
+            progress() as step,
+        ):
             report = run_gate(
                 locator,
                 inputs,

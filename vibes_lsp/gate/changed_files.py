@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files
-from vibes_lsp.history.objects import GitObjects, TreeEntry, list_tree
+from vibes_lsp.history.diff import DiffEntry, DiffRange, TreeChange, diff_files, tree_changes
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.paths import can_be_in_project, normal_path
@@ -48,16 +48,17 @@ class ChangedFiles:
     missing_submodules: dict[str, None] = field(default_factory=dict)
 
     @cached_property
-    def before(self) -> Mapping[str, TreeEntry]:
-        """The tree of the project at the base."""
-        return list_tree(self.repository, self.base, self.directory.project)
+    def committed(self) -> Mapping[str, TreeChange]:
+        """What differs between the base and HEAD, by path relative to the project."""
+        return tree_changes(self.repository, self.base, self.head, self.directory.project)
 
-    @cached_property
-    def now(self) -> Mapping[str, TreeEntry]:
-        """The tree of the project at HEAD."""
-        return list_tree(self.repository, self.head, self.directory.project)
+    def was_in_base(self, path: str) -> bool:
+        """Whether the base has a file at a path relative to the project."""
+        name = self.repository.prefix_of(self.directory.project) + path
+        entry = self.repository.objects.entry(self.base, name)
+        return entry is not None and not entry.is_folder and not entry.is_submodule
 
-    def names(self, objects: GitObjects) -> frozenset[str]:
+    def names(self) -> frozenset[str]:
         """Return the changed files relative to the project, without those of the trail itself.
 
         Raises:
@@ -65,47 +66,44 @@ class ChangedFiles:
         """
         project = self.directory.project
         prefix = self.repository.prefix_of(project)
-        found = {
-            name
-            for name, entry in self.now.items()
-            if entry.is_file and self.before.get(name) != entry
-        }
-        listed = diff_files(self.repository, objects, DiffRange(self.base, None), project)
+        now = {name: change.now for name, change in self.committed.items()}
+        found = {name for name, entry in now.items() if entry is not None and entry.is_file}
+        listed = diff_files(self.repository, DiffRange(self.base, None), project)
         found |= {
             each.name.removeprefix(prefix)
             for each in listed
-            if each.is_reported or not self._is_as_it_was(each, objects, prefix)
+            if each.is_reported or not self._is_as_it_was(each, prefix)
         }
-        for name, entry in self.now.items():
-            if entry.is_submodule and self.before.get(name) != entry:
+        for name, entry in now.items():
+            if entry is not None and entry.is_submodule:
                 found.update(self._inside(project / name, name, entry.id))
         return frozenset(name for name in found if not is_of_the_trail(self.directory, name))
 
     def _inside(self, folder: Path, name: str, commit: str, depth: int = 0) -> Iterator[str]:
         """Yield the files of a submodule if it is checked out at this commit."""
         inner = open_repository(folder) if folder.is_dir() else None
-        if (
-            inner is None
-            or inner.root.resolve() != folder.resolve()
-            or inner.head() != commit
-            or depth == _MAX_DEPTH
-        ):
+        if inner is None:
+            self.missing_submodules[name] = None
+            return
+        with closing(inner):
+            head = inner.head()
+        if inner.root.resolve() != folder.resolve() or head != commit or depth == _MAX_DEPTH:
             self.missing_submodules[name] = None
             return
         try:
-            held = list_tree(inner, commit, inner.root)
+            entries = tree_changes(inner, None, commit, inner.root)
         except HistoryUnavailable:
             self.missing_submodules[name] = None
             return
-        for below, entry in held.items():
-            if entry.is_submodule:
+        for below, change in entries.items():
+            if (entry := change.now) is not None and entry.is_submodule:
                 yield from self._inside(folder / below, f"{name}/{below}", entry.id, depth + 1)
             else:
                 yield f"{name}/{below}"
 
-    def _is_as_it_was(self, touched: DiffEntry, objects: GitObjects, prefix: str) -> bool:
+    def _is_as_it_was(self, touched: DiffEntry, prefix: str) -> bool:
         """Whether a file that git lists has the lines of the base; a fresh clone lists many."""
-        before = None if touched.old is None else objects.contents(touched.old)
+        before = None if touched.old is None else self.repository.objects.contents(touched.old)
         if before is None:
             return False
         try:

@@ -21,7 +21,6 @@ from vibes_lsp.gate.annotations import is_behind_a_link
 from vibes_lsp.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
 from vibes_lsp.gate.changed_files import ChangedFiles, is_of_the_trail
 from vibes_lsp.gate.trail_diff import TrailDiff
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
@@ -60,8 +59,7 @@ class GateInputs:
         if self.trail_diff is None or self.changed_files is None:
             return frozenset()
         project = self.trail.directory.project
-        with GitObjects(self.trail_diff.repository.root) as objects:
-            found = set(self.changed_files.names(objects))
+        found = set(self.changed_files.names())
         found |= {
             normal_path(path)
             for path in self.trail.annotated_paths()
@@ -106,11 +104,11 @@ class GateInputs:
                     "" if self.base is None else f" (at {self.base[:8]})"
                 )
                 yield Finding(UNUSABLE, message, where, None, problem.field, override)
-        if self.trail_diff is not None:
+        if self.trail_diff is not None and self.changed_files is not None:
             context = CheckContext(
                 self.trail, load_config(directory), self.trail_diff.repository, now
             )
-            yield from check_base(context, self.trail_diff.commit)
+            yield from check_base(context, self.trail_diff.commit, self.changed_files.committed)
             added = check_added(
                 context,
                 self.trail_diff.repository,
@@ -180,12 +178,12 @@ def load_inputs(trail: Trail, base: str | None) -> GateInputs:
     config = policy_at(repository, directory, tip)
     _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")
     head = repository.resolve("HEAD")
-    commit = tip if repository.is_ancestor(tip) else repository.merge_base(tip, head)
+    commit = repository.merge_base(tip, head)
     return GateInputs(
         trail,
         config,
         tip,
-        TrailDiff(repository, trail, commit),
+        TrailDiff(repository, trail, commit, head),
         ChangedFiles(repository, directory, commit, head),
     )
 

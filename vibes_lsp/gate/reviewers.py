@@ -7,6 +7,7 @@ neither wrote nor committed the code.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vibes_lsp.anchors.text import Text
@@ -67,7 +68,8 @@ class Reviewers:
     diff: TrailDiff | None
     refused: dict[tuple[str, str], RefusedApproval] = field(default_factory=dict)
     _counted: dict[tuple[str, str], bool] = field(default_factory=dict)
-    _files: dict[str, tuple[bool, frozenset[str]]] = field(default_factory=dict)
+    _committed: dict[str, bool] = field(default_factory=dict)
+    _touching: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def counts(self, placement: Placement, review: Review) -> bool:
         """Whether a review counts.
@@ -158,7 +160,7 @@ class Reviewers:
             commit = self._commit(lineage)
             yield from diff.contributors_at(commit) if commit else ()
         yield from diff.contributors_of_commits(self._commits_of_lines(diff, placement))
-        if not self._file(diff, placement.path)[0]:
+        if not self._is_committed(diff, placement.path):
             yield diff.user
 
     def _commit(self, lineage: Lineage) -> str | None:
@@ -172,31 +174,31 @@ class Reviewers:
 
     def _commits_of_lines(self, diff: TrailDiff, placement: Placement) -> frozenset[str]:
         """Return the commits that added the lines, or that touched the file if HEAD differs."""
-        is_committed, touched = self._file(diff, placement.path)
+        path = placement.path
         start, end = placement.located.start, placement.located.end
-        if not is_committed or start is None or end is None:
-            return touched
-        name = _name(diff.repository, self.locator, placement.path)
-        try:
-            return commits_of_lines(diff.repository, "HEAD", name, [(start, end)])
-        except HistoryUnavailable:
-            return touched
+        if self._is_committed(diff, path) and start is not None and end is not None:
+            name = _name(diff.repository, self.locator, path)
+            with suppress(HistoryUnavailable):
+                return commits_of_lines(diff.repository, diff.head, name, [(start, end)])
+        return self._commits_of_file(diff, path)
 
-    def _file(self, diff: TrailDiff, path: str) -> tuple[bool, frozenset[str]]:
-        """Return whether a file equals HEAD, and the commits of the branch that touched it."""
-        if path not in self._files:
-            repository, project = diff.repository, self.locator.trail.directory.project
-            head = repository.head()
-            committed = None if head is None else repository.read_file_below(head, project, path)
-            is_same = (
+    def _is_committed(self, diff: TrailDiff, path: str) -> bool:
+        """Whether HEAD has the lines of a file."""
+        if path not in self._committed:
+            project = self.locator.trail.directory.project
+            committed = diff.repository.read_file_below(diff.head, project, path)
+            self._committed[path] = (
                 committed is not None
                 and Text.from_bytes(committed).lines == read_source(project, path).lines
             )
-            self._files[path] = (
-                is_same,
-                commits_of_file(repository, diff.revisions, _name(repository, self.locator, path)),
-            )
-        return self._files[path]
+        return self._committed[path]
+
+    def _commits_of_file(self, diff: TrailDiff, path: str) -> frozenset[str]:
+        """Return the commits of the branch that touched a file."""
+        if path not in self._touching:
+            name = _name(diff.repository, self.locator, path)
+            self._touching[path] = commits_of_file(diff.repository, diff.revisions, name)
+        return self._touching[path]
 
     def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
         """Yield the sessions that gave and recorded a review, and their parents."""

@@ -7,7 +7,6 @@ or was rejected, and no finding is an error.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -31,7 +30,6 @@ from vibes_lsp.gate.inputs import GateInputs
 from vibes_lsp.gate.report import GateItem, GateReport
 from vibes_lsp.gate.reviewers import Reviewers
 from vibes_lsp.gate.tamper_checks import CheckedAnnotation, LostLineSearch, TamperChecks, covers
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.index.live_risk import ReviewFilter, Scorer, custom_signals
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -82,12 +80,11 @@ def run_gate(locator: ProjectLocator, inputs: GateInputs, options: GateOptions) 
     Raises:
         HistoryUnavailable: There is a base, and git cannot answer.
     """
-    with _texts(inputs) as texts:
-        run = _GateRun(locator, inputs, options, texts)
-        items = sorted(run.items(), key=lambda item: item.sort_key)
-        if options.with_commits:
-            locator.resolve_commits([item.placement.lineage for item in items])
-        findings = [*inputs.findings(options.now), *run.findings()]
+    run = _GateRun(locator, inputs, options, _texts(inputs))
+    items = sorted(run.items(), key=lambda item: item.sort_key)
+    if options.with_commits:
+        locator.resolve_commits([item.placement.lineage for item in items])
+    findings = [*inputs.findings(options.now), *run.findings()]
     bound = options.threshold.bound(inputs.config.policy.thresholds)
     return GateReport(
         options.threshold,
@@ -249,7 +246,7 @@ class _GateRun:
             for member in placement.lineage.members
         }
         return any(
-            self._tracks(name) and (is_new or name in files.before) for name, is_new in names
+            self._tracks(name) and (is_new or files.was_in_base(name)) for name, is_new in names
         )
 
     def _tracks(self, path: str) -> bool:
@@ -380,7 +377,7 @@ class _GateRun:
         removed = [
             path
             for path in self._locator.trail.annotated_paths()
-            if normal_path(path) in files.before.keys() - files.now.keys()
+            if (change := files.committed.get(normal_path(path))) is not None and change.now is None
         ]
         for path in removed:
             for lineage in self._locator.trail.lineages_in(normal_path(path)):
@@ -422,17 +419,18 @@ class _GateRun:
         return dict.fromkeys(self._findings)
 
 
-@contextmanager
-def _texts(inputs: GateInputs) -> Iterator[FileContents | None]:
-    """Yield a reader for the versions of changed files; None without a base."""
+def _texts(inputs: GateInputs) -> FileContents | None:
+    """Return a reader for the versions of changed files; None without a base."""
     diff, files, project = inputs.trail_diff, inputs.changed_files, inputs.trail.directory.project
     if diff is None or files is None:
-        yield None
-        return
-    with GitObjects(diff.repository.root) as objects:
-        yield FileContents(
-            project, objects, files.head, files.base, diff.repository.prefix_of(project)
-        )
+        return None
+    return FileContents(
+        project,
+        diff.repository.objects,
+        files.head,
+        files.base,
+        diff.repository.prefix_of(project),
+    )
 
 
 class _Scorer(Scorer):

@@ -30,16 +30,18 @@ class TrailDiff:
         repository: The repository of the project.
         trail: The trail on disk.
         commit: The base, a whole hash.
+        head: The commit of HEAD, a whole hash.
     """
 
     repository: Repository
     trail: Trail
     commit: str
+    head: str
 
     @property
     def revisions(self) -> tuple[str, str]:
         """The commits of the branch, as arguments of `git log`."""
-        return "HEAD", f"^{self.commit}"
+        return self.head, f"^{self.commit}"
 
     @cached_property
     def new_lines(self) -> frozenset[int]:
@@ -110,14 +112,12 @@ class TrailDiff:
     @cached_property
     def _not_committed(self) -> frozenset[int]:
         """The 1-based lines of the log that HEAD does not have."""
-        return self._lines_not_in("HEAD")
+        return self._lines_not_in(self.head)
 
-    def _lines_not_in(self, revision: str) -> frozenset[int]:
-        """Return the 1-based lines of the log that a revision does not have."""
+    def _lines_not_in(self, commit: str) -> frozenset[int]:
+        """Return the 1-based lines of the log that a commit does not have."""
         directory = self.trail.directory
-        return LinesOnDisk(directory).not_in(
-            partial(lines_at, directory, self.repository, revision)
-        )
+        return LinesOnDisk(directory).not_in(partial(lines_at, directory, self.repository, commit))
 
     def contributors_of_commits(self, commits: Iterable[str]) -> list[Contributors]:
         """Return the contributors of commits; those outside the branch are ignored."""

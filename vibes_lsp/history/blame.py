@@ -13,7 +13,8 @@ import msgspec
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
-from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.history.objects import parse_seconds
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import BLAME
 
 _OPTIONS: Final = ("--incremental", "--no-textconv", "--ignore-revs-file", "")

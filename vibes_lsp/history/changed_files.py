@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines
-from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.history.objects import parse_seconds
+from vibes_lsp.history.repository import Repository
 
 _MARK: Final = b"\x01"
 _FORMAT: Final = "--format=%x01%H %ct %at"

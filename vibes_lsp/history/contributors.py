@@ -90,7 +90,13 @@ def contributors_of(
 
 def configured_user(repository: Repository) -> Contributors:
     """Return who would make a commit now."""
-    person = _configured(repository, "user.name"), _configured(repository, "user.email")
+    try:
+        listed = run_git(repository.root, "config", "-z", "--get-regexp", r"^user\.(name|email)$")
+    except HistoryUnavailable:  # neither is set
+        listed = b""
+    pairs = (each.partition("\n") for each in listed.decode("utf-8", "replace").split("\0"))
+    values = {name: value.strip() for name, _, value in pairs}
+    person = values.get("user.name", ""), values.get("user.email", "")
     return _contributors(person, person, [])
 
 
@@ -104,10 +110,3 @@ def _contributors(
         names.union(*(parse_identity(each) for each in co_authors)),
         author[0] or author[1] or "unknown author",
     )
-
-
-def _configured(repository: Repository, name: str) -> str:
-    try:
-        return run_git(repository.root, "config", "--get", name).decode("utf-8", "replace").strip()
-    except HistoryUnavailable:
-        return ""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import run_git
-from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.git import literal_pathspec, run_git
+from vibes_lsp.history.objects import TreeEntry
 from vibes_lsp.history.renames import BY_HASH, BY_SIMILARITY
 from vibes_lsp.history.repository import Repository
 
@@ -25,7 +25,7 @@ _ENTRY: Final = re.compile(
 """What `git ls-files -z -t --debug` prints up to a NUL: `stat` of the previous file, tag, path."""
 
 
-def changed_in_work_tree(folder: Path) -> frozenset[str]:
+def changed_in_work_tree(repository: Repository, folder: Path) -> frozenset[str]:
     """Return the files in a folder that differ from the index, relative to the folder.
 
     These are changed, deleted, and new files that are not ignored. Files whose `stat` alone changed
@@ -33,18 +33,9 @@ def changed_in_work_tree(folder: Path) -> frozenset[str]:
     same time and size. Callers compare contents. Empty if git fails.
     """
     try:
-        return differing_from_index(folder, index_file(folder))
+        return differing_from_index(folder, repository.index_file())
     except HistoryUnavailable:
         return frozenset()
-
-
-def index_file(folder: Path) -> Path:
-    """Return the index of the repository that a folder is in; it may not exist yet.
-
-    Raises:
-        HistoryUnavailable: Git fails.
-    """
-    return folder / os.fsdecode(run_git(folder, "rev-parse", "--git-path", "index").rstrip(b"\n"))
 
 
 def differing_from_index(folder: Path, index: Path) -> frozenset[str]:
@@ -190,7 +181,6 @@ def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
 
 def diff_files(
     repository: Repository,
-    objects: GitObjects,
     span: DiffRange,
     folder: Path,
     also: Iterable[str] = (),
@@ -199,7 +189,6 @@ def diff_files(
 
     Args:
         repository: The repository.
-        objects: Its objects.
         span: What to compare.
         folder: The project; files outside it are left out.
         also: Unsaved files, which count as changed, relative to the folder. Only for the work tree.
@@ -215,24 +204,21 @@ def diff_files(
     else:
         found = _since(
             repository,
-            objects,
             span.base,
-            [prefix + name for name in (*changed_in_work_tree(folder), *also)],
+            [prefix + name for name in (*changed_in_work_tree(repository, folder), *also)],
         )
     return sorted(
         (each for each in found if each.name.startswith(prefix)), key=lambda each: each.name
     )
 
 
-def _since(
-    repository: Repository, objects: GitObjects, base: str, touched: Iterable[str]
-) -> list[DiffEntry]:
+def _since(repository: Repository, base: str, touched: Iterable[str]) -> list[DiffEntry]:
     """Return the files that differ from a commit in the index or in the work tree."""
     staged = {each.name: each for each in _listed(repository, ("diff-index", "--cached"), (base,))}
     for name in touched:
         if name in staged:
             continue
-        entry = objects.entry(base, name)
+        entry = repository.objects.entry(base, name)
         known = entry is not None and entry.is_file
         staged[name] = DiffEntry(
             name,
@@ -242,6 +228,64 @@ def _since(
             is_reported=False,
         )
     return [replace(each, new=None) for each in staged.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeChange:
+    """What differs at a path between two commits.
+
+    Attributes:
+        before: The entry of the older commit; None if it has no file there.
+        now: The entry of the newer commit; None if it has no file there.
+    """
+
+    before: TreeEntry | None
+    now: TreeEntry | None
+
+
+def tree_changes(
+    repository: Repository, base: str | None, head: str, folder: Path
+) -> dict[str, TreeChange]:
+    """Return what differs below a folder between two commits, by path relative to it.
+
+    Entries are as git stores them, not as checkout wrote them. Folders are left out.
+
+    Args:
+        repository: The repository.
+        base: The older commit, a full hash; None for all that the newer one has.
+        head: The newer commit, a full hash.
+        folder: Absolute, inside the work tree.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    prefix = repository.prefix_of(folder)
+    listed = run_git(
+        repository.root,
+        "diff-tree",
+        "-r",
+        "-z",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--ignore-submodules=none",
+        base or _EMPTY_TREES[len(head)],
+        head,
+        "--",
+        *([literal_pathspec(prefix.rstrip("/"))] if prefix else ()),
+    )
+    parts = listed.split(b"\0")
+    found: dict[str, TreeChange] = {}
+    for line, path in zip(parts[0::2], parts[1::2], strict=False):
+        name = path.decode("utf-8", "surrogateescape")
+        if name.startswith(prefix):
+            old_mode, mode, old, new, _ = line.decode("ascii").removeprefix(":").split(" ")
+            found[name[len(prefix) :]] = TreeChange(_entry(old_mode, old), _entry(mode, new))
+    return found
+
+
+def _entry(mode: str, identifier: str) -> TreeEntry | None:
+    return TreeEntry(mode, identifier) if mode.strip("0") else None
 
 
 def _listed(

@@ -12,7 +12,8 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
-from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.history.objects import parse_seconds
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import Wait
 
 _MARK: Final = b"\x01"

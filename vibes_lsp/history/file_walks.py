@@ -18,7 +18,8 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import FileChange, FileWalk, file_changes
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.history.objects import parse_seconds
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import GIT, Wait
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -1,7 +1,8 @@
 """Read git's objects: commits, trees and blobs, through one `git cat-file --batch` process.
 
-Only hashes and `HEAD` are sent to git. Paths are resolved here, in the trees that git returns, so a
-path with unusual characters can never be read as a request or an answer.
+Only hashes and `HEAD` are sent to git, with steps to ancestors such as `~2`. Paths are resolved
+here, in the trees that git returns, so a path with unusual characters can never be read as a
+request or an answer.
 """
 
 from __future__ import annotations
@@ -10,16 +11,15 @@ import re
 import subprocess
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import run_git, start_git
-from vibes_lsp.history.repository import Repository, parse_seconds
+from vibes_lsp.history.git import start_git
 
 _MAX_BYTES: Final = 64 << 20
 _MAX_SUBJECT: Final = 2000
@@ -28,11 +28,14 @@ _MAX_CACHED: Final = 32
 _MAX_CACHED_BYTES: Final = 1 << 18
 """Largest of them."""
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
+_STEPS: Final = re.compile(r"(?>(?:[~^]\d{0,9})*)")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
 _AUTHOR: Final = re.compile(rb"^author [^\n]*> (-?\d+)", re.MULTILINE)
 _PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
+_FOLDER: Final = b"040000"
 _GITLINK: Final = "160000"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,11 @@ class TreeEntry:
     def is_file(self) -> bool:
         """Whether it is a regular file: no folder, symbolic link or submodule."""
         return self.mode in _REGULAR
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return self.mode == _FOLDER.decode()
 
     @property
     def is_submodule(self) -> bool:
@@ -123,11 +131,12 @@ class GitObjects:
             self._cache.clear()
             self._stop()
 
-    def contents(self, name: str) -> bytes | None:
+    def contents(self, name: str, limit: int | None = None) -> bytes | None:
         """Return the bytes of a file.
 
         Args:
             name: A blob's hash, or `commit:path` with a path from the top of the work tree.
+            limit: The largest file to read, in bytes; None for the reader's own limit.
         """
         commit, colon, path = name.partition(":")
         if colon:
@@ -135,12 +144,23 @@ class GitObjects:
             if entry is None or not entry.is_file:
                 return None
             name = entry.id
-        found = self._object(name) if _HASH.fullmatch(name) else None
+        found = self._object(name, limit) if _HASH.fullmatch(name) else None
         return found.content if found is not None and found.kind == b"blob" else None
 
     def head(self) -> str | None:
         """Return the commit of HEAD now; None before the first commit."""
-        found = self._object("HEAD^{commit}")
+        return self.commit_id("HEAD")
+
+    def commit_id(self, start: str, steps: str = "") -> str | None:
+        """Return the hash of a commit; None if there is none.
+
+        Args:
+            start: `HEAD`, or the full hash of a commit or tag.
+            steps: From there to an ancestor, in git's syntax: `~2`, `^2^`.
+        """
+        if (start != "HEAD" and not _HASH.fullmatch(start)) or not _STEPS.fullmatch(steps):
+            return None
+        found = self._object(f"{start}{steps}^{{commit}}")
         return found.id if found is not None else None
 
     def commit(self, name: str) -> Commit | None:
@@ -199,20 +219,46 @@ class GitObjects:
             tree = self._object(found.id) if depth < len(names) else None
         return found
 
-    def _object(self, name: str) -> _Object | None:
+    def may_rename(self, commit: str) -> bool:
+        """Whether a commit may rename a file: it has one parent, and lacks a path of that one.
+
+        Also true if an object is missing.
+
+        Args:
+            commit: A full hash.
+        """
+        found = self.commit(commit)
+        if found is None or len(found.parents) != 1:
+            return found is None
+        pending = [(f"{found.parents[0]}^{{tree}}", f"{found.id}^{{tree}}")]
+        while pending:
+            before, now = map(self._object, pending.pop())
+            if before is None or now is None or before.kind != b"tree" or now.kind != b"tree":
+                return True
+            width = len(now.id) // 2
+            entries = {name: (mode, new) for mode, name, new in _entries(now.content, width)}
+            for mode, name, old in _entries(before.content, width):
+                new_mode, new = entries.get(name, (b"", b""))
+                if not new or (mode == _FOLDER) != (new_mode == _FOLDER):
+                    return True
+                if mode == _FOLDER and old != new:
+                    pending.append((old.hex(), new.hex()))
+        return False
+
+    def _object(self, name: str, limit: int | None = None) -> _Object | None:
         with self._lock:
             if name in self._cache:
                 return self._cache[name]
             was_running = self._process is not None
             try:
-                return self._cached(name, self._ask(name))
+                return self._cached(name, self._ask(name, limit))
             except (OSError, ValueError):
                 self._stop()
             self.missing_contents += 1
             if not was_running:
                 return None
             try:  # the process died since the last request
-                return self._cached(name, self._ask(name))
+                return self._cached(name, self._ask(name, limit))
             except (OSError, ValueError):
                 self._stop()
                 return None
@@ -230,7 +276,7 @@ class GitObjects:
             self._cache[name] = found
         return found
 
-    def _ask(self, name: str) -> _Object | None:
+    def _ask(self, name: str, limit: int | None) -> _Object | None:
         """Send one request and read the answer.
 
         Raises:
@@ -251,7 +297,7 @@ class GitObjects:
             return None
         identifier, kind, size = header
         length = int(size)
-        if length > self._limit:
+        if length > (self._limit if limit is None else limit):
             self._stop()  # a restart is faster than reading the rest
             return None
         content = process.stdout.read(length + 1)
@@ -285,43 +331,31 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
 
 
 def _entry(tree: bytes, name: bytes, width: int) -> TreeEntry | None:
-    """Find a name in a raw tree: each entry is `MODE NAME`, a NUL and a hash of `width` bytes."""
-    position = 0
-    while position < len(tree):
-        end = tree.find(b"\0", position)
-        mode, _, here = tree[position:end].partition(b" ")
-        position = end + 1 + width
-        if end < 0 or position > len(tree):
-            return None
-        if here == name:
-            return TreeEntry(
-                mode.decode("ascii", "replace").zfill(6), tree[end + 1 : position].hex()
-            )
+    """Return the entry of a name in a raw tree; None if it has none."""
+    for mode, other, identifier in _entries(tree, width):
+        if other == name:
+            return TreeEntry(mode.decode("ascii", "replace"), identifier.hex())
     return None
 
 
-def list_tree(repository: Repository, commit: str, folder: Path) -> Mapping[str, TreeEntry]:
-    """Return all entries of a commit below a folder, by path relative to it; folders are left out.
+def _entries(tree: bytes, width: int) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield mode, name and id of each entry of a raw tree; modes have six digits.
 
-    Entries are as git stores them, not as checkout wrote them.
-
-    Args:
-        repository: The repository.
-        commit: A full hash.
-        folder: Absolute, inside the work tree.
-
-    Raises:
-        HistoryUnavailable: Git fails.
+    An entry is `MODE NAME`, a NUL and a hash of `width` bytes.
     """
-    prefix = repository.prefix_of(folder)
-    listed = run_git(
-        repository.root, "ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else [])
-    )
-    found: dict[str, TreeEntry] = {}
-    for line in listed.split(b"\0")[:-1]:
-        metadata, _, name = line.partition(b"\t")
-        mode, _, identifier = metadata.decode("ascii").split(" ")
-        found[name.decode("utf-8", "surrogateescape").removeprefix(prefix)] = TreeEntry(
-            mode, identifier
-        )
-    return found
+    position = 0
+    while position < len(tree):
+        end = tree.find(b"\0", position)
+        mode, _, name = tree[position:end].partition(b" ")
+        position = end + 1 + width
+        if end < 0 or position > len(tree):
+            return
+        yield mode.zfill(6), name, tree[end + 1 : position]
+
+
+def parse_seconds(seconds: bytes) -> datetime:
+    """Return the time of git's seconds since 1970; the epoch if out of range."""
+    try:
+        return _EPOCH + timedelta(seconds=int(seconds))
+    except (OverflowError, ValueError):
+        return _EPOCH

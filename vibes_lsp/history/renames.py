@@ -25,7 +25,13 @@ def renames_in_commit(repository: Repository, commit: str) -> tuple[dict[str, st
     """Return the files that a commit renamed, new paths by old, and whether the answer is final.
 
     It is not final if git lacked objects to compare. There are none for a merge or if git fails.
+
+    Args:
+        repository: The repository.
+        commit: A full hash.
     """
+    if not repository.objects.may_rename(commit):
+        return {}, True
     return _find_renames(repository, ("diff-tree", "--no-commit-id"), commit)
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
-from vibes_lsp.history.repository_state import common_git_folder
+from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.repository_state import common_git_folder, git_folders
+from vibes_lsp.store.log_follower import bounded_lines
+
+_MAX_IN_MEMORY: Final = 8 << 20
+"""A file whose lines are read one by one is in memory up to this size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +29,22 @@ class Repository:
 
     Attributes:
         root: Its top folder.
+        objects: Its objects; git starts with the first request for one.
     """
 
     root: Path
+    objects: GitObjects = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "objects", GitObjects(self.root))
+
+    def close(self) -> None:
+        """End the process that reads objects; later requests for objects find none."""
+        self.objects.close()
 
     def head(self) -> str | None:
         """Return the commit of HEAD; None before the first commit."""
-        try:
-            return self.resolve("HEAD")
-        except HistoryUnavailable:
-            return None
+        return self.objects.head()
 
     def is_partial(self) -> bool:
         """Whether objects may be missing, because the clone fetches them when they are needed."""
@@ -44,7 +57,7 @@ class Repository:
         Raises:
             HistoryUnavailable: It names none, or is ambiguous.
         """
-        return resolve_commit(self.root, revision)
+        return _resolve(self, revision)
 
     def has_commit(self, revision: str) -> bool:
         """Whether a revision names a commit."""
@@ -65,8 +78,7 @@ class Repository:
                 f"the parent of {commit[:8]} is not in this shallow clone",
                 hint="fetch more of the history, with `git fetch --deepen=1`",
             )
-        parent = f"{commit}^"
-        return self.resolve(parent) if self.has_commit(parent) else None
+        return self.objects.commit_id(commit, "^")
 
     def commit_time(self, commit: str) -> datetime:
         """Return the committer's time of a commit.
@@ -74,16 +86,10 @@ class Repository:
         Raises:
             HistoryUnavailable: There is no such commit.
         """
-        seconds = run_git(
-            self.root,
-            "show",
-            "-s",
-            "--no-show-signature",
-            "--format=%ct",
-            "--end-of-options",
-            commit,
-        )
-        return parse_seconds(seconds)
+        found = self.objects.commit(commit)
+        if found is None:
+            raise HistoryUnavailable(f"{commit!r} names no commit here", hint=_HINT)
+        return found.moment
 
     def shallow_boundary(self) -> frozenset[str]:
         """Return the commits of a shallow clone whose parents are missing.
@@ -105,6 +111,18 @@ class Repository:
         except HistoryUnavailable:
             return None
 
+    def index_file(self) -> Path:
+        """Return the file of the index; it may not exist yet.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        marker = self.root / ".git"
+        if os.path.lexists(marker):
+            return git_folders(marker)[0] / "index"
+        path = run_git(self.root, "rev-parse", "--git-path", "index").rstrip(b"\n")
+        return self.root / os.fsdecode(path)
+
     def read_file(self, commit: str, path: Path) -> bytes | None:
         """Return a file at a commit; None if the commit does not have it.
 
@@ -115,7 +133,7 @@ class Repository:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        return self._blob(commit, self.relative_path(path))
+        return self._read(commit, self.relative_path(path))
 
     def read_file_below(self, commit: str, folder: Path, name: str) -> bytes | None:
         """Return a file at a commit, without following symbolic links of the work tree.
@@ -128,31 +146,44 @@ class Repository:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        return self._blob(commit, self.prefix_of(folder) + name)
+        return self._read(commit, self.prefix_of(folder) + name)
 
     def has_file_below(self, commit: str, folder: Path, name: str) -> bool:
         """Whether a commit has a file; the arguments are those of `read_file_below`."""
-        return self._is_blob(commit, self.prefix_of(folder) + name)
+        blob = self._blob(commit, self.prefix_of(folder) + name)
+        if blob is None:
+            return False
+        return self.objects.contents(blob, _MAX_IN_MEMORY) is not None or self._is_there(blob)
 
     def read_lines_below(self, commit: str, folder: Path, name: str) -> Iterator[bytes]:
         """Yield the lines of a file that may exceed memory; none if the commit has no such file.
 
         Lines are as `bounded_lines` has them; arguments and errors are those of `read_file_below`.
         """
-        path = self.prefix_of(folder) + name
-        if self._is_blob(commit, path):
-            blob = f"{commit}:{path}"
+        blob = self._blob(commit, self.prefix_of(folder) + name)
+        content = None if blob is None else self.objects.contents(blob, _MAX_IN_MEMORY)
+        if content is not None:
+            yield from bounded_lines(io.BytesIO(content))
+        elif blob is not None and self._is_there(blob):
             with git_lines(self.root, "cat-file", "blob", blob, bounded=True) as lines:
                 yield from lines
 
-    def _blob(self, commit: str, name: str) -> bytes | None:
-        if not self._is_blob(commit, name):
-            return None
-        return run_git(self.root, "cat-file", "blob", f"{commit}:{name}")
+    def _read(self, commit: str, name: str) -> bytes | None:
+        blob = self._blob(commit, name)
+        content = None if blob is None else self.objects.contents(blob)
+        if content is not None or blob is None or not self._is_there(blob):
+            return content
+        return run_git(self.root, "cat-file", "blob", blob)  # it is large, or damaged
 
-    def _is_blob(self, commit: str, name: str) -> bool:
+    def _blob(self, commit: str, name: str) -> str | None:
+        """Return the blob of a file or symbolic link; None if the commit does not have it."""
+        entry = self.objects.entry(commit, name)
+        return None if entry is None or entry.is_folder or entry.is_submodule else entry.id
+
+    def _is_there(self, blob: str) -> bool:
+        """Whether git has a blob, which a partial clone may lack."""
         try:
-            return run_git(self.root, "cat-file", "-t", f"{commit}:{name}").strip() == b"blob"
+            return run_git(self.root, "cat-file", "-t", blob).strip() == b"blob"
         except HistoryUnavailable:
             return False
 
@@ -173,38 +204,44 @@ class Repository:
 
     def is_ignored(self, path: Path) -> bool:
         """Whether git ignores a path."""
-        try:
-            run_git(self.root, "check-ignore", "--quiet", "--no-index", "--", str(path))
-        except HistoryUnavailable:
-            return False
-        return True
+        return path in self.ignored([path])
 
-    def is_ignored_in_every_clone(self, path: Path) -> bool:
-        """Whether a `.gitignore` of the work tree ignores a path, not a setting of this machine."""
-        try:
-            output = run_git(self.root, "check-ignore", "--verbose", "--no-index", "--", str(path))
-        except HistoryUnavailable:
-            return False
-        rule = output.partition(b"\n")[0].rpartition(b"\t")[0]
-        line = _RULE_LINE.search(rule)
-        if line is None:
-            return False
-        file = Path(os.fsdecode(rule[: line.start()].strip(b'"')))
-        return (
-            not rule.startswith(b"!", line.end())
-            and file.name == ".gitignore"
-            and not file.is_absolute()
-        )
+    def ignored(self, paths: Sequence[Path]) -> dict[Path, bool]:
+        """Return those of some paths that git ignores.
 
-    def attributes(self, path: Path, names: Iterable[str]) -> dict[str, str]:
-        """Return the values of git attributes for a file.
+        The value is whether every clone ignores the path: by a `.gitignore` of the work tree, not
+        by a setting of this machine.
+
+        Args:
+            paths: Absolute.
+        """
+        options = ("--verbose", "--non-matching", "-z", "--no-index", "--stdin")
+        asked = b"\0".join(map(os.fsencode, paths))
+        try:
+            fields = run_git(self.root, "check-ignore", *options, stdin=asked).split(b"\0")
+        except HistoryUnavailable:  # it ignores none of them, or refuses to answer about one
+            if len(paths) == 1:
+                return {}
+            alone = [self.ignored([path]) for path in paths]
+            return {path: whole for one in alone for path, whole in one.items()}
+        rules = zip(paths, fields[0::4], fields[2::4], strict=False)
+        return {
+            path: _is_in_work_tree(Path(os.fsdecode(file)))
+            for path, file, pattern in rules
+            if pattern and not pattern.startswith(b"!")
+        }
+
+    def attributes(self, paths: Sequence[Path], names: Iterable[str]) -> list[dict[str, str]]:
+        """Return the values of git attributes for each of some files.
 
         Raises:
             HistoryUnavailable: Git fails.
         """
-        output = run_git(self.root, "check-attr", "-z", *names, "--", str(path)).split(b"\0")
-        pairs = zip(output[1::3], output[2::3], strict=False)
-        return {name.decode(): value.decode("utf-8", "replace") for name, value in pairs}
+        fields = run_git(self.root, "check-attr", "-z", *names, "--", *map(str, paths)).split(b"\0")
+        found: dict[bytes, dict[str, str]] = defaultdict(dict)
+        for path, name, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
+            found[path][name.decode()] = value.decode("utf-8", "replace")
+        return [found[os.fsencode(path)] for path in paths]
 
     def work_trees(self) -> list[Path]:
         """Return the top folders of all work trees of the repository, this one first.
@@ -240,7 +277,9 @@ class Repository:
             ) from None
 
     def is_ancestor(self, commit: str, of: str = "HEAD") -> bool:
-        """Whether a commit is another one or an ancestor of it."""
+        """Whether a commit is another one or an ancestor of it; both are hashes or `HEAD`."""
+        if self.objects.commit_id(of) == commit:
+            return True
         try:
             run_git(self.root, "merge-base", "--is-ancestor", commit, of)
         except HistoryUnavailable:
@@ -281,14 +320,6 @@ def read_shallow_file(file: Path) -> frozenset[str]:
         return frozenset()
 
 
-def parse_seconds(seconds: bytes) -> datetime:
-    """Return the time of git's seconds since 1970; the epoch if out of range."""
-    try:
-        return _EPOCH + timedelta(seconds=int(seconds))
-    except (OverflowError, ValueError):
-        return _EPOCH
-
-
 def is_tracked(path: Path) -> bool:
     """Whether git tracks a file, ignored or not; False outside a work tree or without git."""
     try:
@@ -306,9 +337,9 @@ def tracked_names(folder: Path) -> frozenset[str]:
     return frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name)
 
 
-_RULE_LINE: Final = re.compile(rb":\d++:")
-"""The line number in `git check-ignore --verbose` output: `FILE:LINE:PATTERN`, a tab, the path."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+def _is_in_work_tree(gitignore: Path) -> bool:
+    """Whether a source of rules, as git names it, is a `.gitignore` of the work tree."""
+    return gitignore.name == ".gitignore" and not gitignore.is_absolute()
 
 
 def nearest_ancestor(project: Path, commits: Sequence[str]) -> str | None:
@@ -369,11 +400,11 @@ _REF_PATTERNS: Final = (
 _HINT: Final = "give a branch, a tag or a commit; a shallow clone may lack it"
 
 
-def resolve_commit(root: Path, revision: str) -> str:
+def _resolve(repository: Repository, revision: str) -> str:
     """Return the full hash of the commit that a revision names.
 
     Args:
-        root: The top folder of the work tree.
+        repository: The repository.
         revision: As a user writes it.
 
     Raises:
@@ -381,28 +412,38 @@ def resolve_commit(root: Path, revision: str) -> str:
     """
     if _SEARCH.search(revision):
         raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
-    _refuse_ambiguous(root, _SUFFIX.split(revision, maxsplit=1)[0])
+    name = _SUFFIX.split(revision, maxsplit=1)[0]
+    start = _start(repository.root, name)
+    found = None if start is None else repository.objects.commit_id(start, revision[len(name) :])
+    if found is not None:
+        return found
+    named = f"{revision}^{{commit}}"
+    options = ("--verify", "--quiet", "--end-of-options")
     try:
-        found = run_git(
-            root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-        )
+        return run_git(repository.root, "rev-parse", *options, named).decode().strip()
     except HistoryUnavailable:
         raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT) from None
-    return found.decode().strip()
 
 
-def _refuse_ambiguous(root: Path, name: str) -> None:
-    """Raise if several refs or objects have a name; a full ref or hash is never ambiguous."""
-    if name in _PSEUDOREFS or name.startswith(("refs/", "-")) or _HASH.fullmatch(name):
-        return
+def _start(root: Path, name: str) -> str | None:
+    """Return `HEAD` or the hash that a name stands for; None if only git can tell.
+
+    Raises:
+        HistoryUnavailable: Several refs or objects have the name; a full ref or hash is never
+            ambiguous.
+    """
+    if name in {"HEAD", "@"}:
+        return "HEAD"
+    if _HASH.fullmatch(name):
+        return name.lower()
+    if name in _PSEUDOREFS or name.startswith(("refs/", "-")):
+        return None
     refs = [pattern.format(name) for pattern in _REF_PATTERNS]
     try:
-        listed = (
-            run_git(root, "for-each-ref", "--format=%(refname)", *refs)
-            .decode("utf-8", "replace")
-            .splitlines()
-        )
-        found = [ref for ref in refs if ref in listed]
+        listed = run_git(root, "for-each-ref", "--format=%(objectname) %(refname)", *refs)
+        pairs = (line.split(" ", 1) for line in listed.decode("utf-8", "replace").splitlines())
+        hashes = {ref: identifier for identifier, ref in pairs}
+        found = [ref for ref in refs if ref in hashes]
         if found and _SHORT_HASH.fullmatch(name):
             found += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()
     except HistoryUnavailable:
@@ -412,3 +453,4 @@ def _refuse_ambiguous(root: Path, name: str) -> None:
             f"{name!r} is ambiguous: it names {' and '.join(found[:4])}",
             hint="give one of these full names",
         )
+    return hashes[found[0]] if found else None

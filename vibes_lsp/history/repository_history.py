@@ -12,7 +12,6 @@ from vibes_lsp.history.blame import BlamedLine, FileBlame, blame_file
 from vibes_lsp.history.file_versions import FileVersions, FileWalk, Version, trace_file
 from vibes_lsp.history.file_walks import FileWalks, walk_before
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.renames import renames_in_commit, renames_since
 from vibes_lsp.history.repository import Repository, read_shallow_file
 
@@ -46,7 +45,7 @@ class RepositoryHistory:
         self.repository = repository
         self.cache = cache
         self._has_head = False
-        self.objects = GitObjects(repository.root)
+        self.objects = repository.objects
         self.walks = FileWalks(repository, cache)
         self._shallow_file: Path | None = None
         self._head: str | None = None
@@ -79,8 +78,8 @@ class RepositoryHistory:
         return head
 
     def close(self) -> None:
-        """Stop git and save the cache."""
-        self.objects.close()
+        """Close the repository and save the cache."""
+        self.repository.close()
         if self.cache is not None:
             self.cache.save()
 

@@ -116,21 +116,22 @@ class CommitIndex:
         """Whether a rebase is in progress."""
         return any((self.git_dir / name).exists() for name in ("rebase-merge", "rebase-apply"))
 
-    def may_be_empty(self) -> bool:
+    def may_be_empty(self, changed: Sequence[str]) -> bool:
         """Whether git may refuse the commit as empty; then nothing must be written for it.
 
         A hook runs before git looks for changes and does not see `--amend` or `--allow-empty`. So
         an index that equals HEAD counts as empty, and so does one that equals HEAD's parent. A
         merge never does.
 
+        Args:
+            changed: What `changed_files` returns.
+
         Raises:
             HistoryUnavailable: Git fails.
         """
         if (self.git_dir / "MERGE_HEAD").exists():
             return False
-        return not self.changed_files() or (
-            self.repository.has_commit("HEAD^") and not self._differing("HEAD^")
-        )
+        return not changed or (self.repository.has_commit("HEAD^") and not self._differing("HEAD^"))
 
     def changed_files(self) -> list[str]:
         """Return the files that the commit changes, from the top of the work tree.

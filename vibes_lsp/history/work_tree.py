@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.diff import differing_from_index, index_file
+from vibes_lsp.history.diff import differing_from_index
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.repository import Repository
 
 _FILTERS: Final = ("filter", "working-tree-encoding", "ident")
 """Attributes that make the text of a file another one than that of its blob."""
@@ -74,13 +75,13 @@ class IndexCopy:
             yield path
 
 
-def copy_index(folder: Path, limit: int) -> IndexCopy | None:
-    """Return a copy of the index of a folder's repository; None if it is larger than a limit.
+def copy_index(repository: Repository, limit: int) -> IndexCopy | None:
+    """Return a copy of a repository's index; None if it is larger than a limit.
 
     Raises:
-        HistoryUnavailable: The folder is in no work tree, or git fails.
+        HistoryUnavailable: Git fails.
     """
-    path = index_file(folder)
+    path = repository.index_file()
     try:
         with path.open("rb") as file:
             data, written = file.read(limit + 1), os.fstat(file.fileno()).st_mtime_ns

@@ -55,6 +55,7 @@ class ProjectLocator:
             be the same on each machine.
         renamed: As for `refresh`.
         known: The last searches for original texts, where files are looked up again and again.
+        repository: The repository that the project is in, if it is open; it is closed with this.
 
     Attributes:
         trail: The trail.
@@ -73,6 +74,7 @@ class ProjectLocator:
         use_kept_texts: bool = True,
         renamed: Mapping[str, str] | None = None,
         known: KnownOriginals | None = None,
+        repository: Repository | None = None,
     ) -> None:
         self.trail = trail
         self.questions = HistoryQuestions()
@@ -88,7 +90,7 @@ class ProjectLocator:
         self._history: ProjectHistory | None = None
         self._commits: CommitResolver | None = None
         if use_git:
-            self._open()
+            self._open(repository or open_repository(trail.directory.project))
         self._known = known
         self._histories = self._file_histories(renamed)
 
@@ -105,7 +107,7 @@ class ProjectLocator:
             renamed: New names by old ones, of files that were renamed since the last commit.
         """
         self.trail.refresh()
-        self._open()
+        self._open(open_repository(self.trail.directory.project))
         self.resolved_commits.clear()
         self._resolved_names.clear()
         self._renamed = bool(renamed)
@@ -131,10 +133,8 @@ class ProjectLocator:
             ),  # not a method: in a cycle the trail would stay until the next collection
         )
 
-    def _open(self) -> None:
-        """Open the repository, which may be another one than before, or gone."""
-        project = self.trail.directory.project
-        repository = open_repository(project)
+    def _open(self, repository: Repository | None) -> None:
+        """Ask a repository from now on, which may be another one than before, or gone."""
         if repository == self._repository:
             if self._history is not None:
                 self._history.refresh_head()
@@ -148,6 +148,7 @@ class ProjectLocator:
                 if self._use_cache
                 else ProjectHistory
             )
+            project = self.trail.directory.project
             history = self._history = open_history(
                 project,
                 use_cache=self._use_cache,

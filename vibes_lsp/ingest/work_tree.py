@@ -19,9 +19,9 @@ import msgspec
 
 from vibes_lsp import __version__
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.history.work_tree import IndexCopy, copy_index, has_content
 from vibes_lsp.index.project_files import read_content
@@ -162,7 +162,8 @@ def compare(directory: AuditDir, baseline: Baseline, index: IndexCopy) -> WorkTr
         HistoryUnavailable: Git fails.
     """
     project = directory.project
-    current = copy_index(project, MAX_CACHED)
+    repository = _repository(project)
+    current = copy_index(repository, MAX_CACHED)
     if current is None:
         return None
     from_index = index.differing(project)
@@ -177,9 +178,6 @@ def compare(directory: AuditDir, baseline: Baseline, index: IndexCopy) -> WorkTr
     )
     clean = [name for name in changed if name not in baseline.files]
     blobs = index.blobs(project, clean)
-    repository = open_repository(project)
-    if repository is None:
-        return None
     is_ignoring_changed = any(name.rpartition("/")[2] == _IGNORE_FILE for name in changed)
     with GitObjects(repository.root, limit=_MAX_FILE) as objects:
         found: dict[str, WorkTreeChange] = {}
@@ -197,6 +195,18 @@ def compare(directory: AuditDir, baseline: Baseline, index: IndexCopy) -> WorkTr
             if change is not None:
                 found[name] = change
     return WorkTreeDiff(found, current, from_index)
+
+
+def _repository(project: Path) -> Repository:
+    """Return a project's repository.
+
+    Raises:
+        HistoryUnavailable: The project is in no work tree, or git fails.
+    """
+    repository = open_repository(project)
+    if repository is None:
+        raise HistoryUnavailable(f"{project} is in no git repository")
+    return repository
 
 
 def take_baseline(
@@ -227,7 +237,11 @@ def take_baseline(
     Raises:
         HistoryUnavailable: Git fails.
     """
-    index = copy_index(directory.project, MAX_CACHED) if comparison is None else comparison.index
+    index = (
+        copy_index(_repository(directory.project), MAX_CACHED)
+        if comparison is None
+        else comparison.index
+    )
     if index is None:
         return
     if comparison is None or previous is None or previous.index_digest != _digest(index.data):

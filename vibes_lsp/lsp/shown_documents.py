@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import OrderedDict
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -14,7 +15,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.temporary_folder import TemporaryFolder
@@ -155,6 +155,6 @@ def read_version(directory: AuditDir, blob: str) -> str:
     repository = open_repository(directory.project)
     if repository is None:
         return _EXPIRED
-    with GitObjects(repository.root) as objects:
-        data = objects.contents(blob)
+    with closing(repository):
+        data = repository.objects.contents(blob)
     return _EXPIRED if data is None else Text.from_bytes(data).content

@@ -60,7 +60,11 @@ class Backfilled(Result):
 
 
 def backfill(
-    recorder: Recorder, scope: BackfillScope | None = None, *, dry_run: bool = False
+    recorder: Recorder,
+    scope: BackfillScope | None = None,
+    *,
+    dry_run: bool = False,
+    repository: Repository | None = None,
 ) -> Backfilled:
     """Write into the log which commits introduced annotations, except for HEAD (R4).
 
@@ -71,18 +75,21 @@ def backfill(
         recorder: The trail's recorder.
         scope: By default all annotations.
         dry_run: Write nothing, only return what would be written.
+        repository: The repository that the project is in, if it is open.
 
     Raises:
         HistoryUnavailable: The project is in no git repository.
     """
     chosen = scope or BackfillScope()
     return recorder.write_derived(
-        Backfilled, lambda context: _backfill(context, chosen), dry_run=dry_run
+        Backfilled, lambda context: _backfill(context, chosen, repository), dry_run=dry_run
     )
 
 
-def _backfill(context: RecordingContext, scope: BackfillScope) -> tuple[Draft, Backfilled]:
-    repository = open_repository(context.project)
+def _backfill(
+    context: RecordingContext, scope: BackfillScope, repository: Repository | None
+) -> tuple[Draft, Backfilled]:
+    repository = repository or open_repository(context.project)
     if repository is None:
         raise HistoryUnavailable(
             f"{context.project} is in no git repository",
@@ -123,14 +130,14 @@ def _add_due(
         for key, group in group_by_commit(pending, resolved).items()
         if key[1].commit != head
     }
-    with CommittedFiles(repository, context.project) as files:
-        files.prefetch(list({path for path, _ in groups}), since)
-        attribution = CommitAttribution(files, _allowed(repository, head, scope.when))
-        found = {
-            identifier: lines
-            for (path, commit), group in groups.items()
-            for identifier, lines in attribution.find(path, commit, group).items()
-        }
+    files = CommittedFiles(repository, context.project)
+    files.prefetch(list({path for path, _ in groups}), since)
+    attribution = CommitAttribution(files, _allowed(repository, head, scope.when))
+    found = {
+        identifier: lines
+        for (path, commit), group in groups.items()
+        for identifier, lines in attribution.find(path, commit, group).items()
+    }
     return {
         each.first.id
         for each in pending

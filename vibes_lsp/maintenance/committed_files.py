@@ -7,11 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import file_changes
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.patience import FILE_HISTORY
@@ -40,9 +39,7 @@ class CommittedFile:
 
 
 class CommittedFiles:
-    """The files of a project in its commits; a context manager, because it keeps git running.
-
-    What git cannot answer is left out.
+    """The files of a project in its commits; what git cannot answer is left out.
 
     Args:
         repository: The repository that tracks the project.
@@ -54,15 +51,9 @@ class CommittedFiles:
 
     def __init__(self, repository: Repository, project: Path) -> None:
         self.repository = repository
-        self._objects = GitObjects(repository.root)
+        self._objects = repository.objects
         self._prefix = repository.prefix_of(project)
         self._changes: dict[str, list[tuple[str, datetime]]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._objects.close()
 
     def read(self, path: str, commit: str) -> CommittedFile | None:
         """Return a file at a commit; None if the commit has no file of this path."""

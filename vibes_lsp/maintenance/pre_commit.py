@@ -68,20 +68,23 @@ def prepare_commit(
         AuditDirNotFound: `audit_dir` does not exist.
     """
     index = open_commit_index(folder, environment)
-    if index is None or index.may_be_empty():
+    changed = [] if index is None else index.changed_files()
+    if index is None or index.may_be_empty(changed):
         return []
-    named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
-    own = [directory for directory in named if is_inside(directory.path, index.repository.root)]
+    root = index.repository.root
+    named = (
+        [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, root, changed)
+    )
+    own = [directory for directory in named if is_inside(directory.path, root)]
     return [
         _prepare(directory, index, now, prepare, by_framework="PRE_COMMIT" in environment)
         for directory in own
     ]
 
 
-def _trails(folder: Path, index: CommitIndex) -> list[AuditDir]:
+def _trails(folder: Path, root: Path, changed: Iterable[str]) -> list[AuditDir]:
     found = dict.fromkeys(_nearest(folder))
-    root = index.repository.root
-    for parent in dict.fromkeys((root / name).parent for name in index.changed_files()):
+    for parent in dict.fromkeys((root / name).parent for name in changed):
         found.update(dict.fromkeys(_nearest(parent)))
     return list(found)
 
@@ -133,7 +136,8 @@ def _backfill(recorder: Recorder, index: CommitIndex) -> tuple[str, ...]:
     when = load_config(recorder.directory).config.backfill.when
     if when == BackfillWhen.MANUAL or index.is_rebasing:
         return ()
-    return backfill(recorder, BackfillScope(when, recorder.now() - RECENT)).backfilled
+    scope = BackfillScope(when, recorder.now() - RECENT)
+    return backfill(recorder, scope, repository=index.repository).backfilled
 
 
 def _blobs(directory: AuditDir) -> Iterator[Path]:

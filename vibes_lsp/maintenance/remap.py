@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -94,7 +95,8 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
     ]
     remapped = SupersedingRecords(SupersedesReason.REWRITE)
     orphaned = SupersedingRecords(SupersedesReason.ORPHAN)
-    with CommittedFiles(repository, context.project) as files:
+    with closing(repository):
+        files = CommittedFiles(repository, context.project)
         groups = group_by_commit(changed, resolved)
         files.prefetch(list({path for path, _ in groups}))
         attribution = CommitAttribution(files, lambda _: True)

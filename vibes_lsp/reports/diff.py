@@ -15,7 +15,6 @@ from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_range
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.live_risk import Scorer
@@ -188,7 +187,7 @@ def collect_changes(
         HistoryUnavailable: There is no repository, or the range is invalid.
     """
     project = locator.trail.directory.project
-    repository = open_repository(project)
+    repository = locator.repository or open_repository(project)
     if repository is None:
         raise HistoryUnavailable(
             f"{project} is not in a git repository, or git is not installed",
@@ -198,23 +197,23 @@ def collect_changes(
     if is_staged:
         diff_range = _with_index(diff_range)
         unsaved = None
-    with GitObjects(repository.root) as objects:
-        moment = repository.commit_time(diff_range.head) if diff_range.head is not None else None
-        comparison = _Comparison(
-            locator, repository, objects, diff_range, moment, scorer, unsaved or {}
-        )
-        audit = locator.trail.directory.path.name
-        found: list[ChangedFile] = []
-        unreadable: list[str] = []
-        for each in diff_files(repository, objects, diff_range, project, unsaved or ()):
-            path = comparison.path_of(each.name)
-            if path.split("/")[0] == audit:
-                continue
-            file = comparison.compare(path, each)
-            if file is None:
-                unreadable.append(path)
-            elif file.changed_lines and (file.ranges or tracking.tracks(path)):
-                found.append(file)
+    moment = repository.commit_time(diff_range.head) if diff_range.head is not None else None
+    comparison = _Comparison(locator, repository, diff_range, moment, scorer, unsaved or {})
+    audit = locator.trail.directory.path.name
+    found: list[ChangedFile] = []
+    unreadable: list[str] = []
+    entries = diff_files(repository, diff_range, project, unsaved or ())
+    changed = {comparison.path_of(each.name) for each in entries}
+    locator.prefetch([path for path in locator.annotated_files() if path in changed])
+    for each in entries:
+        path = comparison.path_of(each.name)
+        if path.split("/")[0] == audit:
+            continue
+        file = comparison.compare(path, each)
+        if file is None:
+            unreadable.append(path)
+        elif file.changed_lines and (file.ranges or tracking.tracks(path)):
+            found.append(file)
     is_outside_head = diff_range.head is not None and not repository.is_ancestor(diff_range.head)
     return Changes(diff_range, tuple(found), tuple(unreadable), is_outside_head)
 
@@ -234,7 +233,6 @@ class _Comparison:
 
     locator: ProjectLocator
     repository: Repository
-    objects: GitObjects
     diff_range: DiffRange
     moment: datetime | None
     scorer: Scorer
@@ -274,12 +272,12 @@ class _Comparison:
     def _old_text(self, entry: DiffEntry) -> Text | None:
         if entry.old is None:
             return Text("")
-        data = self.objects.contents(entry.old)
+        data = self.repository.objects.contents(entry.old)
         return None if data is None else Text.from_bytes(data)
 
     def _new_text(self, path: str, entry: DiffEntry) -> Text | None:
         if self.diff_range.head is not None or self.diff_range.is_staged:
-            data = self.objects.contents(entry.new) if entry.new is not None else None
+            data = self.repository.objects.contents(entry.new) if entry.new is not None else None
             return None if data is None else Text.from_bytes(data)
         if path in self.unsaved:
             return self.unsaved[path]

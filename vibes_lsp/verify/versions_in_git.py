@@ -13,7 +13,6 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import file_changes
-from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -39,17 +38,16 @@ class VersionsInGit:
         """
         read = 0
         try:
-            with GitObjects(self.repository.root) as objects:
-                for blob in self._blobs(name):
-                    data = objects.contents(blob)
-                    if data is None:
-                        continue
-                    read += len(data)
-                    matches = size is None or len(data) == size
-                    if matches and hashlib.sha256(data).hexdigest() == sha256:
-                        return data
-                    if read > _MAX_READ:
-                        return None
+            for blob in self._blobs(name):
+                data = self.repository.objects.contents(blob)
+                if data is None:
+                    continue
+                read += len(data)
+                matches = size is None or len(data) == size
+                if matches and hashlib.sha256(data).hexdigest() == sha256:
+                    return data
+                if read > _MAX_READ:
+                    return None
         except (HistoryUnavailable, ValueError):
             return None
         return None

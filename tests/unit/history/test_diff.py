@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 
 from tests.trails import Repository
 from vibes_lsp.history.diff import changed_in_work_tree
+from vibes_lsp.history.repository import Repository as Opened
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NEW = "größe.py" if sys.platform == "win32" else "größe\nnew.py"
+
+
+def changed(folder: Path) -> frozenset[str]:
+    return changed_in_work_tree(Opened(folder), folder)
 
 
 def aged(repository: Repository) -> None:
@@ -28,13 +33,13 @@ def test_changed_new_and_deleted_files_are_returned(repository: Repository) -> N
         repository.write(f"{name}.py", "12\n")
     repository.commit("First")
     aged(repository)
-    assert "same.py" not in changed_in_work_tree(repository.path)
+    assert "same.py" not in changed(repository.path)
     repository.write("on disk.py", "2\n")
     repository.write("same size.py", "34\n")
     repository.write(NEW, "2\n")
     repository.write("ignored/x.py", "2\n")
     (repository.path / "deleted.py").unlink()
-    assert changed_in_work_tree(repository.path) - {".gitignore"} == {
+    assert changed(repository.path) - {".gitignore"} == {
         "on disk.py",
         "same size.py",
         "deleted.py",
@@ -50,7 +55,7 @@ def test_files_as_new_as_the_index_count_as_changed(repository: Repository) -> N
     repository.write("a.py", "2\n")
     os.utime(file, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
     os.utime(index, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
-    assert changed_in_work_tree(repository.path) == {"a.py"}
+    assert changed(repository.path) == {"a.py"}
 
 
 def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
@@ -60,11 +65,11 @@ def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     repository.git("config", "filter.evil.clean", f"touch {ran.as_posix()}; cat")
     repository.write("a.py", "2\n")
-    assert "a.py" in changed_in_work_tree(repository.path)
+    assert "a.py" in changed(repository.path)
     assert not ran.exists()
     repository.git("status", "--short")
     assert ran.exists(), "git alone runs it: the trap works"
 
 
 def test_without_a_repository_nothing_changed(tmp_path: Path) -> None:
-    assert changed_in_work_tree(tmp_path) == frozenset()
+    assert changed(tmp_path) == frozenset()
