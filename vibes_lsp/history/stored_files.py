@@ -30,7 +30,8 @@ _NO_VALUES: Final = frozenset({b"unspecified", b"unset"})
 _MAX_ATTRIBUTES: Final = 1 << 20
 """Larger files of attributes or configuration are not searched: git is asked."""
 _INCLUDED: Final = re.compile(
-    rb'^[ \t]*path[ \t]*=[ \t]*(?:"((?:[^"\\\n]|\\.)*+)"|([^#;\n]*+))', re.IGNORECASE | re.MULTILINE
+    rb'^[ \t]*path[ \t]*=[ \t]*(?:"((?>(?:[^"\\\n]|\\.)*))"|([^#;\n]*+))',
+    re.IGNORECASE | re.MULTILINE,
 )
 """The path of a file that settings include."""
 _MAX_FILE: Final = 16 << 20
