@@ -133,6 +133,8 @@ clean: ## remove the environment and every cache
 tools: setup
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
+	@tests/tools/from-debian.sh less
+	@tests/tools/from-debian.sh ssh-keygen openssh-client ssh-agent ssh-add
 	@tests/tools/vouch.sh $(PY) 0.1.0 1.5.0
 
 node: setup

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.requirements import REPOSITORY, in_nightly
+from tests.requirements import REPOSITORY, TOOLS, in_nightly
 from vibes_lsp.cli.agents import VARIABLES
 from vibes_lsp.patience import VARIABLE as PATIENCE
 
 for _name in VARIABLES:  # a test run started by an agent must not look like the agent's work
     os.environ.pop(_name, None)
+
+# Programs that the project has fetched, for those that the system lacks.
+os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(TOOLS)])
 
 # The tests start thousands of processes. Without bytecode files, each would compile every module
 # that it imports, which takes half of its time.

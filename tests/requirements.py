@@ -70,7 +70,7 @@ def require_module(name: str, why: str) -> ModuleType:
 def _find(path_or_tool: Path | str) -> Path | None:
     if isinstance(path_or_tool, Path):
         return path_or_tool if path_or_tool.exists() else None
-    program = shutil.which(path_or_tool) or shutil.which(path_or_tool, path=str(TOOLS))
+    program = shutil.which(path_or_tool)  # `tests.conftest` adds the tools to PATH
     return Path(program) if program else None
 
 

@@ -32,6 +32,8 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An SSH agent with an Ed25519 key and one for RSA; the path of the former."""
     pytest.importorskip("asyncssh")
     program = require("ssh-agent", "holds the keys")
+    require("ssh-keygen", "makes the keys")
+    require("ssh-add", "gives the keys to the agent")
     key = tmp_path / "id_ed25519"
     for kind, path in (("ed25519", key), ("rsa", tmp_path / "id_rsa")):
         make = ("ssh-keygen", "-q", "-t", kind, "-N", "", "-f", path)

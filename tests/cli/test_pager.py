@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.run_vibes import vibes
 from tests.cli.terminal import Terminal, terminal_of
-from tests.requirements import TOOLS, require
+from tests.requirements import require
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
@@ -28,7 +28,6 @@ LAST: Final = f"more = {LINES - 1}"
 WITHOUT_SETTINGS: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
-    "PATH": os.pathsep.join([os.environ["PATH"], str(TOOLS)]),
 }
 COMMANDS: Final = (
     ("blame", "a.py"),

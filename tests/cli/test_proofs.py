@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.attested_project import AttestedProject
+from tests.requirements import require
 from tests.trails import TrailWriter
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def test_wrong_use_is_explained(
 @pytest.fixture
 def allowed_signers(own: AttestedProject) -> Path:
     """Git signs with an SSH key of the project's user; returns the file of allowed signers."""
-    if shutil.which("ssh-keygen") is None:
-        pytest.skip("ssh-keygen is not installed")
+    require("ssh-keygen", "git signs with it")
     key = own.home / "id_ed25519"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     (own.home / ".gitconfig").write_text(

@@ -11,7 +11,7 @@ import pytest
 
 from tests.demo.workspace import build
 from tests.docs.code_blocks import code_blocks, run_shell
-from tests.requirements import REPOSITORY
+from tests.requirements import REPOSITORY, require
 from tests.trails import TrailWriter
 from vibes_lsp.cli.verify import EXIT_CODES
 from vibes_lsp.verify.attested_files import FileStatus
@@ -49,6 +49,7 @@ def test_the_snippets_sign_and_verify_in_their_order(project: Path) -> None:
 
 def test_an_agent_signs(project: Path) -> None:
     pytest.importorskip("asyncssh")
+    require("ssh-agent", "holds the key")
     (snippet,) = code_blocks(PAGE, "sh agent")
     key = "ssh-keygen -q -t ed25519 -N '' -f ../key; ssh-add -q ../key; rm ../key"
     agent = tempfile.mkdtemp(prefix="agent")

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.attested_project import AttestedProject
 from tests.docs.code_blocks import code_blocks
 from tests.editors.terminal import SCRIPTS
-from tests.requirements import REPOSITORY
+from tests.requirements import REPOSITORY, require
 from vibes_lsp.verify.policy import Growth, parse_policy
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def test_one_entry_is_proven(own: AttestedProject) -> None:
 
 
 def test_the_root_is_tagged(own: AttestedProject) -> None:
-    if shutil.which("ssh-keygen") is None:
-        pytest.skip("ssh-keygen is not installed")
+    require("ssh-keygen", "git signs with it")
     *_, tag = _blocks("proofs.md", "sh")
     prepare = """
 ssh-keygen -q -t ed25519 -N '' -f "$HOME/key"

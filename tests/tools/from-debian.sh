@@ -1,10 +1,11 @@
 #!/bin/sh
-# from-debian.sh PROGRAM [PACKAGE]: puts PROGRAM into .tools/bin, where the system has none.
+# from-debian.sh PROGRAM [PACKAGE [MORE…]]: puts PROGRAM, and MORE of its package, into .tools/bin, where the system has none.
 #
 # Debian's package, with the libraries that the system lacks, is unpacked into .tools/PROGRAM; nothing is installed. Needs
 # apt-get, and root the first time if the package lists are missing. Elsewhere it says what to install.
 set -eu
 program=$1 package=${2:-$1}
+[ $# -lt 3 ] || shift 2
 tools=$(cd "$(dirname "$0")/../.." && pwd)/.tools
 if command -v "$program" >/dev/null || [ -x "$tools/bin/$program" ]; then exit 0; fi
 if ! command -v apt-get >/dev/null; then
@@ -25,6 +26,9 @@ for archive in "$into"/apt/archives/*.deb; do dpkg-deb --extract "$archive" "$in
 rm -rf "$into/apt"
 
 libraries=$(dirname "$(find "$into" -name '*.so*' | head -n 1)")
-printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$libraries" "$into/usr/bin/$program" >"$tools/bin/$program.new"
-chmod +x "$tools/bin/$program.new"
-mv "$tools/bin/$program.new" "$tools/bin/$program"
+for each in "$@" "$program"; do
+  [ -x "$into/usr/bin/$each" ] || continue # the name of the package
+  printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$libraries" "$into/usr/bin/$each" >"$tools/bin/$each.new"
+  chmod +x "$tools/bin/$each.new"
+  mv "$tools/bin/$each.new" "$tools/bin/$each"
+done

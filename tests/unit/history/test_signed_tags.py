@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.requirements import require
 from tests.trails import Repository as GitRepository
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
 from vibes_lsp.history.repository import Repository
@@ -17,15 +17,13 @@ from vibes_lsp.history.signed_tags import TagVerdict, check_signed_tag, create_s
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def signing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user whose git signs with an SSH key; returns the file of allowed signers."""
+    require("ssh-keygen", "git signs with it")
     key = tmp_path / "id_ed25519"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     config = tmp_path / "gitconfig"
