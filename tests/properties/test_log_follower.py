@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.logs import IDS, logs, split_logs
-from tests.unit.store.followed_log import FollowedLog
+from tests.unit.store.followed_log import FollowedLog, fixed_clock
 from vibes_lsp.index import log_columns
 from vibes_lsp.index import superseding as superseding_module
 from vibes_lsp.index.columns import Column, NamedEntries, Names
@@ -146,7 +146,7 @@ def test_supersedes_edges_are_resolved_as_the_records_say(
 def test_any_split_of_appends_gives_the_lines_of_one_read(
     pieces: list[tuple[bytes, bool]], small: bool
 ) -> None:
-    with new_log(small=small) as path:
+    with new_log(small=small) as path, fixed_clock():
         followed = FollowedLog(path)
         for piece, looked in pieces:
             append(path, piece)
@@ -168,22 +168,22 @@ def test_any_split_of_appends_gives_the_lines_of_one_read(
 def test_any_split_of_appends_gives_the_index_of_one_read(
     pieces: list[tuple[bytes, bool]],
 ) -> None:
-    with new_log(small=False) as path:
-        index = LogIndex(path, now_ns=lambda: 1 << 62)
+    with new_log(small=False) as path, fixed_clock():
+        index = LogIndex(path)
         for piece, looked in pieces:
             append(path, piece)
             if looked:
                 index.refresh()
                 knowledge(index)
         index.refresh()
-        once = LogIndex(path, now_ns=lambda: 1 << 62)
+        once = LogIndex(path)
         once.refresh()
         assert knowledge(index) == knowledge(once)
 
 
 @given(st.lists(logs(), min_size=2, max_size=4))
 def test_a_replaced_log_gives_the_index_of_the_new_one(versions: list[bytes]) -> None:
-    with new_log() as path:
+    with new_log() as path, fixed_clock():
         followed = FollowedLog(path)
         for version in versions:
             new = path.with_suffix(".new")
@@ -197,7 +197,7 @@ def test_a_replaced_log_gives_the_index_of_the_new_one(versions: list[bytes]) ->
 
 @given(logs())
 def test_the_lines_and_the_tail_are_the_file(log: bytes) -> None:
-    with new_log(small=False) as path:
+    with new_log(small=False) as path, fixed_clock():
         path.write_bytes(log)
         followed = FollowedLog(path)
         followed.poll()
@@ -253,7 +253,7 @@ def test_a_log_that_changes_while_it_is_read_gives_its_index_in_the_end(
                 case _:
                     path.unlink()
 
-        index, other = (LogIndex(path, now_ns=lambda: 1 << 62) for _ in range(2))
+        index, other = (LogIndex(path) for _ in range(2))
         index.refresh(progress=change)
         index.refresh(thorough=True)
         other.refresh()

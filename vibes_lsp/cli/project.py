@@ -17,7 +17,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.files import file_signature
+from vibes_lsp.store.files import regular_file_stamp
 from vibes_lsp.store.versions import unsupported_versions
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
         return nearest_ancestor(directory.project, commits)
 
     trail = Trail(directory, nearest_commit=nearest, uses_saved=uses_saved)
-    log = file_signature(trail.directory.log)
+    log = regular_file_stamp(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
         trail.save()

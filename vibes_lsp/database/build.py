@@ -36,9 +36,9 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
-    file_signature,
     flush_file,
     make_ignored_folder,
+    regular_file_stamp,
     replace_file,
     write_error,
 )
@@ -68,19 +68,13 @@ class BuiltDatabase:
 def source_signature(directory: AuditDir) -> str:
     """Return what identifies the current files of a trail; a copy of them has another signature."""
     paths = (directory.log, directory.manifest, *journal_files(directory))
-    found = [(path.name, file_signature(path)) for path in paths]
+    found = [(path.name, regular_file_stamp(path)) for path in paths]
     return json.dumps(
         [
             SCHEMA_VERSION,
-            *(
-                (name, *(str(each and getattr(each, part)) for part in _SIGNATURE_PARTS))
-                for name, each in found
-            ),
+            *((name, *map(str, stamp or ())) for name, stamp in found),
         ]
     )
-
-
-_SIGNATURE_PARTS: Final = ("device", "inode", "size", "modified_ns")
 
 
 def build_database(

@@ -19,7 +19,7 @@ from vibes_lsp.database.build import build_database, fill_tables, source_signatu
 from vibes_lsp.errors import BadQuery, RefusedWrite, UnreadableFile
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import file_signature
+from vibes_lsp.store.files import regular_file_stamp
 
 TIMEOUT: Final = 30.0
 """Seconds of processor time that a query may take."""
@@ -184,15 +184,15 @@ def _open(directory: AuditDir, *, is_rebuilt: bool = False) -> sqlite3.Connectio
 def _is_up_to_date(directory: AuditDir) -> bool:
     """Whether it was built on this machine from the files of the trail, and not changed since."""
     try:
-        signature = file_signature(directory.database)
-        if directory.database.is_symlink() or signature is None:
+        stamp = regular_file_stamp(directory.database)
+        if directory.database.is_symlink() or stamp is None:
             return False
         with closing(_open_file(directory)) as connection:
             _restrict(connection)
             found = connection.execute("SELECT source, modified_ns FROM made_of").fetchone()
     except (sqlite3.Error, UnreadableFile):
         return False
-    return bool(found == (source_signature(directory), signature.modified_ns))
+    return bool(found == (source_signature(directory), stamp.modified_ns))
 
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:

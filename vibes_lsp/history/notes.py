@@ -10,7 +10,8 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.history.repository_state import FileStamp, common_git_folder, file_stamp
+from vibes_lsp.history.repository_state import common_git_folder
+from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BLOB: Final = "blob"
@@ -65,7 +66,7 @@ class NotesRef:
     def __init__(self, repository: Repository, ref: str) -> None:
         self.repository = repository
         self._ref = ref
-        self._seen: tuple[FileStamp, ...] | None = None
+        self._seen: tuple[FileStamp | None, ...] | None = None
         self._notes: Mapping[str, str] = {}
 
     def notes(self) -> Mapping[str, str]:

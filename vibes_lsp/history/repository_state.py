@@ -6,7 +6,9 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
+
+from vibes_lsp.store.file_stamps import file_stamp
 
 _MAX_BYTES: Final = 4096
 _NOTES: Final = "refs/notes/ai"
@@ -16,7 +18,6 @@ _MAX_REFS: Final = 5
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF: Final = re.compile(r"refs/(?!bisect/|worktree/|rewritten/)(?!.*\.\.)[^\\:\0\n]+")
 """A ref that all work trees share."""
-FileStamp: TypeAlias = tuple[int, int, int] | None
 
 
 class RepositoryState:
@@ -116,12 +117,3 @@ def _read(file: Path) -> str:
             return os.fsdecode(stream.read(_MAX_BYTES).rstrip(b"\n"))
     except OSError:
         return ""
-
-
-def file_stamp(file: Path | str) -> FileStamp:
-    """Return what changes when a file is written; None if there is none."""
-    try:
-        found = os.stat(file)  # noqa: PTH116
-    except (OSError, ValueError):
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns

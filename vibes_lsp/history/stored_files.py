@@ -20,8 +20,9 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository_state import FileStamp, file_stamp, git_folders, read_head
+from vibes_lsp.history.repository_state import git_folders, read_head
 from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 
 UNKNOWN_FILTER: Final = "unknown"
 """The name of a filter when git cannot be asked for it."""
@@ -52,7 +53,7 @@ class _Folder:
 
     root: Path
     prefix: str
-    stamps: tuple[FileStamp, ...] | None
+    stamps: tuple[FileStamp | None, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class StoredFiles:
 
     def __init__(self, project: Path) -> None:
         self._project = project
-        self._mentions: dict[Path, tuple[FileStamp, _Mentions]] = {}
+        self._mentions: dict[Path, tuple[FileStamp | None, _Mentions]] = {}
         self._filters: dict[str, tuple[_Folder, str | None]] = {}
         self._stored: dict[str, tuple[object, frozenset[str]]] = {}
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.store.files import RACY_NS
+from vibes_lsp.store.file_stamps import is_settled, stamp_of
 from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.manifest import Manifest
 from vibes_lsp.store.user_cache import code_version, open_large, write_large
@@ -102,7 +101,7 @@ class _File(msgspec.Struct, array_like=True):
         log_lines: The lines of the log that were read.
         log_checksum: A checksum of those bytes.
         head: HEAD and the boundary of a shallow clone; empty without git.
-        manifest: The signatures of the manifest's files; empty if they may change unnoticed.
+        manifest: The stamps of the manifest's files; empty if they may change unnoticed.
         names: The recorded names of files.
         gone: Annotated text that is gone, by the file.
         files: The results by the path of the file.
@@ -166,7 +165,7 @@ class KeptResults:
             self._is_used = False
         log = self._trail.log
         self._columns, self._log_end, self._log_lines = log.columns, log.size, len(log.columns)
-        self._manifest = _manifest_signatures(self._trail)
+        self._manifest = _manifest_stamps(self._trail)
 
     def current(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return the kept results of those files that are what a computation would give."""
@@ -350,7 +349,7 @@ class KeptResults:
                 self._log_lines,
                 checksum,
                 self._head,
-                self._manifest if self._manifest == _manifest_signatures(self._trail) else [],
+                self._manifest if self._manifest == _manifest_stamps(self._trail) else [],
                 self._names,
                 self._gone,
                 self._new,
@@ -424,30 +423,21 @@ def touched_names(trail: Trail, line: int) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def _manifest_signatures(trail: Trail) -> list[tuple[int, ...]]:
+def _manifest_stamps(trail: Trail) -> list[tuple[int, ...]]:
     """Return what changes with any write to the manifest's files; empty if that is not certain."""
-    signatures = trail.manifest.signatures
+    stamps = trail.manifest.stamps
     paths = [trail.directory.manifest, *journal_files(trail.directory)]
-    if signatures is None or [name for name, _ in signatures] != [each.name for each in paths]:
+    if stamps is None or [name for name, _ in stamps] != [each.name for each in paths]:
         return []
     found: list[tuple[int, ...]] = []
-    for path, (_, signature) in zip(paths, signatures, strict=True):
+    for path, (_, stamp) in zip(paths, stamps, strict=True):
         try:
             status = path.stat()
         except OSError:
             return []
-        times = status.st_mtime_ns, status.st_ctime_ns
-        seen = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-        if signature is None or time.time_ns() - max(times) <= RACY_NS:
+        if stamp_of(status) != stamp or not is_settled(max(status.st_mtime_ns, status.st_ctime_ns)):
             return []
-        if seen != (
-            signature.device,
-            signature.inode,
-            signature.size,
-            signature.modified_ns,
-        ):
-            return []
-        found.append((*seen, status.st_ctime_ns))
+        found.append((*stamp, status.st_ctime_ns))
     return found
 
 

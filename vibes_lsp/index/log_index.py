@@ -6,7 +6,6 @@ It keeps offsets and keys, and decodes records from the file on demand.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
@@ -65,7 +64,6 @@ class LogIndex:
 
     Args:
         path: The log, which may not exist.
-        now_ns: The clock to compare file times with.
         uses_saved: Whether to begin with the index that was saved, if it is of this log. Its pages
             and the lines of the log are verified where they are read; reading raises
             `OutdatedIndex` if they changed, and works after the next refresh.
@@ -77,15 +75,8 @@ class LogIndex:
         problem: Why the log could not be read at the last refresh; then it counts as empty.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        now_ns: Callable[[], int] = time.time_ns,
-        uses_saved: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, *, uses_saved: bool = False) -> None:
         self.path = path
-        self._now_ns = now_ns
         self._uses_saved = uses_saved
         self._was_opened = False
         self._must_save = False  # a file that looks new is compared wholly by each process
@@ -146,7 +137,7 @@ class LogIndex:
 
     def _restart(self) -> None:
         """Read the log from the start at the next refresh."""
-        self._follower = LogFollower(self.path, now_ns=self._now_ns)
+        self._follower = LogFollower(self.path)
         self._reset()
 
     def _open_saved(self) -> bool:
@@ -197,7 +188,7 @@ class LogIndex:
         Returns:
             Whether it does; everything that was said of the log stays valid then.
         """
-        fresh = LogIndex(self.path, now_ns=self._now_ns, uses_saved=True)
+        fresh = LogIndex(self.path, uses_saved=True)
         fresh.refresh()
         if fresh.columns.saved is None or not fresh._follower.is_level_with(self._follower):
             return False

@@ -15,7 +15,8 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import FileSignature, file_signature, read_file
+from vibes_lsp.store.file_stamps import FileStamp
+from vibes_lsp.store.files import read_file, regular_file_stamp
 
 _AFTER_LOG: Final = 1 << 62
 """The line number of pending records: after all lines of the log."""
@@ -31,7 +32,7 @@ class PendingCompletions:
 
     def __init__(self, directory: AuditDir) -> None:
         self._folder = directory.pending_completions
-        self._signatures: dict[str, FileSignature] = {}
+        self._stamps: dict[str, FileStamp] = {}
         self._records: dict[str, LogRecord | None] = {}
 
     def __bool__(self) -> bool:
@@ -40,9 +41,9 @@ class PendingCompletions:
     def refresh(self) -> bool:
         """Read what changed on disk, and return whether anything did."""
         found = dict(self._files())
-        if found == self._signatures:
+        if found == self._stamps:
             return False
-        changed = {name for name, each in found.items() if self._signatures.get(name) != each}
+        changed = {name for name, each in found.items() if self._stamps.get(name) != each}
         self._records = {
             name: record
             for name, record in self._records.items()
@@ -52,7 +53,7 @@ class PendingCompletions:
             content = _read(self._folder / name)
             if content is not None:
                 self._records[name] = _annotation(content)
-        self._signatures = found
+        self._stamps = found
         return True
 
     def lineages_in(self, path: str) -> list[Lineage]:
@@ -69,7 +70,7 @@ class PendingCompletions:
         ]
         return [Lineage((record,), record, is_pending=True) for record in found]
 
-    def _files(self) -> Iterator[tuple[str, FileSignature]]:
+    def _files(self) -> Iterator[tuple[str, FileStamp]]:
         try:
             names = [
                 entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".json")
@@ -78,7 +79,7 @@ class PendingCompletions:
             return
         for name in names:
             try:
-                found = file_signature(self._folder / name)
+                found = regular_file_stamp(self._folder / name)
             except UnreadableFile:
                 continue
             if found is not None:

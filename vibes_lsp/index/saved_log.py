@@ -16,7 +16,7 @@ import msgspec
 from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.saved_columns import open_columns, save_columns, saved_name
-from vibes_lsp.store.files import FileSignature
+from vibes_lsp.store.file_stamps import FileStamp
 from vibes_lsp.store.log_batches import DeliveredPart
 from vibes_lsp.store.log_follower import LogFollower
 from vibes_lsp.store.user_cache import can_write_large
@@ -35,9 +35,9 @@ class _Facts(msgspec.Struct, array_like=True):
     Attributes:
         end: Bytes of the log that are indexed.
         lines: Lines of the log that are indexed.
-        seen: The log's signature: device, inode, size, time of modification.
+        seen: The log's stamp: device, inode, size, time of modification.
         changed_ns: When the log's status changed, which no program can set back.
-        settled: Whether the log was old enough for its signature to show every later change.
+        settled: Whether the log was old enough for its stamp to show every later change.
         columns: See `LogColumns.to_save`.
     """
 
@@ -69,7 +69,7 @@ def open_saved(log: Path, follower: LogFollower) -> tuple[LogColumns, bool] | No
         blocks = file.column("blocks")
     except (OSError, ValueError, KeyError, msgspec.DecodeError, OutdatedIndex):
         return None
-    seen = FileSignature(*facts.seen)
+    seen = FileStamp(*facts.seen)
     is_same = (status.st_size, status.st_mtime_ns, status.st_ctime_ns) == (
         seen.size,
         seen.modified_ns,
@@ -121,7 +121,7 @@ def save(
     facts = _Facts(
         part.end,
         part.lines,
-        (seen.device, seen.inode, seen.size, seen.modified_ns),
+        seen,
         status.st_ctime_ns if is_current else 0,
         settled and is_current,
         column_facts,

@@ -22,7 +22,8 @@ from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.index.columns import Column, Links, Parts, group_count, saved_links
 from vibes_lsp.index.id_keys import append_id_keys, id_key, key_ranges
 from vibes_lsp.index.saved_columns import SavedFile, open_columns, save_columns, saved_name
-from vibes_lsp.store.files import FileSignature, FileState, is_settled, open_file
+from vibes_lsp.store.file_stamps import FileStamp, FileState, are_settled
+from vibes_lsp.store.files import open_file
 from vibes_lsp.store.manifest import EntriesOnDisk, Manifest, ManifestForm
 from vibes_lsp.store.user_cache import can_write_large
 
@@ -163,12 +164,12 @@ def save(path: Path, manifest: Manifest) -> bool:
         or not can_write_large()
     ):
         return False
-    read = manifest.signatures[0][1] if manifest.signatures else None
+    read = manifest.stamps[0][1] if manifest.stamps else None
     try:
         with open_file(path) as file:
             status = _status(file.fileno())
-            found = FileSignature(*status[:4])
-        if read is None or found != read or not is_settled([found]):
+            found = FileStamp(*status[:4])
+        if read is None or found != read or not are_settled([found]):
             return False
         columns = _columns(manifest, found.size - len(manifest.data))
         name, source = _saved_name(path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain
 
@@ -29,7 +28,6 @@ class Trail:
         nearest_commit: Chooses between several ends of a lineage, by git.
         shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
             share what was read of the manifest.
-        now_ns: The clock to compare file times with.
         uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
 
     Attributes:
@@ -45,11 +43,10 @@ class Trail:
         *,
         nearest_commit: NearestCommit | None = None,
         shared_with: Trail | None = None,
-        now_ns: Callable[[], int] = time.time_ns,
         uses_saved: bool = False,
     ) -> None:
         self.directory = directory
-        self.log = LogIndex(directory.log, now_ns=now_ns, uses_saved=uses_saved)
+        self.log = LogIndex(directory.log, uses_saved=uses_saved)
         self._uses_saved = uses_saved
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (

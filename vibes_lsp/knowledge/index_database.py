@@ -20,14 +20,14 @@ _logger = logging.getLogger(__name__)
 
 _TABLES: Final = (
     """CREATE TABLE object (
-        row INTEGER PRIMARY KEY, kind, name, id, modified, size, digest, fault,
+        row INTEGER PRIMARY KEY, kind, name, id, stamp, digest, fault,
         UNIQUE (kind, name)
     )""",
     # Apart from `object`, whose rows are all read when a server starts.
     "CREATE TABLE members (row INTEGER PRIMARY KEY, members)",
     "CREATE VIRTUAL TABLE content USING fts5(first, second, third, tokenize='{tokenizer}')",
 )
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 """The number of these tables; a database with another one is made again."""
 _TOKENIZERS: Final = {True: "porter unicode61", False: "unicode61"}
 _FOLDER: Final = "knowledge"

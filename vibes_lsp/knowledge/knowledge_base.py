@@ -8,13 +8,12 @@ untrusted: a path is made of a checked id only, and no link leads out of the fol
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -35,8 +34,8 @@ from vibes_lsp.knowledge.objects import (
     parse_object,
     path_of,
 )
+from vibes_lsp.store.file_stamps import FileStamp, is_settled, stamp_of
 from vibes_lsp.store.files import (
-    RACY_NS,
     create_file,
     is_inside,
     make_folder,
@@ -87,13 +86,6 @@ class KnowledgeConfig(BaseModel):
     agent: str | None = None
     retrieval: RetrievalConfig = RetrievalConfig()
     review: ReviewConfig = ReviewConfig()
-
-
-FileStamp: TypeAlias = tuple[int, int]
-"""Time of modification in nanoseconds, and size in bytes."""
-
-FolderStamp: TypeAlias = tuple[int, int, int]
-"""Device, inode and time of modification in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +168,7 @@ class KnowledgeBase:
             return _source_stamps(folder) if kind is Kind.SOURCE else _stamps(folder)
         return {}
 
-    def folder_stamp(self, kind: Kind) -> FolderStamp | None:
+    def folder_stamp(self, kind: Kind) -> FileStamp | None:
         """Return what changes when a file of a kind appears or goes; None if that cannot be seen.
 
         Folders of sources show it for the folders in them only.
@@ -187,19 +179,16 @@ class KnowledgeBase:
             status = os.lstat(self.path / kind)
         except OSError:
             return None
-        if abs(time.time_ns() - status.st_mtime_ns) < RACY_NS:
-            return None
-        return (status.st_dev, status.st_ino, status.st_mtime_ns)
+        return stamp_of(status) if is_settled(status.st_mtime_ns) else None
 
     def have_stamps(self, kind: Kind, stamps: Mapping[str, FileStamp]) -> bool:
         """Return whether files still have their stamps, in 0.6 of the time of `file_stamps`."""
         with suppress(OSError), _open_folder(self.path / kind) as folder:
             if isinstance(folder, int):
-                for name, (modified, size) in stamps.items():
-                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                    if status.st_mtime_ns != modified or status.st_size != size:
-                        return False
-                return True
+                return all(
+                    stamp_of(os.stat(name, dir_fd=folder, follow_symlinks=False)) == stamp
+                    for name, stamp in stamps.items()
+                )
         return False
 
     def name_of(self, kind: Kind, identifier: str) -> str:
@@ -419,7 +408,7 @@ def _stamps(folder: int | str) -> dict[str, FileStamp]:
                 status = entry.stat(follow_symlinks=False)
             except OSError:  # removed meanwhile
                 continue
-            found[entry.name] = (status.st_mtime_ns, status.st_size)
+            found[entry.name] = stamp_of(status)
     return found
 
 
@@ -442,7 +431,7 @@ def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
                     status = os.lstat(f"{entry.path}{os.sep}meta.yaml")
             except OSError:  # removed meanwhile
                 continue
-            found[entry.name] = (status.st_mtime_ns, status.st_size)
+            found[entry.name] = stamp_of(status)
     return found
 
 

@@ -1,6 +1,6 @@
 """The objects of a knowledge base in SQLite: derived from the files, rebuilt at will.
 
-A row is valid for a file's name, time of modification and size, so that only what changed is
+A row is valid for a file's name and stamp, so that only what changed is
 parsed again: each answer looks at all files of its kinds, and parses those that changed. Full text
 search uses FTS5 with the weights of the retrieval chapter (2026-05-21). The database is in the
 user's cache, because a repository could ship one.
@@ -12,7 +12,6 @@ import hashlib
 import logging
 import re
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -20,10 +19,10 @@ from typing import Any, Final, Literal
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.index_database import connect, open_database, remove_database
-from vibes_lsp.knowledge.knowledge_base import FileStamp, FolderStamp, KnowledgeBase
+from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.objects import CLOSED, Claim, Entity, Kind, KnowledgeObject, Page, Source
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
-from vibes_lsp.store.files import RACY_NS
+from vibes_lsp.store.file_stamps import FileStamp, is_settled
 
 _logger = logging.getLogger(__name__)
 
@@ -43,7 +42,7 @@ _KIND_BITS: Final = 40
 _CLOSED_ROW: Final = 1 << _KIND_BITS - 1
 """A bit in the numbers of rows whose objects are closed; the bits above it are the kind."""
 _CLOSED_FACTOR: Final = 0.5
-_UNSETTLED: Final = (-1, -1)
+_UNSETTLED: Final = FileStamp(-1, -1, -1, -1)
 """A stamp that no file has, for one that may change again without a new stamp."""
 _SNIPPET_TOKENS: Final = 24
 _SNIPPET: Final = 240
@@ -98,7 +97,7 @@ class ObjectIndex:
         self._backend = config.backend
         self._stems = config.fts5_porter
         self._files: dict[Kind, dict[str, FileStamp]] = {}
-        self._folders: dict[Kind, FolderStamp | None] = {}
+        self._folders: dict[Kind, FileStamp | None] = {}
         self._version = -1
         self._connection = open_database(knowledge.path, stems=self._stems)
 
@@ -288,9 +287,9 @@ class ObjectIndex:
             self._version = version
         if kind not in self._files:
             rows = self._connection.execute(
-                "SELECT name, modified, size FROM object WHERE kind = ?", (kind.value,)
+                "SELECT name, stamp FROM object WHERE kind = ?", (kind.value,)
             )
-            self._files[kind] = {name: (modified, size) for name, modified, size in rows}
+            self._files[kind] = {name: FileStamp(*map(int, stamp.split())) for name, stamp in rows}
         return self._files[kind]
 
     def _drop(self, row: int | None) -> None:
@@ -304,7 +303,7 @@ class ObjectIndex:
     def _store(self, kind: Kind, name: str, identifier: str, stamp: FileStamp) -> None:
         """Index a file; one that may have changed, but did not, only gets its stamp."""
         fault, found, digest = None, None, b""
-        if time.time_ns() - stamp[0] < RACY_NS:
+        if not is_settled(stamp.modified_ns):
             stamp = _UNSETTLED
         is_known = name in self._files[kind]
         row, known_digest = self._row(kind, name) if is_known else (None, None)
@@ -315,7 +314,7 @@ class ObjectIndex:
             digest = hashlib.blake2b(data, digest_size=16).digest()
             if known_digest == digest:
                 self._connection.execute(
-                    "UPDATE object SET modified = ?, size = ? WHERE row = ?", (*stamp, row)
+                    "UPDATE object SET stamp = ? WHERE row = ?", (" ".join(map(str, stamp)), row)
                 )
                 self._files[kind][name] = stamp
                 return
@@ -326,8 +325,8 @@ class ObjectIndex:
             self._drop(row)
         row = self._new_row(kind, is_closed=getattr(found, "status", None) in CLOSED)
         self._connection.execute(
-            "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (row, kind.value, name, identifier, *stamp, digest, fault),
+            "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (row, kind.value, name, identifier, " ".join(map(str, stamp)), digest, fault),
         )
         if found is not None:
             members = found.model_dump_json().encode()

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, UnreadableFile
+from vibes_lsp.errors import AttestationCommandFailed, MalformedJson
 from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
@@ -23,7 +23,7 @@ from vibes_lsp.model.members import Members, integer, mapping, objects, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.patience import ATTESTATION
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import FileSignature, file_signature, is_settled
+from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp
 from vibes_lsp.verify.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -37,7 +37,7 @@ _TIER_TEXTS: Final = {
     TrustTier.NONE.value: "no good signature, or log or config not checked",
 }
 
-_Signatures: TypeAlias = tuple[FileSignature | None, ...]
+_Stamps: TypeAlias = tuple[FileStamp | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class AttestationState:
     Attributes:
         members: The result of `vibes verify --json`; empty without an attestation.
         problem: Why it could not be verified; empty if it was.
-        signatures: The files that the result depends on, as they were before.
+        stamps: The files that the result depends on, as they were before.
         verified_at: When that was.
     """
 
     members: Members = field(default_factory=dict)
     problem: str = ""
-    signatures: _Signatures = ()
+    stamps: _Stamps = ()
     verified_at: datetime = _NEVER
 
     @property
@@ -250,13 +250,13 @@ class Attestations:
             self.last(directory)  # verifies again if a file has changed since
 
     async def _verify(self, directory: AuditDir) -> AttestationState:
-        signatures, now = _signatures_of(directory), datetime.now(UTC)
+        stamps, now = _stamps_of(directory), datetime.now(UTC)
         try:
             _, members = await run_vibes(directory, "verify")
-            found = AttestationState(members, "", signatures, now)
+            found = AttestationState(members, "", stamps, now)
         except AttestationCommandFailed as error:
             problem = single_line(error.message, _MAX_TEXT)
-            found = AttestationState({}, problem, signatures, now)
+            found = AttestationState({}, problem, stamps, now)
         before = self._known.get(directory.path)
         self._known[directory.path] = found
         if before is None or (before.members, before.problem) != (found.members, found.problem):
@@ -298,14 +298,14 @@ def _error_of(err: bytes) -> str:
 
 
 def _is_current(known: AttestationState, directory: AuditDir) -> bool:
-    if known.signatures != _signatures_of(directory):
+    if known.stamps != _stamps_of(directory):
         return False
-    found = [each for each in known.signatures if each is not None]
-    return is_settled(found, lambda: int(known.verified_at.timestamp() * 1e9)) or is_settled(found)
+    verified_at = int(known.verified_at.timestamp() * 1e9)
+    return are_settled(known.stamps, verified_at) or are_settled(known.stamps)
 
 
-def _signatures_of(directory: AuditDir) -> _Signatures:
-    """Return the signatures of all files that a verification reads."""
+def _stamps_of(directory: AuditDir) -> _Stamps:
+    """Return the stamps of all files that a verification reads."""
     keys = Path.home() / ".vibescheck" / "keys"
     paths = (
         *(directory.path / name for name in ATTESTATION_NAMES),
@@ -316,14 +316,7 @@ def _signatures_of(directory: AuditDir) -> _Signatures:
         keys / "vibescheck.pub",
         keys / "trusted.json",
     )
-    return tuple(map(_signature_of, paths))
-
-
-def _signature_of(path: Path) -> FileSignature | None:
-    try:
-        return file_signature(path)
-    except UnreadableFile:
-        return None
+    return tuple(map(file_stamp, paths))
 
 
 def file_and_tier(state: AttestationState) -> Members:

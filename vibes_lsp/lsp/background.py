@@ -22,6 +22,7 @@ from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
 from vibes_lsp.patience import FIRST_COMMITS
+from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 
 _logger = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class TrailPolling:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._looks = Debouncer(self._look, POLLING_INTERVAL)
-        self._known: dict[Path, tuple[int, int] | None] = {}
+        self._known: dict[Path, FileStamp | None] = {}
 
     def start(self) -> None:
         """Look at the trails from now on."""
@@ -117,22 +118,13 @@ class TrailPolling:
     async def _look(self, key: str) -> None:
         try:
             logs = [project.directory.log for project in self._server.projects.all()]
-            found = {log: _state_of(log) for log in logs}
+            found = {log: file_stamp(log) for log in logs}
             if found != self._known:
                 self._known = found
                 await refresh_outdated(self._server)
             await self._server.knowledge.refresh()
         finally:
             self._looks.schedule(key)
-
-
-def _state_of(file: Path) -> tuple[int, int] | None:
-    """Return what differs after a write to a file; None if there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 async def refresh_outdated(ls: Server) -> None:

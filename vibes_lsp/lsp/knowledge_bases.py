@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from functools import lru_cache, partial
 from pathlib import Path
@@ -29,6 +28,8 @@ from vibes_lsp.lsp.placed_evidence import (
     in_order,
 )
 from vibes_lsp.patience import KNOWLEDGE_BASE
+from vibes_lsp.store import file_stamps
+from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot
@@ -36,12 +37,6 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-_RACY_NS: Final = 100_000_000
-"""A folder that was written to this recently may change again without a new time.
-
-One whose time is in the future gets an earlier one.
-File systems with coarser times exist; there the growing audit log shows every change.
-"""
 _FOLDERS: Final = (
     "claims",
     "pages",
@@ -54,7 +49,7 @@ _FOLDERS: Final = (
     "decided",
 )
 _FILES: Final = ("audit.log.jsonl", "config.yaml")
-_Signature: TypeAlias = tuple[tuple[int, int] | None, ...]
+_Stamps: TypeAlias = tuple[FileStamp | None, ...]
 
 
 class RunInThread(Protocol):
@@ -77,7 +72,7 @@ class KnowledgeBaseState:
         self.path = path
         self.snapshot: KnowledgeSnapshot | None = None
         self._run = run
-        self._signature: _Signature | None = None
+        self._stamps: _Stamps | None = None
         self._read_at = 0
         self._followers: dict[str, EvidenceFollower] = {}
         self._unproven: set[str] = set()
@@ -86,14 +81,14 @@ class KnowledgeBaseState:
     @property
     def is_current(self) -> bool:
         """Whether nothing was written since it was read, as far as times of files show."""
-        signature = _signature(self.path)
-        return signature == self._signature and all(
-            each is None or abs(self._read_at - each[0]) > _RACY_NS for each in signature
-        )
+        stamps, read_at = _stamps_of(self.path), self._read_at
+        # A folder whose time is in the future gets an earlier one with the next write.
+        recent = [stamp for stamp in stamps if stamp is not None and stamp.modified_ns <= read_at]
+        return stamps == self._stamps and are_settled(recent, read_at)
 
     def invalidate(self) -> None:
         """Read all that changed, and what proves the lines, before the next answer."""
-        self._signature = None
+        self._stamps = None
         self._unproven.update(self._followers)
 
     async def refresh(self) -> bool:
@@ -106,13 +101,13 @@ class KnowledgeBaseState:
         async with self._reading:
             if self.snapshot is not None and self.is_current:
                 return False
-            signature, now = _signature(self.path), time.time_ns()
+            stamps, now = _stamps_of(self.path), file_stamps.now_ns()
             try:
                 found = await self._run(partial(read_snapshot, self.path))
             except VibesError as error:
                 _logger.warning("%s is not used: %s", self.path, error.message)
                 found = KnowledgeSnapshot(self.path)
-            self._signature, self._read_at = signature, now
+            self._stamps, self._read_at = stamps, now
             if found == self.snapshot:
                 return False
             self.snapshot = found
@@ -391,14 +386,6 @@ def _place_closed(snapshot: KnowledgeSnapshot, path: str) -> list[PlacedCitation
     ]
 
 
-def _signature(folder: Path) -> _Signature:
+def _stamps_of(folder: Path) -> _Stamps:
     """Return what differs after most writes: times of folders, and the growth of the audit log."""
-    return tuple(_state_of(f"{folder}{os.sep}{name}") for name in (*_FOLDERS, *_FILES))
-
-
-def _state_of(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116  # fast
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+    return tuple(file_stamp(f"{folder}{os.sep}{name}") for name in (*_FOLDERS, *_FILES))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -19,8 +18,9 @@ from vibes_lsp.exchange.git_ai_notes import NOTES_REF
 from vibes_lsp.history.notes import files_of_ref
 from vibes_lsp.history.repository import read_shallow_file
 from vibes_lsp.history.repository_state import git_folders, read_head
+from vibes_lsp.store import file_stamps
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import RACY_NS
+from vibes_lsp.store.file_stamps import is_settled
 
 _MAX_HASHED: Final = 64 << 20
 """Largest file that is hashed because it was modified just now, in bytes."""
@@ -44,8 +44,7 @@ def stamp_file(path: str) -> Stamp | None:
     status = file_status(path)
     if status is None:
         return None
-    is_settled = time.time_ns() - max(status[3:]) > RACY_NS
-    return Stamp(status) if is_settled else Stamp(status, _digest(path))
+    return Stamp(status) if is_settled(max(status[3:])) else Stamp(status, _digest(path))
 
 
 def is_unchanged(path: str, seen: Stamp | None) -> bool:
@@ -76,8 +75,7 @@ def _folder_time(folder: Path) -> int:
         found = folder.stat().st_mtime_ns
     except (OSError, ValueError):
         return 0
-    now = time.time_ns()
-    return found if now - found > RACY_NS else now
+    return found if is_settled(found) else file_stamps.now_ns()
 
 
 def _digest(path: str) -> bytes:

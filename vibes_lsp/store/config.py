@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +15,8 @@ from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import files
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import Clock, FileSignature, FileState, read_file
+from vibes_lsp.store.file_stamps import FileStamp, FileState
+from vibes_lsp.store.files import read_file
 
 if TYPE_CHECKING:
     from vibes_lsp.model.config import Config
@@ -35,7 +35,7 @@ class LoadedConfig:
         members: The members as stored.
         data: The file's bytes, to find members in.
         non_finite_members: Members that are NaN, infinite or out of range.
-        signature: The file that was read.
+        stamp: The file that was read.
         file_state: The last check of the file for changes.
     """
 
@@ -44,7 +44,7 @@ class LoadedConfig:
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
     non_finite_members: tuple[str, ...] = ()
-    signature: FileSignature | None = field(default=None, repr=False)
+    stamp: FileStamp | None = field(default=None, repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     @property
@@ -113,13 +113,11 @@ class LoadedConfig:
         return config, tuple(found), policy
 
 
-def load_config(
-    directory: AuditDir, previous: LoadedConfig | None = None, *, now_ns: Clock = time.time_ns
-) -> LoadedConfig:
+def load_config(directory: AuditDir, previous: LoadedConfig | None = None) -> LoadedConfig:
     """Return the policy, or the previous one if the file has not changed. Never raises."""
     try:
-        found = files.file_signature(directory.config)
-        same = previous if previous is not None and found == previous.signature else None
+        found = files.regular_file_stamp(directory.config)
+        same = previous if previous is not None and found == previous.stamp else None
         if (
             same is not None
             and (found is None or same.file_state.settled)
@@ -133,11 +131,9 @@ def load_config(
         return LoadedConfig(present=True, problem=error)
     if data is None or found is None:  # one that appears meanwhile is read next time
         return LoadedConfig()
-    if same is not None and same.file_state.recheck(data, [found], now_ns):
+    if same is not None and same.file_state.recheck(data, [found]):
         return same
-    return replace(
-        parse_config(data), signature=found, file_state=FileState.of(data, [found], now_ns)
-    )
+    return replace(parse_config(data), stamp=found, file_state=FileState.of(data, [found]))
 
 
 def parse_config(data: bytes) -> LoadedConfig:

@@ -10,72 +10,21 @@ import importlib
 import os
 import stat
 import time
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.model.paths import is_too_long
+from vibes_lsp.store.file_stamps import FileStamp, stamp_of
 
 MAX_FILE: Final = 1 << 30
 """Largest manifest, config or blob that is read, in bytes."""
 
-RACY_NS: Final = 2_000_000_000
-"""A file modified this recently may change again without a new timestamp (two seconds on FAT)."""
 
-Clock: TypeAlias = Callable[[], int]
-"""The clock that file times are compared with, in nanoseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileSignature:
-    """Values that change when a file is written, truncated or replaced."""
-
-    device: int
-    inode: int
-    size: int
-    modified_ns: int
-
-
-@dataclass(slots=True)
-class FileState:
-    """The last check of a file for changes.
-
-    Attributes:
-        checksum: CRC-32 of the content.
-        settled: Whether the file was old enough for its signature to show every later change.
-    """
-
-    checksum: int = 0
-    settled: bool = False
-
-    @classmethod
-    def of(
-        cls, data: bytes | None, signatures: Iterable[FileSignature], now_ns: Clock = time.time_ns
-    ) -> FileState:
-        """Return the state for this content; the signatures are from before it was read."""
-        return cls(zlib.crc32(data or b""), is_settled(signatures, now_ns))
-
-    def recheck(
-        self, data: bytes | None, signatures: Iterable[FileSignature], now_ns: Clock = time.time_ns
-    ) -> bool:
-        """Compare content under an unchanged signature; return whether it is unchanged too."""
-        if zlib.crc32(data or b"") != self.checksum:
-            return False
-        self.settled = is_settled(signatures, now_ns)
-        return True
-
-
-def is_settled(signatures: Iterable[FileSignature], now_ns: Clock = time.time_ns) -> bool:
-    """Whether files are old enough for their signatures to show every later change."""
-    return all(now_ns() - each.modified_ns > RACY_NS for each in signatures)
-
-
-def file_signature(path: Path) -> FileSignature | None:
-    """Return the signature of the regular file at `path`; None if there is none.
+def regular_file_stamp(path: Path) -> FileStamp | None:
+    """Return the stamp of the regular file at `path`; None if there is none.
 
     Raises:
         UnreadableFile: It is not a regular file or cannot be examined.
@@ -91,7 +40,7 @@ def file_signature(path: Path) -> FileSignature | None:
             f"{path.name} is not a regular file",
             hint="move it away: expected a file",
         )
-    return FileSignature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return stamp_of(status)
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -120,7 +69,7 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
     Raises:
         UnreadableFile: It is not a regular file, may not be read or is larger than `limit` bytes.
     """
-    found = file_signature(path)
+    found = regular_file_stamp(path)
     if found is None:
         return None
     if found.size > limit:

@@ -23,10 +23,10 @@ from vibes_lsp.store.appending import Extent, append_lines
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
     MAX_FILE,
-    file_signature,
     make_ignored_folder,
     open_file,
     read_file,
+    regular_file_stamp,
 )
 from vibes_lsp.store.locks import LockHandle
 
@@ -184,7 +184,7 @@ def _read_entries_file(path: Path, previous: EntriesFile | None) -> EntriesFile:
     Raises:
         UnreadableFile: It cannot be read or is too large.
     """
-    found = file_signature(path)
+    found = regular_file_stamp(path)
     if found is not None and found.size > MAX_FILE:
         raise UnreadableFile(
             f"{path.name} is too large: {found.size:,} bytes, expected at most {MAX_FILE:,}"

@@ -18,13 +18,13 @@ from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.store.appending import repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
+from vibes_lsp.store.file_stamps import FileState
 from vibes_lsp.store.files import (
     MAX_FILE,
-    FileState,
-    file_signature,
     flush_folder,
     make_ignored_folder,
     read_file,
+    regular_file_stamp,
     replace_file,
     temporary_files,
     write_error,
@@ -104,7 +104,7 @@ def _merge_into_manifest(
             hint="put the file itself there: folding replaces the manifest, not its target",
         )
     try:
-        before = file_signature(path)
+        before = regular_file_stamp(path)
         manifest = manifest_cache.get(before) or parse_manifest(read_file(path))
     except UnreadableFile as error:
         raise RefusedWrite(error.message, hint="new entries stay in the journal") from error
@@ -124,10 +124,10 @@ def _merge_into_manifest(
         )
     make_ignored_folder(directory.journal)
     temporary = write_temporary(directory.journal, text, like=path)
-    if file_signature(path) != before:
+    if regular_file_stamp(path) != before:
         temporary.unlink(missing_ok=True)
         return None  # git or another tool replaced it; the next round reads it again
-    written = file_signature(temporary)
+    written = regular_file_stamp(temporary)
     replace_file(temporary, path)
     if manifest.form is ManifestForm.OBJECT and written is not None:
         stored = {**manifest.stored, **{key: msgspec.Raw(entry) for key, entry in new.items()}}
@@ -138,7 +138,7 @@ def _merge_into_manifest(
                 data=text,
                 stored=stored,
                 journal=Journal(),
-                signatures=((path.name, written),),
+                stamps=((path.name, written),),
                 file_state=state,
             )
         )
@@ -154,7 +154,7 @@ def _clean_up(directory: AuditDir, folded: Journal, lock: LockHandle) -> None:
         for path in temporary_files(directory.journal):
             path.unlink(missing_ok=True)
         own = entries_file(directory)
-        found = file_signature(own)
+        found = regular_file_stamp(own)
         if found is None or found.size != folded.entries_file_size:
             return
         if any(name == own.name for name, _ in folded.problems):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import time
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import IO, BinaryIO, Final, TypeAlias
 
 from vibes_lsp.errors import MuchToRead, OutdatedIndex
-from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file, read_error
+from vibes_lsp.store.file_stamps import FileStamp, is_settled
+from vibes_lsp.store.files import open_file, read_error, regular_file_stamp
 from vibes_lsp.store.log_batches import (
     BLOCK,
     CHUNK,
@@ -81,21 +81,19 @@ class LogFollower:
 
     Args:
         path: The log; it may be missing, and appear or disappear later.
-        now_ns: The clock that file times are compared with.
     """
 
-    def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._now_ns = now_ns
         self._delivered = DeliveredPart()
         self._read_blocks: Callable[[], array[int]] | None = None
-        self._seen: FileSignature | None = None
+        self._seen: FileStamp | None = None
         self._settled = False
         self._verified_from = 0  # which block on; those before are when they are read
         self._verified: set[int] = set()  # of those before
         self._is_outdated = False
 
-    def delivered(self) -> tuple[DeliveredPart, FileSignature, bool] | None:
+    def delivered(self) -> tuple[DeliveredPart, FileStamp, bool] | None:
         """Return what `resume` needs in another process, after a thorough poll.
 
         None if it cannot be resumed: nothing was delivered, or the last line is not terminated.
@@ -109,7 +107,7 @@ class LogFollower:
         self,
         delivered: DeliveredPart,
         read_blocks: Callable[[], array[int]],
-        seen: FileSignature | None,
+        seen: FileStamp | None,
         *,
         settled: bool,
     ) -> None:
@@ -119,8 +117,8 @@ class LogFollower:
             delivered: The part, without the checksums of its blocks.
             read_blocks: Returns these; called when the log changes. Without them, because it
                 raises `OutdatedIndex`, the log is delivered from the start.
-            seen: The log's signature at that time; None if it is unknown.
-            settled: Whether the log was old enough for its signature to show every later change.
+            seen: The log's stamp at that time; None if it is unknown.
+            settled: Whether the log was old enough for its stamp to show every later change.
         """
         self._delivered, self._read_blocks = delivered, read_blocks
         self._seen, self._settled = seen, settled
@@ -180,7 +178,7 @@ class LogFollower:
             MuchToRead: These are more.
             UnreadableFile: The log exists but cannot be read; the delivered lines stay valid.
         """
-        found = file_signature(self._path)
+        found = regular_file_stamp(self._path)
         if found is None:
             self._seen = None
             return self._restart() if self._delivered.end else None
@@ -189,7 +187,7 @@ class LogFollower:
         if at_most is not None and self._bytes_to_read(found) > at_most:
             raise MuchToRead(f"{self._path.name} has {found.size:,} bytes to read")
         file = open_file(self._path)
-        settled = self._now_ns() - found.modified_ns > RACY_NS
+        settled = is_settled(found.modified_ns)
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
         try:
             unchanged = not self._is_outdated and self._is_unchanged(
@@ -258,7 +256,7 @@ class LogFollower:
 
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
-        found = file_signature(self._path)
+        found = regular_file_stamp(self._path)
         if found is None or found.size <= self._delivered.end:
             return b""
         with open_file(self._path) as file:
@@ -278,7 +276,7 @@ class LogFollower:
     def _is_unchanged(
         self,
         file: BinaryIO,
-        found: FileSignature,
+        found: FileStamp,
         *,
         whole_up_to: int | None,
         end_blocks: int,
@@ -311,7 +309,7 @@ class LogFollower:
                     return False
         return True
 
-    def _bytes_to_read(self, found: FileSignature) -> int:
+    def _bytes_to_read(self, found: FileStamp) -> int:
         known = self._delivered.end
         is_appended = (
             (found.size == known if self._delivered.unterminated else found.size >= known)
@@ -320,7 +318,7 @@ class LogFollower:
         )
         return found.size - known if is_appended else found.size
 
-    def _seems_appended(self, found: FileSignature) -> bool:
+    def _seems_appended(self, found: FileStamp) -> bool:
         seen = self._seen
         if seen is None or (seen.device, seen.inode) != (found.device, found.inode):
             return False

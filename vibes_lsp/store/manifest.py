@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,13 +26,10 @@ from vibes_lsp.model.canonical_json import (
 )
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.file_stamps import FileStamp, FileState, are_settled
 from vibes_lsp.store.files import (
-    Clock,
-    FileSignature,
-    FileState,
-    file_signature,
-    is_settled,
     read_file,
+    regular_file_stamp,
 )
 from vibes_lsp.store.journal import Journal, journal_files, parse_entry_lines, read_journal
 
@@ -55,9 +51,9 @@ _MAX_COMPARED: Final = 16 << 20
 
 
 _TRUSTED_WHILE_RACY: Final = 1 << 20
-"""Larger manifests, in bytes, count as unchanged while their signature is too recent to be sure.
+"""Larger manifests, in bytes, count as unchanged while their stamp is too recent to be sure.
 
-They are read again once the signature is settled.
+They are read again once the stamp is settled.
 """
 
 
@@ -103,7 +99,7 @@ class Manifest:
         journal: Entries that are not folded yet.
         data: The file's bytes, to find lines in; empty if the entries are on disk.
         stored: The entries of the file as stored, by key.
-        signatures: The files that were read, the manifest first; None if one is unreadable.
+        stamps: The files that were read, the manifest first; None if one is unreadable.
         file_state: The last check of the manifest for changes.
     """
 
@@ -114,7 +110,7 @@ class Manifest:
     journal: Journal = field(default_factory=Journal, repr=False)
     data: bytes = field(default=b"", repr=False)
     stored: Mapping[str, msgspec.Raw] = field(default_factory=dict, repr=False)
-    signatures: tuple[tuple[str, FileSignature | None], ...] | None = field(default=(), repr=False)
+    stamps: tuple[tuple[str, FileStamp | None], ...] | None = field(default=(), repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     @property
@@ -195,15 +191,15 @@ class ManifestCache:
         self._manifest: Manifest | None = None
 
     def put(self, manifest: Manifest) -> None:
-        """Store a manifest with the signature from before it was read, or of the written file."""
+        """Store a manifest with the stamp from before it was read, or of the written file."""
         self._manifest = manifest
 
-    def get(self, found: FileSignature | None) -> Manifest | None:
-        """Return the stored manifest if it has this signature, else None."""
+    def get(self, found: FileStamp | None) -> Manifest | None:
+        """Return the stored manifest if it has this stamp, else None."""
         manifest = self._manifest
-        if found is None or manifest is None or not manifest.signatures:
+        if found is None or manifest is None or not manifest.stamps:
             return None
-        return manifest if manifest.signatures[0][1] == found else None
+        return manifest if manifest.stamps[0][1] == found else None
 
 
 def read_manifest(
@@ -212,7 +208,6 @@ def read_manifest(
     *,
     manifest_cache: ManifestCache | None = None,
     open_saved: OpenSaved | None = None,
-    now_ns: Clock = time.time_ns,
 ) -> Manifest:
     """Return the manifest with its journal, or the previous one if nothing changed. Never raises.
 
@@ -224,13 +219,12 @@ def read_manifest(
         previous: The last result.
         manifest_cache: The manifest shared in this process; updated.
         open_saved: Asked before the manifest is read.
-        now_ns: The clock that file times are compared with.
     """
     try:
-        signatures = tuple(_signatures(directory))
+        stamps = tuple(_stamps(directory))
         if (
             previous is not None
-            and signatures == previous.signatures
+            and stamps == previous.stamps
             and previous.file_state.settled
             and not previous.is_outdated
         ):
@@ -239,66 +233,63 @@ def read_manifest(
         read = _read_file(
             directory,
             previous,
-            signatures[0],
+            stamps[0],
             manifest_cache=manifest_cache or ManifestCache(),
             open_saved=open_saved,
-            now_ns=now_ns,
         )
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):
             return previous
-        return Manifest(ManifestForm.BROKEN, problem=error, signatures=None)
-    if read is previous and signatures == read.signatures:
+        return Manifest(ManifestForm.BROKEN, problem=error, stamps=None)
+    if read is previous and stamps == read.stamps:
         return read
-    return replace(read, journal=journal, signatures=signatures)
+    return replace(read, journal=journal, stamps=stamps)
 
 
 def _read_file(
     directory: AuditDir,
     previous: Manifest | None,
-    named_signature: tuple[str, FileSignature | None],
+    named_stamp: tuple[str, FileStamp | None],
     *,
     manifest_cache: ManifestCache,
     open_saved: OpenSaved | None,
-    now_ns: Clock,
 ) -> Manifest:
     """Return the manifest without its journal; the previous or cached one if it is unchanged."""
-    times = [found for found in named_signature[1:] if found is not None]
+    times = [found for found in named_stamp[1:] if found is not None]
     same = (
         previous
         if previous is not None
-        and previous.signatures is not None
-        and previous.signatures[:1] == (named_signature,)
+        and previous.stamps is not None
+        and previous.stamps[:1] == (named_stamp,)
         and not previous.is_outdated
         else None
     )
     if same is None:  # not `or`: to see whether a manifest is empty takes a look at all its entries
-        same = manifest_cache.get(named_signature[1])
+        same = manifest_cache.get(named_stamp[1])
     if same is not None and (
-        same.file_state.settled
-        or (len(same.data) > _TRUSTED_WHILE_RACY and not is_settled(times, now_ns))
+        same.file_state.settled or (len(same.data) > _TRUSTED_WHILE_RACY and not are_settled(times))
     ):
         return same
     saved = None if open_saved is None else open_saved(directory.manifest)
     if saved is not None:
-        return replace(saved, signatures=(named_signature,))
+        return replace(saved, stamps=(named_stamp,))
     data = read_file(directory.manifest)
-    if same is not None and same.file_state.recheck(data, times, now_ns):
+    if same is not None and same.file_state.recheck(data, times):
         return same
     read = replace(
         parse_manifest(data),
-        file_state=FileState.of(data, times, now_ns),
-        signatures=(named_signature,),
+        file_state=FileState.of(data, times),
+        stamps=(named_stamp,),
     )
     manifest_cache.put(read)
     return read
 
 
-def _signatures(directory: AuditDir) -> Iterator[tuple[str, FileSignature | None]]:
-    """Yield name and signature of the manifest, None if missing, then of the journal files."""
-    yield directory.manifest.name, file_signature(directory.manifest)
+def _stamps(directory: AuditDir) -> Iterator[tuple[str, FileStamp | None]]:
+    """Yield name and stamp of the manifest, None if missing, then of the journal files."""
+    yield directory.manifest.name, regular_file_stamp(directory.manifest)
     for path in journal_files(directory):
-        found = file_signature(path)
+        found = regular_file_stamp(path)
         if found is not None:
             yield path.name, found
 

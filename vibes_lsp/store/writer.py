@@ -16,15 +16,15 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.store.appending import Extent, append_lines, repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.file_stamps import FileStamp
 from vibes_lsp.store.files import (
-    FileSignature,
-    file_signature,
     flush_file,
     flush_folder,
     make_folder,
     make_ignored_folder,
     open_file,
     read_file,
+    regular_file_stamp,
     replace_file,
     write_temporary,
 )
@@ -49,7 +49,7 @@ class KnownEntries:
         self._manifest_path = directory.manifest
         self._journal_path = entries_file(directory)
         self._manifest_cache = manifest_cache
-        self._manifest_signature: FileSignature | None = None
+        self._manifest_stamp: FileStamp | None = None
         self._manifest_keys: Collection[str] = frozenset()
         self._frame = Manifest(ManifestForm.ABSENT)
         self._journal = Extent(0, 0)
@@ -66,8 +66,8 @@ class KnownEntries:
     def refresh(self) -> None:
         """Read what changed on disk; an unreadable manifest has no entries."""
         try:
-            found = file_signature(self._manifest_path)
-            if found is None or found != self._manifest_signature:
+            found = regular_file_stamp(self._manifest_path)
+            if found is None or found != self._manifest_stamp:
                 shared = self._manifest_cache.get(found)
                 manifest = (
                     parse_manifest(read_file(self._manifest_path)) if shared is None else shared
@@ -76,11 +76,11 @@ class KnownEntries:
                 broken = manifest.form is ManifestForm.BROKEN
                 self._manifest_keys = frozenset() if broken else keys
                 self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
-                self._manifest_signature = found
+                self._manifest_stamp = found
                 # It may have been folded, and a new one may have the same inode.
                 self._reset_journal()
         except UnreadableFile:
-            self._manifest_keys, self._frame, self._manifest_signature = (
+            self._manifest_keys, self._frame, self._manifest_stamp = (
                 frozenset(),
                 Manifest(ManifestForm.BROKEN),
                 None,
@@ -98,7 +98,7 @@ class KnownEntries:
 
     def _refresh_journal(self, path: Path) -> None:
         try:
-            found = file_signature(path)
+            found = regular_file_stamp(path)
             if found is None:
                 self._reset_journal()
                 return
@@ -277,7 +277,7 @@ def is_truncated(directory: AuditDir) -> bool:
 
 
 def _size_of(path: Path) -> int:
-    found = file_signature(path)
+    found = regular_file_stamp(path)
     return 0 if found is None else found.size
 
 

@@ -21,7 +21,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
 from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import file_signature, read_file
+from vibes_lsp.store.files import read_file, regular_file_stamp
 from vibes_lsp.verify.file_digest import FileDigest, digest_file
 from vibes_lsp.verify.json_digests import canonical_digest, json_digests
 from vibes_lsp.verify.merkle import ALGORITHM, entry_tree
@@ -62,7 +62,7 @@ def check_and_state(
         UnreadableFile: One of the three files is missing or cannot be read.
     """
     paths = [directory.path / name for name in SUBJECT_NAMES.values()]
-    before = [file_signature(path) for path in paths]
+    before = [regular_file_stamp(path) for path in paths]
     missing = [path.name for path, found in zip(paths, before, strict=True) if found is None]
     if missing:
         raise UnreadableFile(
@@ -78,7 +78,7 @@ def check_and_state(
     report = check_trail(context)
     digests = {path.name: digest_file(path) for path in paths}
     statement = _statement(context, report, digests)
-    if [file_signature(path) for path in paths] != before:
+    if [regular_file_stamp(path) for path in paths] != before:
         raise RefusedWrite(
             "the trail changed while it was checked", hint="nothing was signed; run it again"
         )

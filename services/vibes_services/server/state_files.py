@@ -10,11 +10,11 @@ from typing import Final, Generic, TypeVar
 from vibes_lsp.errors import MalformedJson, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
+from vibes_lsp.store.file_stamps import FileStamp
 from vibes_lsp.store.files import (
-    FileSignature,
-    file_signature,
     flush_folder,
     read_file,
+    regular_file_stamp,
     replace_file,
     write_error,
     write_temporary,
@@ -42,7 +42,7 @@ class ReloadedFile(Generic[_T]):
     def __init__(self, path: Path, parse: Callable[[Members], _T]) -> None:
         self._path = path
         self._parse = parse
-        self._loaded: tuple[FileSignature, _T] | None = None
+        self._loaded: tuple[FileStamp, _T] | None = None
 
     def get(self) -> _T:
         """Return the value of the file as it is now.
@@ -50,15 +50,15 @@ class ReloadedFile(Generic[_T]):
         Raises:
             VibesError: It cannot be read or parsed.
         """
-        signature = file_signature(self._path)
-        if signature is None:
+        stamp = regular_file_stamp(self._path)
+        if stamp is None:
             raise VibesError(f"{self._path} does not exist")
-        if self._loaded is None or self._loaded[0] != signature:
+        if self._loaded is None or self._loaded[0] != stamp:
             self._loaded = None
             members = read_state(self._path)
             if members is None:
                 raise VibesError(f"{self._path} does not exist")
-            self._loaded = signature, self._parse(members)
+            self._loaded = stamp, self._parse(members)
         return self._loaded[1]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.properties.edges import share_keys
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.trails import read_trail
+from tests.unit.store.followed_log import fixed_clock
 from vibes_lsp.index import id_keys
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex
@@ -28,7 +29,7 @@ ONE, OTHER = HEAD + "1" * 48, HEAD + "2" * 48
 def index_of(path: Path, *lines: bytes) -> LogIndex:
     log = path / "annotations.jsonl"
     log.write_bytes(b"".join(line + b"\n" for line in lines))
-    index = LogIndex(log, now_ns=lambda: 1 << 62)
+    index = LogIndex(log)
     index.refresh()
     return index
 
@@ -314,10 +315,12 @@ def test_no_record_of_a_replaced_log_is_found(writer: TrailWriter) -> None:
 def test_an_incomplete_last_line_changes_nothing_at_any_refresh(writer: TrailWriter) -> None:
     writer.line("a.py", 1, 1)
     writer.raw_log(b'{"type":"li')
-    log = LogIndex(writer.files.log, now_ns=lambda: writer.files.log.stat().st_mtime_ns + 1)
-    assert log.refresh()
-    generation = log.generation
-    assert not log.refresh()
+    log = LogIndex(writer.files.log)
+    with fixed_clock() as clock:
+        clock.now = writer.files.log.stat().st_mtime_ns + 1
+        assert log.refresh()
+        generation = log.generation
+        assert not log.refresh()
     assert log.generation == generation
     assert log.incomplete_tail() == b'{"type":"li'
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
+from vibes_lsp.store import file_stamps
 from vibes_lsp.store.log_follower import LogFollower
 
 if TYPE_CHECKING:
@@ -21,11 +26,20 @@ class FixedClock:
         return self.now
 
 
+@contextmanager
+def fixed_clock() -> Iterator[FixedClock]:
+    """Set the clock that file times are compared with."""
+    clock = FixedClock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_stamps, "now_ns", clock)
+        yield clock
+
+
 class FollowedLog:
     """The lines that a reader has, and the result of the last poll."""
 
-    def __init__(self, path: Path, clock: FixedClock | None = None) -> None:
-        self.follower: Final = LogFollower(path, now_ns=clock or FixedClock())
+    def __init__(self, path: Path) -> None:
+        self.follower: Final = LogFollower(path)
         self.lines: list[bytes] = []
         self.oversized: dict[int, int] = {}
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import complete, quirks
-from tests.unit.store.followed_log import FixedClock, rewrite_unnoticed
+from tests.unit.store.followed_log import rewrite_unnoticed
 from vibes_lsp.model.config import Config
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config, parse_config
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.unit.store.followed_log import FixedClock
 
 
 @pytest.fixture
@@ -79,19 +81,19 @@ def test_an_unchanged_config_is_not_read_again(directory: AuditDir) -> None:
 
 
 def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(
-    directory: AuditDir,
+    directory: AuditDir, clock: FixedClock
 ) -> None:
     directory.config.write_bytes(b'{"project_name":"one"}')
-    clock = FixedClock(directory.config.stat().st_mtime_ns + 1)
-    one = load_config(directory, now_ns=clock)
-    assert load_config(directory, one, now_ns=clock) is one
+    clock.now = directory.config.stat().st_mtime_ns + 1
+    one = load_config(directory)
+    assert load_config(directory, one) is one
     rewrite_unnoticed(directory.config, b'{"project_name":"two"}')
     # The rewrite is in the racy time, the next read long after it.
     clock.now += 3_600_000_000_000
-    two = load_config(directory, one, now_ns=clock)
+    two = load_config(directory, one)
     assert two.config.project_name == "two"
     rewrite_unnoticed(directory.config, b'{"project_name":"six"}')
-    assert load_config(directory, two, now_ns=clock) is two, "a file this old is not read again"
+    assert load_config(directory, two) is two, "a file this old is not read again"
 
 
 def test_a_folder_in_its_place_is_reported_until_it_is_gone(directory: AuditDir) -> None:

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.followed_log import FixedClock, FollowedLog, rewrite_unnoticed
+from tests.unit.store.followed_log import FollowedLog, rewrite_unnoticed
 from vibes_lsp.store import log_batches
 from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.unit.store.followed_log import FixedClock
+
+pytestmark = pytest.mark.usefixtures("clock")
 
 OLD = b'{"a":1}\n{"a":2}\n'
 
@@ -123,9 +127,11 @@ def test_a_line_inserted_before_the_end_starts_over(log: Path, followed: Followe
     assert followed.lines == [b'{"a":1}', b'{"a":9}', b'{"a":2}']
 
 
-def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(log: Path) -> None:
-    clock = FixedClock(log.stat().st_mtime_ns + 1)
-    followed = FollowedLog(log, clock)
+def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(
+    log: Path, clock: FixedClock
+) -> None:
+    clock.now = log.stat().st_mtime_ns + 1
+    followed = FollowedLog(log)
     assert followed.poll() == "more"
     assert followed.poll() == "same"
     rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
@@ -133,10 +139,10 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
-def test_a_log_settles_only_with_a_poll_after_the_racy_time(log: Path) -> None:
+def test_a_log_settles_only_with_a_poll_after_the_racy_time(log: Path, clock: FixedClock) -> None:
     """The rewrite is in the racy time, the next poll long after it."""
-    clock = FixedClock(log.stat().st_mtime_ns + 1)
-    followed = FollowedLog(log, clock)
+    clock.now = log.stat().st_mtime_ns + 1
+    followed = FollowedLog(log)
     followed.poll()
     rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
     clock.now += 3_600_000_000_000
@@ -164,9 +170,11 @@ def test_a_thorough_poll_reads_all_of_a_large_log(large_log: Path) -> None:
     assert len(followed.lines) == 41
 
 
-def test_a_settled_log_of_medium_size_is_verified_completely(medium_log: Path) -> None:
-    clock = FixedClock(medium_log.stat().st_mtime_ns + 1)
-    followed = FollowedLog(medium_log, clock)
+def test_a_settled_log_of_medium_size_is_verified_completely(
+    medium_log: Path, clock: FixedClock
+) -> None:
+    clock.now = medium_log.stat().st_mtime_ns + 1
+    followed = FollowedLog(medium_log)
     followed.poll()
     with medium_log.open("r+b") as stream:
         stream.write(b'{"b":1}\n')
@@ -177,9 +185,11 @@ def test_a_settled_log_of_medium_size_is_verified_completely(medium_log: Path) -
     assert followed.poll() == "reset"
 
 
-def test_more_of_the_end_of_a_large_log_is_verified_once_it_is_settled(large_log: Path) -> None:
-    clock = FixedClock(large_log.stat().st_mtime_ns + 1)
-    followed = FollowedLog(large_log, clock)
+def test_more_of_the_end_of_a_large_log_is_verified_once_it_is_settled(
+    large_log: Path, clock: FixedClock
+) -> None:
+    clock.now = large_log.stat().st_mtime_ns + 1
+    followed = FollowedLog(large_log)
     followed.poll()
     with large_log.open("r+b") as stream:
         stream.seek(-64, 2)

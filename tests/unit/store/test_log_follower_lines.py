@@ -13,6 +13,8 @@ from vibes_lsp.store import files, log_batches
 from vibes_lsp.store import log_follower as log_module
 from vibes_lsp.store.log_follower import LogFollower
 
+pytestmark = pytest.mark.usefixtures("clock")
+
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
@@ -164,7 +166,9 @@ def test_a_pipe_that_replaces_it_during_a_poll_does_not_block(
     os.mkfifo(log)
     regular = log.with_name("other")
     regular.write_bytes(b"{}\n")
-    monkeypatch.setattr(log_module, "file_signature", lambda _: files.file_signature(regular))
+    monkeypatch.setattr(
+        log_module, "regular_file_stamp", lambda _: files.regular_file_stamp(regular)
+    )
     with pytest.raises(UnreadableFile, match="not a regular file"):
         read(log)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pytest
 from typing_extensions import override
 
-from tests.unit.store.followed_log import FixedClock, FollowedLog
+from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import MuchToRead, UnreadableFile
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.log_index import LogIndex
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+pytestmark = pytest.mark.usefixtures("clock")
 LINE = b'{"type":"line","file_path":"a.py"}\n'
 
 
@@ -79,7 +80,7 @@ def test_a_failing_disk_makes_a_log_unreadable(
 ) -> None:
     path = tmp_path / "annotations.jsonl"
     path.write_bytes(LINE)
-    index = LogIndex(path, now_ns=FixedClock())
+    index = LogIndex(path)
     opened: list[Broken] = []
 
     def open_broken(path: Path) -> Broken:
@@ -122,7 +123,7 @@ def test_a_disk_that_fails_midway_leaves_no_part_of_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "annotations.jsonl"
-    index = LogIndex(path, now_ns=FixedClock())
+    index = LogIndex(path)
     count = 4 * CHUNK // len(LINE)
     for total in (count, 2 * count):  # from the start, and what was appended
         with path.open("ab") as file:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import TrailWriter, complete, context_hash, corrupt_manifest
-from tests.unit.store.followed_log import FixedClock, rewrite_unnoticed
+from tests.unit.store.followed_log import rewrite_unnoticed
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys, read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.unit.store.followed_log import FixedClock
 
 ONE: dict[str, object] = {"type": "prompt", "prompt_text": "One", "prompt_type": "other"}
 TWO: dict[str, object] = {"type": "prompt", "prompt_text": "Zwei: größer", "prompt_type": "other"}
@@ -346,19 +348,19 @@ def test_the_same_manifest_is_returned_while_nothing_changes(directory: AuditDir
 
 
 def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(
-    directory: AuditDir,
+    directory: AuditDir, clock: FixedClock
 ) -> None:
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
-    clock = FixedClock(directory.manifest.stat().st_mtime_ns + 1)
-    one = read_manifest(directory, now_ns=clock)
-    assert read_manifest(directory, one, now_ns=clock) is one
+    clock.now = directory.manifest.stat().st_mtime_ns + 1
+    one = read_manifest(directory)
+    assert read_manifest(directory, one) is one
     rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Two"}}))
     # The rewrite is in the racy time, the next read long after it.
     clock.now += 3_600_000_000_000
-    two = read_manifest(directory, one, now_ns=clock)
+    two = read_manifest(directory, one)
     assert two.entry(KEY_ONE) == {**ONE, "prompt_text": "Two"}
     rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Six"}}))
-    assert read_manifest(directory, two, now_ns=clock) is two, "a file this old is not read again"
+    assert read_manifest(directory, two) is two, "a file this old is not read again"
 
 
 def test_a_folder_in_its_place_is_reported_until_it_is_gone(directory: AuditDir) -> None:
@@ -387,19 +389,19 @@ def test_a_manifest_that_may_be_read_again_is_read(
     assert read_manifest(directory, broken).entry(KEY_ONE) == ONE
 
 
+@pytest.mark.usefixtures("clock")
 def test_while_only_the_journal_grows_the_manifest_is_not_read_again(
     directory: AuditDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each recorded edit adds to the journal, and a manifest may have a hundred megabytes."""
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
-    clock = FixedClock()
-    first = read_manifest(directory, now_ns=clock)
+    first = read_manifest(directory)
     with monkeypatch.context() as patch:
         patch.setattr("vibes_lsp.store.manifest.read_file", None)
         journal(directory, "a.jsonl", line(KEY_TWO, TWO) + b"\n")
-        second = read_manifest(directory, first, now_ns=clock)
+        second = read_manifest(directory, first)
     assert (list(second), set(second.pending), len(second)) == ([KEY_ONE, KEY_TWO], {KEY_TWO}, 2)
     assert (second.entry(KEY_ONE), second.entry(KEY_TWO)) == (ONE, TWO)
     assert set(first) == {KEY_ONE}, "what was read before stays what it was"
     (directory.journal / "a.jsonl").unlink()
-    assert list(read_manifest(directory, second, now_ns=clock)) == [KEY_ONE]
+    assert list(read_manifest(directory, second)) == [KEY_ONE]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vibes_lsp.model.members import Members
-    from vibes_lsp.store.files import FileSignature
+    from vibes_lsp.store.file_stamps import FileStamp
 
 
 def test_an_entry_is_read_at_once_and_folded_later(
@@ -347,15 +346,15 @@ def test_a_new_journal_with_the_same_inode_is_read_again(
     other.entry(prompt("c"))
     assert entries_file(directory).stat().st_size > old.st_size
 
-    def same_inode(path: Path) -> FileSignature | None:
-        found = files.file_signature(path)
+    def same_inode(path: Path) -> FileStamp | None:
+        found = files.regular_file_stamp(path)
         return (
-            replace(found, inode=old.st_ino)
+            found._replace(inode=old.st_ino)
             if found is not None and path == entries_file(directory)
             else found
         )
 
-    monkeypatch.setattr("vibes_lsp.store.writer.file_signature", same_inode)
+    monkeypatch.setattr("vibes_lsp.store.writer.regular_file_stamp", same_inode)
     directory.manifest.write_bytes(without)
     assert writer.entry(prompt("a")) == key
     assert key in read_manifest(directory)
