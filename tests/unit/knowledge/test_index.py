@@ -103,7 +103,10 @@ def test_a_database_that_breaks_while_it_is_open_is_not_believed(
         assert [hit.id for hit in index.search("jwt")] == ["jwt"]
 
 
-def test_a_locked_database_is_not_waited_for(knowledge: KnowledgeBase, tmp_path: Path) -> None:
+def test_a_locked_database_is_not_waited_for(
+    knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,knowledge-index=0")
     assert found(knowledge, "jwt") == ["jwt"]
     other = sqlite3.connect(database(tmp_path), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
