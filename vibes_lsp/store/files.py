@@ -10,7 +10,6 @@ import importlib
 import os
 import stat
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
