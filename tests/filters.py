@@ -21,10 +21,14 @@ _LFS: Final = (
     "data = sys.stdin.buffer.read(); print('version https://git-lfs.github.com/spec/v1'); "
     "print('oid', hashlib.sha256(data).hexdigest()); print('size', len(data))"
 )
+_ENCRYPT: Final = (
+    "data = base64.b16encode(sys.stdin.buffer.read()); "
+    "sys.stdout.buffer.write(b'\\n'.join(data[at:at + 8] for at in range(0, len(data), 8)))"
+)
 _PROGRAMS: Final = {
     "crypt": (
-        "sys.stdout.buffer.write(b'\\0CRYPT' + base64.b64encode(sys.stdin.buffer.read()))",
-        "sys.stdout.buffer.write(base64.b64decode(sys.stdin.buffer.read()[6:]))",
+        _ENCRYPT,
+        "sys.stdout.buffer.write(base64.b16decode(sys.stdin.buffer.read().replace(b'\\n', b'')))",
     ),
     "lfs": (_LFS, ""),
     "strip": ("print(re.sub(r'42 rows[^\"]*', '', sys.stdin.read()), end='')", ""),

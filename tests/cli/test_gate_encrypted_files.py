@@ -64,7 +64,7 @@ def test_a_filter_does_not_hide_what_is_recorded_with_anchors(
 @pytest.mark.parametrize("program", ["crypt", "lfs"])
 def test_lines_that_ci_cannot_read(project: GateProject, run_vibes: RunVibes, program: str) -> None:
     add_filter(project.repository, program, "*.env", program=program)
-    record(project, "b.env", "\n" * 20 + SECRETS, 23, 24)
+    record(project, "b.env", "\n" * 999 + SECRETS, 1002, 1003)
     project.commit()
     blob = project.repository.git("cat-file", "blob", "HEAD:b.env")
     project.repository.write("b.env", blob)  # as in a clone without the key

@@ -139,6 +139,12 @@ def test_paths_outside_the_project_are_left_out(repository: Repository, tmp_path
     (repository.path / "link").symlink_to(outside.path)
     paths = ["link/a.py", "../outside/a.py", str(outside.path / "a.py"), "a\0b", ""]
     assert StoredFiles(repository.path).filters(paths) == {}
+    repository.write("b/.gitattributes", "* filter=crypt\n")
+    repository.write("a.py", SOURCE)
+    (repository.path / "b/link.py").symlink_to("../a.py")
+    paths = ["a.py", "a\0b", "link/a.py", "b/link.py", "b/a.py", "b\\c.py", "./b/d.py"]
+    found = StoredFiles(repository.path).filters(paths)
+    assert found == dict.fromkeys(["b/a.py", "b\\c.py", "./b/d.py"], "crypt")
 
 
 def test_where_git_fails_a_named_filter_hides(
