@@ -379,3 +379,26 @@ def test_the_process_ends_even_when_the_program_is_killed(
     assert subprocess.run(run, env=environment, capture_output=True, check=False).returncode == -9
     while not ended.exists():  # until the test's time limit
         threading.Event().wait(0.01)
+
+
+def test_only_commits_that_lack_a_path_of_their_parent_may_rename(
+    repository: Repository, blobs: GitObjects
+) -> None:
+    repository.write("src/deep/a.py", "1\n")
+    repository.write("b.py", "1\n")
+    first = repository.commit("First")
+    repository.write("src/deep/a.py", "2\n")
+    repository.write("src/c.py", "1\n")
+    added = repository.commit("Changed and added")
+    (repository.path / "src/deep/a.py").rename(repository.path / "src/deep/d.py")
+    renamed = repository.commit("Renamed")
+    (repository.path / "b.py").unlink()
+    repository.write("b.py/e.py", "1\n")
+    replaced = repository.commit("A folder in place of a file")
+    repository.switch("topic", create=True)
+    repository.commit("Of the branch")
+    repository.switch("main")
+    repository.commit("Beside it")
+    merge = repository.merge("topic")
+    commits = (first, added, renamed, replaced, merge, "0" * 40)
+    assert [blobs.may_rename(each) for each in commits] == [False, False, True, True, False, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tests.trails import Repository
 from tests.unit.history.repositories import commits_by_log, commits_by_path, open_git
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import run_git
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -154,3 +156,69 @@ def test_a_failure_says_which_command_failed_and_why(repository: Repository) -> 
     repository.commit("One")
     with pytest.raises(HistoryUnavailable, match=r"^git rev-parse failed: fatal: .*'HEAD~5'"):
         run_git(repository.path, "-c", "tag.gpgSign=false", "rev-parse", "HEAD~5")
+
+
+def test_files_larger_than_the_reader_takes_are_read(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = repository.write("a.txt", "one\ntwo\n" * 1000)
+    commit = repository.commit("First")
+    monkeypatch.setattr("vibes_lsp.history.repository._MAX_IN_MEMORY", 4)
+    found = open_repository(repository.path)
+    assert found is not None
+    lines = found.read_lines_below(commit, repository.path, "a.txt")
+    assert list(lines) == [b"one\n", b"two\n"] * 1000
+    assert found.has_file_below(commit, repository.path, "a.txt")
+    assert not found.has_file_below(commit, repository.path, "b.txt")
+    small = GitObjects(repository.path, limit=1000)
+    object.__setattr__(found, "objects", small)
+    assert found.read_file(commit, path) == b"one\ntwo\n" * 1000
+    small.close()
+
+
+def test_a_damaged_file_is_a_failure(repository: Repository) -> None:
+    path = repository.write("a.txt", "one\ntwo\n")
+    commit = repository.commit("First")
+    name = repository.git("rev-parse", "HEAD:a.txt")
+    blob = repository.path / ".git/objects" / name[:2] / name[2:]
+    blob.chmod(0o644)
+    blob.write_bytes(blob.read_bytes()[:-6])
+    found = open_repository(repository.path)
+    assert found is not None
+    with pytest.raises(HistoryUnavailable):
+        found.read_file(commit, path)
+    blob.unlink()
+    assert found.read_file(commit, path) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
+def test_a_path_that_git_refuses_leaves_the_others_ignored(repository: Repository) -> None:
+    repository.write(".gitignore", "*.log\n!kept.log\n")
+    repository.write("folder/a", "")
+    (repository.path / "link").symlink_to("folder")
+    found = open_repository(repository.path)
+    assert found is not None
+    names = ("a.log", "link/a.log", "kept.log", "größe\n.log")
+    paths = [repository.path / name for name in names]
+    assert found.ignored(paths) == {paths[0]: True, paths[3]: True}
+    (repository.path / ".git/info").mkdir(exist_ok=True)
+    (repository.path / ".git/info/exclude").write_text("*.own\n")
+    own = repository.path / "a.own"
+    assert found.ignored([own, paths[0]]) == {own: False, paths[0]: True}
+
+
+def test_steps_from_head_and_from_refs(repository: Repository) -> None:
+    first = repository.commit("First")
+    repository.switch("topic", create=True)
+    second = repository.commit("Second")
+    repository.switch("main")
+    third = repository.commit("Third")
+    merge = repository.merge("topic")
+    found = open_repository(repository.path)
+    assert found is not None
+    names = ("HEAD", "@", "main", "HEAD~", "HEAD^2", "main~2", f"{merge}^^", "topic^{commit}")
+    assert [found.resolve(name) for name in names] == [
+        *(merge, merge, merge, third, second, first, first, second)
+    ]
+    for name in ("HEAD~9", "HEAD^3", "none", f"{'0' * 40}~1"):
+        assert not found.has_commit(name)
