@@ -76,7 +76,7 @@ def main() -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         log = root / ".ai-audit/annotations.jsonl"
-        duckdb = _first_answer(root, log, table)
+        duckdb = _duckdb_seconds(root, log, table)
         _index(log, table)
         _saved_answer(root, duckdb, table)
         _commands(root, size, log, table)
@@ -103,45 +103,16 @@ def _own_cache(folder: Path) -> Iterator[None]:
             os.environ["XDG_CACHE_HOME"] = before
 
 
-def _first_answer(root: Path, log: Path, table: _Table) -> float | None:
-    """Compare the excerpt about a file, without an index, with DuckDB's answer from the log.
-
-    Returns:
-        The seconds of DuckDB, if it is installed.
-    """
+def _duckdb_seconds(root: Path, log: Path, table: _Table) -> float | None:
+    """Return how long DuckDB takes to answer about a file from the log; None without it."""
     if importlib.util.find_spec("duckdb") is None:
-        table.add(
-            "first answer without an index", "NOT MEASURED: duckdb is not installed", "at least 2.5"
-        )
+        table.add("DuckDB's answer from the log", "NOT MEASURED: duckdb is not installed")
         return None
-    target = root / "excerpt"
-    target.mkdir()
-    path = _middle_file()
-    excerpt: list[str | Path] = [
-        "-P",
-        "-m",
-        "vibes_lsp.index.excerpt",
-        root / ".ai-audit",
-        path,
-        target,
-    ]
-    query: list[str | Path] = ["-c", _QUERY, log, path]
-    taken: dict[str, list[tuple[float, float, int]]] = {"excerpt": [], "duckdb": []}
-    for _ in range(_ROUNDS):
-        for name, arguments in (("excerpt", excerpt), ("duckdb", query)):
-            taken[name].append(run_measured([sys.executable, *arguments], root))
-    elapsed, cpu = (
-        {name: statistics.median(each[part] for each in runs) for name, runs in taken.items()}
-        for part in (0, 1)
-    )
-    copied = (target / log.name).read_bytes().count(b"\n")
-    for name, what in (("excerpt", f"{copied} records"), ("duckdb", "the same, by DuckDB")):
-        measured = f"{elapsed[name]:.2f} s, {cpu[name]:.2f} s of CPU"
-        table.add(f"first answer without an index, {what}", measured)
-    ratio = elapsed["duckdb"] / elapsed["excerpt"]
-    ratio_of_cpu = cpu["duckdb"] / cpu["excerpt"]
-    table.add("DuckDB / first answer", f"{ratio:.2f}, of CPU {ratio_of_cpu:.2f}", "at least 2.5")
-    return elapsed["duckdb"]
+    query: list[str | Path] = ["-c", _QUERY, log, _middle_file()]
+    runs = [run_measured([sys.executable, *query], root) for _ in range(_ROUNDS)]
+    elapsed, cpu = (statistics.median(run[part] for run in runs) for part in (0, 1))
+    table.add("DuckDB's answer from the log", f"{elapsed:.2f} s, {cpu:.2f} s of CPU")
+    return elapsed
 
 
 _QUERY: Final = """
