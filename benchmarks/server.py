@@ -105,7 +105,7 @@ def main() -> None:
         ):
             uri = ours.open("many.py")
             ours.exchange("textDocument/hover", _at(uri, 0))
-            time.sleep(SETTLED)  # the other hovers are built in this time
+            time.sleep(SETTLED)
             _short_answers(ours, stock, uri)
             _late_answers(ours, loop, uri, folder / ".ai-audit/annotations.jsonl")
             _long_answers(ours, stock, uri, ours.open("hints.py"))
@@ -145,16 +145,13 @@ def _short_answers(ours: Client, stock: Client, uri: str) -> None:
     for what, taken in (times | first).items():
         print_aimed(what, f"{_median(taken) * 1e6:.0f} µs")
     own = _median(times["echo, the same server"])
-    for what, aim in (
-        ("the same line", "at most 1.2"),
-        ("any line for the first time", "at most 1.5"),
-    ):
+    for what in ("the same line", "any line for the first time"):
         ratio = _median(times[f"hover, {what}"]) / own
-        print_aimed(f"hover, {what} / own echo", f"{ratio:.2f}", aim)
+        print_aimed(f"hover, {what} / own echo", f"{ratio:.2f}")
     ratio = _median(first["hover, the first in a file"]) / own
     print_aimed("hover, the first in a file / own echo", f"{ratio:.2f}")
     ratio = own / _median(times["echo, bare pygls"])
-    print_aimed("own echo / echo of bare pygls", f"{ratio:.2f}", "at most 0.35")
+    print_aimed("own echo / echo of bare pygls", f"{ratio:.2f}")
 
 
 def _late_answers(ours: Client, loop: Client, uri: str, log: Path) -> None:
@@ -241,7 +238,7 @@ def _long_answers(ours: Client, stock: Client, lenses: str, hints: str) -> None:
             {"textDocument": {"uri": hints}, "range": whole},
         ),
     }
-    for (what, (method, params)), aim in zip(requests.items(), (8, 10), strict=True):
+    for what, (method, params) in requests.items():
         begun = time.perf_counter()
         first = ours.exchange(method, params)
         built = time.perf_counter() - begun
@@ -262,7 +259,7 @@ def _long_answers(ours: Client, stock: Client, lenses: str, hints: str) -> None:
         print_aimed(f"{what}, again", f"{times['ours'] * 1e3:.2f} ms")
         print_aimed(f"{what}, bare pygls", f"{times['stock'] * 1e3:.1f} ms")
         ratio = times["stock"] / times["ours"]
-        print_aimed(f"{what}, bare pygls / again", f"{ratio:.1f}", f"at least {aim}")
+        print_aimed(f"{what}, bare pygls / again", f"{ratio:.1f}")
 
 
 def _project(folder: Path) -> None:
