@@ -17,16 +17,34 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 from tests import forked_client
-from vibes_lsp import __main__, cli
+from vibes_lsp import cli
 
-SCRIPT = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
+SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
 """The installed command."""
+_SERVE: Final = "import sys; from tests.forked import serve; serve(sys.argv[1], int(sys.argv[2]))"
+
+
+_PRELOADED: Final[Mapping[str, Sequence[str]]] = {
+    "vibes": (
+        *(module.name for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}.")),
+        "vibes_lsp.maintenance.pre_commit",
+    ),
+    "vibes mcp": (
+        "vibes_lsp.cli.kb",
+        "vibes_lsp.mcp_server.server",
+        "vibes_lsp.mcp_server.knowledge_server",
+    ),
+    "vibes-lsp": ("vibes_lsp.lsp.main", "vibes_lsp.lsp.lifecycle", "vibes_lsp.lsp.transport"),
+}
+"""What each kind of server has imported."""
 
 
 def run(
@@ -50,21 +68,31 @@ def run(
         stdin.write(given)
         stdin.seek(0)
         files = [stdin.fileno(), stdout.fileno(), stderr.fileno()]
-        code = forked_client.ask(_address(), list(arguments), str(cwd), dict(environment), files)
+        code = forked_client.ask(
+            _address("vibes"), list(arguments), str(cwd), dict(environment), files
+        )
         stdout.seek(0)
         stderr.seek(0)
         return subprocess.CompletedProcess(command, code, stdout.read(), stderr.read())
 
 
-def program() -> Path:
-    """Return a command `vibes` for scripts and hooks of tests, alone in its folder."""
-    return SCRIPT if os.name == "nt" else _program()
+def program(kind: str = "vibes") -> Path:
+    """Return a command for scripts, hooks and clients of tests, alone in its folder.
+
+    It stands between a test and the process: who kills it, or reads what the system says of it, has
+    to start an interpreter.
+
+    Args:
+        kind: `vibes`, `vibes mcp` for one that has imported the MCP servers, or `vibes-lsp`.
+    """
+    name = kind.partition(" ")[0]
+    return SCRIPT.with_stem(name) if os.name == "nt" else _program(kind, name)
 
 
 @cache
-def _program() -> Path:
-    address = _address()
-    file = Path(address).parent / "bin" / "vibes"
+def _program(kind: str, name: str) -> Path:
+    address = _address(kind)
+    file = Path(address).parent / "bin" / name
     file.parent.mkdir()
     words = [sys.executable, "-IS", forked_client.__file__, address]
     file.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
@@ -73,8 +101,8 @@ def _program() -> Path:
 
 
 @cache
-def _address() -> str:
-    """Start the server, which ends with this process; return the path of its socket."""
+def _address(kind: str) -> str:
+    """Start a server, which ends with this process; return the path of its socket."""
     folder = tempfile.mkdtemp(prefix="vibes-forked-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     address = f"{folder}/socket"
@@ -82,7 +110,7 @@ def _address() -> str:
     listener.bind(address)
     listener.listen()
     server = subprocess.Popen(
-        [sys.executable, "-c", "from tests.forked import serve; serve()", str(listener.fileno())],
+        [sys.executable, "-c", _SERVE, kind, str(listener.fileno())],
         cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,
         pass_fds=[listener.fileno()],
@@ -95,14 +123,12 @@ def _address() -> str:
     return address
 
 
-def serve() -> None:
-    """Run `vibes` for each client until standard input ends."""
-    for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}."):
-        import_module(module.name)
-    from vibes_lsp.maintenance import pre_commit  # noqa: F401
-
+def serve(kind: str, listening: int) -> None:
+    """Run a program for each client until standard input ends."""
+    for module in _PRELOADED[kind]:
+        import_module(module)
     gc.freeze()
-    with socket.socket(fileno=int(sys.argv[1])) as listener:
+    with socket.socket(fileno=listening) as listener:
         while True:
             ready, _, _ = select.select([0, listener.fileno()], [], [])
             _reap()
@@ -112,7 +138,13 @@ def serve() -> None:
             with client:
                 if os.fork() == 0:
                     listener.close()
-                    _answer(client)
+                    _answer(kind.partition(" ")[0], client)
+
+
+def _main(program_name: str) -> Callable[[], None]:
+    module = "vibes_lsp.lsp.main" if program_name == "vibes-lsp" else "vibes_lsp.__main__"
+    main: Callable[[], None] = import_module(module).main
+    return main
 
 
 def _reap() -> None:
@@ -123,8 +155,8 @@ def _reap() -> None:
         return
 
 
-def _answer(client: socket.socket) -> None:
-    """Run `vibes` in a process of its own, send its exit code to the client, and end."""
+def _answer(name: str, client: socket.socket) -> None:
+    """Run the program in a process of its own, send its exit code to the client, and end."""
     size, files, _, _ = socket.recv_fds(client, 4, 3)
     request = b""
     while len(request) < int.from_bytes(size):
@@ -132,15 +164,16 @@ def _answer(client: socket.socket) -> None:
     child = os.fork()
     if child == 0:
         client.close()
-        _call(request, files)
+        _call(name, request, files)
     for file in files:
         os.close(file)
     _, status = os.waitpid(child, 0)
-    client.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
+    with suppress(BrokenPipeError):  # the client was killed
+        client.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
     os._exit(0)
 
 
-def _call(request: bytes, files: list[int]) -> None:
+def _call(program_name: str, request: bytes, files: list[int]) -> None:
     cwd, count, *words = (os.fsdecode(word) for word in request.split(b"\0"))
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -153,17 +186,18 @@ def _call(request: bytes, files: list[int]) -> None:
         name, _, value = word.partition("=")
         os.environ[name] = value
     os.chdir(cwd)
-    sys.argv = ["vibes", *words[: int(count)]]
+    sys.argv = [program_name, *words[: int(count)]]
     code: str | int | None = 1
     try:
-        __main__.main()
+        _main(program_name)()
     except SystemExit as end:
         code = end.code
     except BaseException:  # noqa: BLE001  # as the interpreter shows it
         sys.excepthook(*sys.exc_info())
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if not stream.closed:
+            stream.flush()
     os._exit(
         code if isinstance(code, int) else int(code is not None)
     )  # without freeing what was forked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
 import pytest
@@ -15,6 +14,7 @@ from tests.agents.driver import Driver
 from tests.agents.gemini_cli import GeminiCli
 from tests.agents.opencode import OpenCode, OpenCodeWithPatches
 from tests.agents.qwen_code import QwenCode
+from tests.requirements import AGENTS, in_ci
 
 _EVERY_RUN: Final[tuple[type[Driver], ...]] = (ClaudeCode, Codex, CopilotCli, GeminiCli)
 _EVERY_NIGHT: Final[tuple[type[Driver], ...]] = (
@@ -25,11 +25,18 @@ _EVERY_NIGHT: Final[tuple[type[Driver], ...]] = (
     OpenCodeWithPatches,
     QwenCode,
 )
-_NIGHTLY: Final = pytest.mark.skipif(
-    not os.environ.get("NIGHTLY"), reason="`make test-nightly` runs these coding agents"
+_ABSENT: Final = pytest.mark.skip(
+    reason="not every coding agent is installed: `make agents` installs them"
 )
-EVERY_AGENT: Final = [
-    *(pytest.param(agent, id=agent.__name__) for agent in _EVERY_RUN),
-    *(pytest.param(agent, id=agent.__name__, marks=_NIGHTLY) for agent in _EVERY_NIGHT),
-]
-"""Parameters of tests that run each agent."""
+EVERY_AGENT: Final = (
+    [
+        *(pytest.param(agent, id=agent.__name__) for agent in _EVERY_RUN),
+        *(  # forms of their tools that few people use, and agents that few people run
+            pytest.param(agent, id=agent.__name__, marks=pytest.mark.nightly)
+            for agent in _EVERY_NIGHT
+        ),
+    ]
+    if AGENTS.is_dir() or in_ci()
+    else [pytest.param(ClaudeCode, id="absent", marks=_ABSENT)]
+)
+"""Parameters of tests that run each agent; where none is installed, one that is skipped."""

@@ -36,8 +36,6 @@ STEPS: Final[Mapping[str, Steps]] = {
     ]
 }
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module", params=EVERY_AGENT)
 def sessions(

@@ -30,8 +30,6 @@ from tests.agents.story import (
     Lines,
 )
 
-pytestmark = pytest.mark.slow
-
 
 @dataclass
 class Recorded:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tests.agents.driver import Driver
     from tests.agents.sandbox import Sandbox
 
-pytestmark = pytest.mark.slow
 
 COMMITTED = {
     ("inventory.py", 2, 2, FIRST),

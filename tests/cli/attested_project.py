@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from tests.cli.run_vibes import CommandResult, vibes
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.trails import TrailWriter
 from tests.trails.repository import Repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,14 @@ class AttestedProject:
 
     @classmethod
     def create(cls, folder: Path) -> AttestedProject:
-        project = cls(build(folder / "project").root, folder / "home")
+        """Copy a project to a folder; it is created once in a process."""
+        shutil.copytree(_attested(), folder, symlinks=True, dirs_exist_ok=True)
+        return cls(folder / "project", folder / "home")
+
+    @classmethod
+    def sign(cls, folder: Path) -> AttestedProject:
+        """Create a project in a folder, and sign its trail by a new key."""
+        project = cls(copied(folder / "project").root, folder / "home")
         project.home.mkdir()
         project.run("keys", "generate")
         project.run("attest")
@@ -95,3 +104,11 @@ class AttestedProject:
             f'{text}\n[[signer]]\nname = "Ada"\npublic-key = """\n{self.public_key}"""\n{signer}\n'
         )
         return file
+
+
+@cache
+def _attested() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="vibes-attested-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    AttestedProject.sign(folder)
+    return folder

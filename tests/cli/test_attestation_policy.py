@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from vibes_lsp.verify.keys import generate_private_key
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.attested_project import AttestedProject
-
-pytestmark = pytest.mark.slow
 
 
 def _requirements(project: AttestedProject, policy: Path, code: int, *more: str) -> dict[str, Any]:

@@ -69,7 +69,6 @@ def folding_process(project: Project) -> int:
                     return int(pid)
 
 
-@pytest.mark.slow
 def test_an_event_is_recorded_without_another_command(
     project: Project, run_vibes: RunVibes
 ) -> None:
@@ -85,7 +84,6 @@ def test_an_event_is_recorded_without_another_command(
 
 
 @posix_only
-@pytest.mark.slow
 def test_the_process_in_the_background_has_nothing_of_the_agent(project: Project) -> None:
     reader, writer = os.pipe()
     with events_lock(project).acquire():  # it cannot end before this block does
@@ -110,7 +108,6 @@ def test_the_process_in_the_background_has_nothing_of_the_agent(project: Project
 
 
 @posix_only
-@pytest.mark.slow
 def test_a_killed_process_is_replaced_and_each_event_recorded_once(project: Project) -> None:
     with events_lock(project).acquire():
         submit(project, "first")
@@ -127,7 +124,6 @@ def test_a_killed_process_is_replaced_and_each_event_recorded_once(project: Proj
     assert len(project.records("session")) == 1
 
 
-@pytest.mark.slow
 def test_no_module_of_the_project_is_imported(project: Project) -> None:
     trap = "open(__file__ + '.was-run', 'w')\n"
     for name in ("logging.py", "json.py", "vibes_lsp/__init__.py", "pydantic.py"):
@@ -166,7 +162,6 @@ hook_spool._start_folding(folder)
 
 
 @posix_only
-@pytest.mark.slow
 def test_a_thousand_events_of_16_processes_are_recorded_once_and_in_order(
     project: Project,
 ) -> None:

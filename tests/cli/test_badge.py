@@ -12,8 +12,6 @@ from tests.cli.attested_project import AttestedProject
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 
 def _findings(project: AttestedProject, file: Path, code: int) -> list[tuple[str, int, str]]:
     found = project.run("check", "--badge", file, "--json", code=code).json["findings"]

@@ -78,7 +78,6 @@ def gzip_bomb(megabytes: int) -> bytes:
     return b"".join(packer.compress(million) for _ in range(megabytes)) + packer.flush()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_a_bomb_is_not_unpacked(project: Project, run_vibes: RunVibes, form: str) -> None:
     data = gzip_bomb(100)

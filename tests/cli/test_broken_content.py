@@ -165,7 +165,6 @@ def test_lone_surrogates_in_a_record_are_text_like_any_other(
     assert not [error for error in found.errors if "[log-line]" in error]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("end", [b"\n", b""], ids=["whole", "torn"])
 def test_a_line_of_50_megabytes(project: Project, run_vibes: RunVibes, end: bytes) -> None:
     project.writer.raw_log(b'{"type":"line","x":"' + b"x" * 50_000_000 + b'"}' + end)

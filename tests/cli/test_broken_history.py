@@ -64,7 +64,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 @pytest.mark.parametrize(
     "name",
-    [*list(LINES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(LINES)[1:])],
+    LINES,
 )
 def test_every_command_ignores_a_broken_line_of_an_old_commit(
     workspace: Workspace, run_vibes: RunVibes, name: str, tmp_path: Path

@@ -12,8 +12,6 @@ from tests.trails import Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # it makes a repository with its commits
-
 
 def placed(root: Path) -> dict[tuple[str, int | None], dict[str, Any]]:
     """Return the placements of each file, by path and first line."""

@@ -11,7 +11,7 @@ import pytest
 from tests import sarif_schema
 from tests.cli.gate_project import RULES, GateProject, checks, decisions
 from tests.cli.run_vibes import simulate_terminal, vibes
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def test_failing_items_come_first_in_the_table(project: GateProject) -> None:
 def test_the_table_has_room_for_the_reason(
     tmp_path: Path, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = build(tmp_path / "shop").root
+    root = copied(tmp_path / "shop").root
     assert "as recorded" in run_vibes("gate", "--markdown", cwd=root).out
     simulate_terminal(monkeypatch)
     done = run_vibes("gate", cwd=root)

@@ -25,7 +25,6 @@ from tests.requirements import REPOSITORY, require
 from tests.trails import Repository
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="bash and stubs that the system itself runs"),
 ]
 

@@ -242,7 +242,6 @@ def test_a_standard_input_that_stays_open_is_left(project: Project) -> None:
     assert waiting(project) == []
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_in_background")
 def test_parallel_events_are_each_recorded_once(project: Project) -> None:
     names = [f"b{number}.py" for number in range(50)]
@@ -468,7 +467,6 @@ def test_an_event_that_waited_too_long_is_dropped(project: Project) -> None:
     assert project.records() == []
 
 
-@pytest.mark.slow
 def test_the_hook_loads_little() -> None:
     program = (
         "import sys; before = set(sys.modules); import vibes_lsp.ingest.hook_spool;"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tests.cli.run_vibes import RunVibes
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(
         os.name == "nt", reason="the stubs are shell scripts that the system itself runs"
     ),

@@ -259,7 +259,6 @@ def test_json_has_no_invisible_characters(project: Project, run_vibes: RunVibes,
     assert (told.code, bool(ACTING.search(told.out))) == (0, False)
 
 
-@pytest.mark.slow
 def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) -> None:
     text = HOSTILE["surrogates"]
     HostileTrailWriter(project, text).everywhere()
@@ -275,7 +274,6 @@ def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) 
     )
 
 
-@pytest.mark.slow
 def test_a_megabyte_of_text_is_cut(
     project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

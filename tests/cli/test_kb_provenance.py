@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.run_vibes import CommandResult, vibes
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 HUMAN, APPROVED, UNREVIEWED = "src/auth.py:3-3", "src/auth.py:13-15", "src/auth.py:23-25"
 
@@ -58,7 +57,7 @@ def _option(cited: str) -> str:
 
 @pytest.fixture
 def kb(tmp_path: Path) -> Knowledge:
-    return Knowledge(build(tmp_path / "shop").root)
+    return Knowledge(copied(tmp_path / "shop").root)
 
 
 def test_a_claim_that_cites_only_unreviewed_ai_lines_is_a_finding(kb: Knowledge) -> None:

@@ -12,7 +12,6 @@ from tests import forked
 
 pytestmark = [
     pytest.mark.timeout(600),
-    pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="a script for sh"),
 ]
 

@@ -36,10 +36,7 @@ CHANGES: Final[dict[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *list(CHANGES)[:1],
-        *(pytest.param(each, marks=pytest.mark.slow) for each in list(CHANGES)[1:]),
-    ],
+    CHANGES,
 )
 def test_recording_commands_continue(tmp_path: Path, run_vibes: RunVibes, name: str) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="asks for the processes of a session, as POSIX has"),
 ]
 

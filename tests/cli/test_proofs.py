@@ -15,8 +15,6 @@ from tests.trails import TrailWriter
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:

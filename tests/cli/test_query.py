@@ -345,7 +345,6 @@ def test_a_value_is_bounded(project: Project, run_vibes: RunVibes) -> None:
     assert "too big" in done.err
 
 
-@pytest.mark.slow
 def test_a_function_that_does_not_return_is_abandoned(project: Project) -> None:
     """SQLite cannot interrupt a function, so the command exits without waiting for it."""
     hostile = "SELECT instr(printf('%.*c', 8000000, 'a'), printf('%.*c', 4000000, 'a') || 'b')"

@@ -339,7 +339,6 @@ def test_every_command_has_help(run_vibes: RunVibes, tmp_path: Path) -> None:
         assert "--input FILE" in run_vibes("record", name, "--help", cwd=tmp_path).out
 
 
-@pytest.mark.slow
 def test_a_request_has_a_limit(project: Project, tmp_path: Path, run_vibes: RunVibes) -> None:
     source = tmp_path / "input.json"
     with source.open("wb") as file:

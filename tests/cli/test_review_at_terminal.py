@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tests.cli.run_vibes import RunVibes
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(
         sys.platform == "win32", reason="Windows has no pseudo-terminal that a test could hold"
     ),

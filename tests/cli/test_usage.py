@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
-pytestmark = pytest.mark.slow  # each starts programs
 
 READING = ("check", "find", "coverage", "log", "sessions", "models", "stats", "doctor")
 """Commands that need no argument and only read."""

@@ -12,8 +12,6 @@ from tests.conformance.trail_access import run_vibes
 from tests.conformance.valid_records import line
 from tests.trails import OMIT, SOURCES, CompleteTrail, anchors
 
-pytestmark = pytest.mark.slow  # they start programs and servers
-
 TEXT = SOURCES["src/auth.py"]
 LINES = TEXT.splitlines()
 

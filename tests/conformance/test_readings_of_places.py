@@ -20,8 +20,6 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.placements import deduplicate
 from vibes_lsp.index.trail import Trail
 
-pytestmark = pytest.mark.slow  # they start programs and servers
-
 BARE = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
 
 

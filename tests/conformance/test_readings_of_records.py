@@ -29,8 +29,6 @@ from vibes_lsp.recording import Model, Recorder, Tool
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # they start programs and servers
-
 
 @spec_reading("R4", "a record without a commit gets the oldest commit whose log contains it")
 def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -> None:

@@ -20,8 +20,6 @@ from tests.conformance.trail_access import (
 )
 from tests.trails import AUDIT_DIR, CompleteTrail
 
-pytestmark = pytest.mark.slow  # they start programs and servers
-
 FILES = pytest.mark.parametrize(
     ("file", "member"), [(MANIFEST, "version"), (CONFIG, "standard_version")]
 )

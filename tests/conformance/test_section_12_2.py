@@ -23,8 +23,6 @@ from tests.conformance.trail_access import (
 )
 from tests.trails import CompleteTrail, Repository
 
-pytestmark = pytest.mark.slow  # they start programs and servers
-
 LATER = {
     "type": "checkpoint",
     "timestamp": "2026-02-03T11:00:00Z",

@@ -22,8 +22,6 @@ from tests.conformance.valid_records import (
 )
 from tests.trails import OMIT, CompleteTrail
 
-pytestmark = pytest.mark.slow  # they start programs and servers
-
 REQUIRED = (*ANNOTATION_REQUIRED, "line_start", "line_end")
 
 

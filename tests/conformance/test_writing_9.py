@@ -201,7 +201,6 @@ def test_an_unknown_parent_is_refused(project: Project) -> None:
     assert project.records() == []
 
 
-@pytest.mark.slow
 @rfc_writer("9.3", "MUST", "programs that append concurrently lose and split no record")
 @rfc_writer(
     "9.3",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from tests.cli.run_vibes import CommandResult, clean_environment, decode_output, vibes
+from tests.cli.run_vibes import CommandResult, vibes
 from tests.trails import AUDIT_DIR
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
@@ -98,17 +95,10 @@ def run_vibes(root: Path, *arguments: str) -> CommandResult:
 def run_vibes_commands(
     root: Path, commands: Iterable[tuple[str, ...]], *more: str
 ) -> CommandResult:
-    """Run several commands in one new process, each with `more` arguments."""
-    program = (
-        "import json, sys; from vibes_lsp.cli.main import run;"
-        " sys.exit(max([run(each) for each in json.loads(sys.argv[1])]))"
+    """Run several commands, each with `more` arguments; return the highest exit code and all output."""
+    runs = [run_vibes(root, *command, *more) for command in commands]
+    return CommandResult(
+        max(run.code for run in runs),
+        "".join(run.out for run in runs),
+        "".join(run.err for run in runs),
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, json.dumps([[*command, *more] for command in commands])],
-        cwd=root,
-        env=clean_environment(_ENVIRONMENT),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return CommandResult(done.returncode, decode_output(done.stdout), decode_output(done.stderr))

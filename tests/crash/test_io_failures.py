@@ -57,7 +57,6 @@ def mounts() -> None:
         pytest.skip("this system does not allow user mounts")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("mounts")
 def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     (tmp_path / "room").mkdir()
@@ -72,7 +71,6 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     assert seen["refusals"] >= 2
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("mounts")
 def test_in_a_read_only_folder_everything_is_readable_and_nothing_changes(tmp_path: Path) -> None:
     assert run_program(
@@ -80,7 +78,6 @@ def test_in_a_read_only_folder_everything_is_readable_and_nothing_changes(tmp_pa
     ) == {"refusals": 3}
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     not hasattr(signal, "SIGXFSZ"), reason="this system has no limit on the size of files"
 )

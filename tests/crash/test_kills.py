@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crash.subprocesses import number_from_environment, run_program
+from tests.requirements import in_nightly
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(
         not hasattr(os, "fork"),
         reason="a writer that is killed within a system call is forked first",
@@ -24,7 +24,7 @@ pytestmark = [
 
 def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
     """`VIBES_CRASH_KILLS` is the number of kills, `VIBES_CRASH_SEED` the random seed."""
-    wanted = number_from_environment("VIBES_CRASH_KILLS", 216)
+    wanted = number_from_environment("VIBES_CRASH_KILLS", 216 if in_nightly() else 54)
     seen = run_program(
         "crash_harness", "kills", tmp_path, wanted, number_from_environment("VIBES_CRASH_SEED", 1)
     )

@@ -24,7 +24,6 @@ pytestmark = [
     pytest.mark.skipif(
         not hasattr(signal, "SIGXFSZ"), reason="this system has no limit on the size of files"
     ),
-    pytest.mark.slow,
 ]
 
 _CHANCE: Final = re.compile(rb"[0-9a-f]{64}|\d{4}-\d\d-\d\dT[\d:.]+Z")

@@ -8,12 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.requirements import REPOSITORY
 
 
-@pytest.mark.slow
 def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "120"}
     run = subprocess.run(

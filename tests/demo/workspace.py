@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.trails.repository import Repository
@@ -44,6 +48,20 @@ class Workspace:
     def restore(self) -> None:
         """Restore the committed audit trail."""
         Repository(self.root).git("checkout", "--quiet", "--", ".ai-audit")
+
+
+def copied(root: Path) -> Workspace:
+    """Copy the repository to a folder; it is created once in a process."""
+    demo = _demo()
+    shutil.copytree(demo.root, root, symlinks=True, dirs_exist_ok=True)
+    return Workspace(root.absolute(), demo.hashing, demo.review)
+
+
+@cache
+def _demo() -> Workspace:
+    folder = tempfile.mkdtemp(prefix="vibes-demo-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return build(Path(folder, "demo"))
 
 
 def build(root: Path) -> Workspace:

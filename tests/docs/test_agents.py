@@ -72,7 +72,6 @@ def test_each_agent_has_a_page() -> None:
     assert all(f"(agents/{slug}.md)" in PAGE for slug in PAGES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.slug)
 def test_the_page_shows_what_its_command_writes(agent: CodingAgent, tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
@@ -84,7 +83,6 @@ def test_the_page_shows_what_its_command_writes(agent: CodingAgent, tmp_path: Pa
     assert [file.read_text(encoding="utf-8") for file in files] == expected * len(files)
 
 
-@pytest.mark.slow
 def test_the_overviews_commands_set_agents_up(tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
     (tmp_path / "home/.gemini").mkdir(parents=True)
@@ -117,7 +115,6 @@ def test_a_missing_program_does_no_harm(agent: CodingAgent, tmp_path: Path) -> N
         assert (done.returncode, done.stdout) == (0, b"")
 
 
-@pytest.mark.slow
 def test_the_example_records_what_it_says(tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
     out = run([shell, "-euc", code_blocks(PAGE, "sh")[-1]], tmp_path).decode()
@@ -139,7 +136,6 @@ def test_the_files_of_cline_call_the_hook(tmp_path: Path) -> None:
     assert len(list(project.recorder.directory.waiting_events.iterdir())) == 1
 
 
-@pytest.mark.slow
 def test_the_plugin_for_opencode_sends_what_is_read(tmp_path: Path) -> None:
     project: Project = new_project(tmp_path / "project")
     project.file("b.py", "b = 1\n")
@@ -165,7 +161,6 @@ await plugin["tool.execute.after"](
     assert project.entry(line["prompt_hash"])["prompt_text"] == "Write b."
 
 
-@pytest.mark.slow
 def test_the_plugin_for_amp_sends_what_is_read(tmp_path: Path) -> None:
     project: Project = new_project(tmp_path / "project")
     project.file("b.py", "b = 1\n")

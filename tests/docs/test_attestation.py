@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY, require
 from tests.trails import TrailWriter
@@ -20,7 +20,6 @@ from vibes_lsp.verify.tiers import TrustTier
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each starts programs
 
 PAGE = (REPOSITORY / "docs" / "attestation.md").read_text(encoding="utf-8")
 
@@ -31,7 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    return build(tmp_path / "shop").root
+    return copied(tmp_path / "shop").root
 
 
 def run(script: str, folder: Path) -> str:

@@ -6,18 +6,16 @@ import json
 import re
 import shlex
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 
-from tests.demo.workspace import build
+from tests import forked
+from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY
 from vibes_lsp.cli.main import SECTIONS
 from vibes_lsp.lsp.settings import Settings, read_settings
-
-pytestmark = pytest.mark.slow  # each starts programs
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
 
@@ -79,7 +77,7 @@ def _commands() -> list[str]:
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("documented")).root
+    return copied(tmp_path_factory.mktemp("documented")).root
 
 
 @pytest.mark.parametrize("command", _commands())
@@ -90,7 +88,7 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
     program, *arguments = shlex.split(typed)
     assert program in ("vibes", "vibes-lsp"), f"list {command!r} with the place where it is run"
     run = subprocess.run(
-        [Path(sysconfig.get_path("scripts")) / program, *arguments],
+        [forked.program(program), *arguments],
         cwd=workspace,
         input=(workspace / given).read_bytes() if given else None,
         capture_output=True,

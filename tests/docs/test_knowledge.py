@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.vouch.cases import CASES
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 PAGE = (REPOSITORY / "docs" / "knowledge.md").read_text(encoding="utf-8")
 
@@ -35,7 +34,7 @@ def test_the_snippets_propose_approve_and_ask(tmp_path: Path) -> None:
 def test_claims_on_an_ais_word_are_found_and_the_trail_is_cited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = build(tmp_path / "shop").root
+    project = copied(tmp_path / "shop").root
     propose = "vibes kb propose-claim --text 'Passwords are salted' --lines src/auth.py:23-25"
     prepared = run_shell(
         f'vibes kb init; vibes kb approve "$(VOUCH_AGENT=codex {propose})"', project

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
 from vibes_lsp.mcp_server.served_project import ServedProject
@@ -18,7 +18,6 @@ from vibes_lsp.mcp_server.tool_catalogue import ASKING, RECORDING, Connection
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 PAGE: Final = REPOSITORY / "docs/mcp.md"
 EXAMPLE: Final = re.compile(
@@ -47,7 +46,7 @@ def printed(value: Any, indent: str = "") -> str:
 
 
 def test_every_tool_answers_as_the_page_shows(tmp_path: Path) -> None:
-    root = build(tmp_path / "shop").root
+    root = copied(tmp_path / "shop").root
     connection = Connection(ServedProject(root))
     session = [""]
 

@@ -18,8 +18,6 @@ from vibes_lsp.verify.policy import Growth, parse_policy
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 
 def _blocks(page: str, language: str) -> list[str]:
     return list(code_blocks((REPOSITORY / "docs" / page).read_text(encoding="utf-8"), language))

@@ -14,8 +14,6 @@ from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.trails.repository import AUTHOR
 
-pytestmark = pytest.mark.slow  # each starts programs
-
 PAGES: Final = sorted((REPOSITORY / "docs/quickstart").glob("*.md"))
 README: Final = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 STATUS: Final = {"vibes gate --base HEAD~2": 1}

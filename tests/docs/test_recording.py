@@ -46,7 +46,6 @@ def test_a_python_snippet_works(tmp_path: Path, snippet: str) -> None:
     assert run.stdout.split() == [record["annotation_id"], "2"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("snippet", code_blocks(PAGE, "typescript"), ids=["shell", "server"])
 def test_a_typescript_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")

@@ -39,10 +39,9 @@ class Enter(Protocol):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of each editor: slow, Linux only, with a timeout and two reruns."""
+    """Mark the tests of each editor: Linux only, with a timeout and two reruns."""
     for item in items:
         if Path(__file__).parent in item.path.parent.parents:
-            item.add_marker(pytest.mark.slow)
             item.add_marker(
                 pytest.mark.timeout(_TIMEOUTS.get(item.path.parent.name, _DEFAULT_TIMEOUT))
             )

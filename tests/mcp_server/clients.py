@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import sysconfig
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 from mcp import Client, StdioServerParameters, stdio_client
 
+from tests import forked
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-VIBES: Final = Path(sysconfig.get_path("scripts")) / "vibes"
 
 
 class Connected:
@@ -57,7 +56,9 @@ class Connected:
 @asynccontextmanager
 async def connected(folder: Path, *options: str, mode: str = "auto") -> AsyncIterator[Connected]:
     """Start the server in a folder and connect to it."""
-    parameters = StdioServerParameters(command=str(VIBES), args=["mcp", *options], cwd=str(folder))
+    parameters = StdioServerParameters(
+        command=str(forked.program("vibes mcp")), args=["mcp", *options], cwd=str(folder)
+    )
     try:
         async with Client(stdio_client(parameters), mode=mode) as client:
             listed = (await client.list_tools()).tools
@@ -114,7 +115,7 @@ class RawClient:
 async def raw(folder: Path) -> AsyncIterator[RawClient]:
     """Start the server for a client that breaks rules; at the end it must exit by itself."""
     process = await asyncio.create_subprocess_exec(
-        VIBES,
+        forked.program("vibes mcp"),
         "mcp",
         cwd=folder,
         stdin=asyncio.subprocess.PIPE,

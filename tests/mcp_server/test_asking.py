@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp import MCPError
 
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.mcp_server.clients import connected
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 ASKING = {"provenance_at", "why", "find_prompts", "risk", "review_queue"}
 RECORDING = {
@@ -25,7 +24,7 @@ RECORDING = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("mcp") / "project").root
+    return copied(tmp_path_factory.mktemp("mcp") / "project").root
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.trails.repository import Repository
 from vibes_lsp.mcp_server.served_project import ServedProject
 from vibes_lsp.mcp_server.tool_catalogue import ASKING, Connection
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 TOOLS = {tool.name: tool for tool in ASKING}
 
@@ -59,7 +56,7 @@ def changes(root: Path) -> Iterator[str]:
 
 
 def test_a_running_server_answers_as_a_new_one(tmp_path: Path) -> None:
-    root = build(tmp_path / "project").root
+    root = copied(tmp_path / "project").root
     running = Connection(ServedProject(root))
     try:
         for step in changes(root):

@@ -75,7 +75,6 @@ CALLS: Final[list[tuple[str, dict[str, Any]]]] = [
 ]
 
 
-@pytest.mark.slow
 async def test_hostile_text_of_a_trail_stays_data(project: Project) -> None:
     async with connected(project.root) as server:
         answers = [await server.ask(tool, **arguments) for tool, arguments in CALLS]
@@ -120,7 +119,6 @@ def test_the_texts_of_an_answer_are_bounded_in_sum(parts: list[str]) -> None:
     assert all(each is not None and each.cut is not None for each in found[20:] if len(parts) > 1)
 
 
-@pytest.mark.slow
 async def test_malformed_input_never_stops_the_server(project: Project) -> None:
     call = {"name": "provenance_at", "arguments": {"file": "a.py", "lineStart": 4}}
     long = json.dumps({"file": "x" * (MAX_MESSAGE + 10)})
@@ -156,7 +154,6 @@ async def test_malformed_input_never_stops_the_server(project: Project) -> None:
         await client.send(b'{"jsonrpc":"2.0","id":23,"method":"to')  # and the client is gone
 
 
-@pytest.mark.slow
 async def test_two_clients_at_once_see_what_the_other_records(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     async with (
@@ -176,7 +173,6 @@ async def test_two_clients_at_once_see_what_the_other_records(tmp_path: Path) ->
     assert project.entries("environment")  # every hash is checked
 
 
-@pytest.mark.slow
 async def test_a_broken_trail_is_answered_with_what_can_be_read(project: Project) -> None:
     audit = project.root / ".ai-audit"
     config = (audit / "config.json").read_bytes()
@@ -206,7 +202,6 @@ async def test_a_broken_trail_is_answered_with_what_can_be_read(project: Project
         assert (await server.ask("provenance_at", file="a.py"))["annotations"]
 
 
-@pytest.mark.slow
 async def test_a_trail_that_is_created_later_is_found(tmp_path: Path) -> None:
     async with connected(tmp_path) as server:
         assert "run `vibes init`" in await server.fail("review_queue")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
+from tests import forked
 from tests.conformance.vouch.server import METHODS
-from tests.mcp_server.clients import VIBES
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.object_format import dump_page, dump_yaml
 from vibes_lsp.knowledge.review_gate import ReviewGate
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 DECIDING = {"kb_approve", "kb_reject", "kb_crystallize", "kb_import_apply"}
 
@@ -35,7 +34,7 @@ def knowledge(tmp_path: Path) -> KnowledgeBase:
 @asynccontextmanager
 async def connected(knowledge: KnowledgeBase, *options: str) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=str(VIBES),
+        command=str(forked.program("vibes mcp")),
         args=["kb", "serve", *options],
         cwd=str(knowledge.project),
         env={"VOUCH_AGENT": "codex"},

@@ -16,7 +16,6 @@ from vibes_lsp.recording import RecordReview
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
 
 TOOL = {"name": "Some Agent", "version": "1.0"}
 MODEL = {"name": "some-model", "version": "20260101"}

@@ -16,8 +16,6 @@ from tests.packaging.building import BIN, build, lend_dependencies
 from tests.requirements import REPOSITORY
 from vibes_lsp import __version__
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -120,7 +120,6 @@ class Session:
         return {line for line, owner in owners.items() if line_kind(owner, line) == LineKind.AI}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600 + 10 * COUNT)
 def test_kept_texts_verify_more_lines_and_none_of_a_person(tmp_path: Path) -> None:
     found = {True: 0, False: 0}

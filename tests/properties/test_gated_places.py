@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from vibes_lsp.index.placements import Placement
 
-pytestmark = pytest.mark.slow
 FILES = ("a.py", "b/c.py", "d.py")
 
 

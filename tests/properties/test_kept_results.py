@@ -249,7 +249,6 @@ def new_story(seed: int) -> Iterator[Story]:
         yield Story(Path(root), seed)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600 + 30 * EXAMPLES)
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(

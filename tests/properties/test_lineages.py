@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,7 +131,6 @@ def first_of(commits: Sequence[str]) -> str:
     return min(commits)
 
 
-@pytest.mark.slow
 @given(STEPS, STEPS, STEPS, st.sampled_from([None, first_of]))
 def test_both_directions_of_a_merge_give_the_same_lineages(
     base: list[Step],

@@ -14,6 +14,7 @@ import pytest
 from tests.queries import texts
 from tests.queries.programs import bash, in_duckdb, in_sqlite
 from tests.queries.story import PATH
+from tests.requirements import in_nightly
 from tests.trails import Repository, TrailWriter
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
@@ -164,7 +165,7 @@ def export(root: Path, folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=range(6))
+@pytest.fixture(params=range(20 if in_nightly() else 2))
 def edited(request: pytest.FixtureRequest, tmp_path: Path) -> EditedFile:
     made = EditedFile(tmp_path / "project", random.Random(request.param))
     made.created(5)

@@ -11,7 +11,9 @@ import pytest
 import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
+from typing_extensions import override
 
+from tests import forked
 from tests.requirements import in_nightly
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import PROFILES, capabilities_of
@@ -20,6 +22,15 @@ from tests.trails import CompleteTrail, complete
 
 START: Final = "from vibes_lsp.lsp.main import main; main()"
 SERVER: Final = [sys.executable, "-c", START]
+"""The server in an interpreter of its own: where a test kills it, or asks the system about it."""
+
+
+class _Forked(ClientServerConfig):
+    """Starts the server as most tests do."""
+
+    @override
+    def get_server_command(self, devtools: str | None = None) -> list[str]:
+        return [str(forked.program("vibes-lsp"))]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +49,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest_lsp.fixture(
     scope="module",
-    config=ClientServerConfig(server_command=SERVER, client_factory=EditorClient),
+    config=_Forked(server_command=[], client_factory=EditorClient),
 )  # type: ignore[untyped-decorator]  # pytest-lsp ships no types for it
 async def session(
     lsp_client: EditorClient, request: pytest.FixtureRequest, trail: CompleteTrail

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 
 from lsprotocol import types
 
+from tests import forked
 from tests.server.conftest import START
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
@@ -30,6 +32,7 @@ async def session(
     settings: object = None,
     experimental: object = None,
     watches: types.DidChangeWatchedFilesClientCapabilities | None = None,
+    is_killed: bool = False,
 ) -> AsyncIterator[Editor]:
     """Run a server until the end of the block; what it logs is in `log_of(place)`.
 
@@ -40,6 +43,7 @@ async def session(
         options: Its `initializationOptions`.
         experimental: Its `experimental` capabilities.
         watches: What files it can watch, if not as the profile has it.
+        is_killed: Whether the test kills the server.
         settings: What it answers when it is asked for section `vibes`; None for nothing.
     """
     client = EditorClient()
@@ -53,7 +57,12 @@ async def session(
     if watches is not None:
         assert capabilities.workspace is not None
         capabilities.workspace.did_change_watched_files = watches
-    await client.start_io(sys.executable, "-c", _SERVER, str(place / _LOG))
+    log = str(place / _LOG)
+    if is_killed or os.name == "nt":
+        await client.start_io(sys.executable, "-c", _SERVER, log)
+    else:
+        script = 'exec "$0" 2> "$1"'
+        await client.start_io("sh", "-c", script, str(forked.program("vibes-lsp")), log)
     try:
         await client.initialize_session(
             types.InitializeParams(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from tests.server.editor import Editor
 
-pytestmark = pytest.mark.slow
 AUDIT_FILES = ("attestation.json", "annotations.jsonl", "manifest.json", "config.json")
 
 

@@ -215,7 +215,6 @@ async def test_what_comes_back_changed_is_only_resolved(editor: Editor) -> None:
         assert action.command is None
 
 
-@pytest.mark.slow
 async def test_a_client_that_can_ask_for_a_note_is_sent_its_own_command(
     tmp_path: Path, project: Project
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor, without_age
@@ -85,7 +84,6 @@ async def test_what_it_says_is_worked_out_when_it_is_resolved(
     assert "valid_email" in shown["text"]
 
 
-@pytest.mark.slow
 async def test_a_client_that_shows_nothing_meanwhile_is_told_at_once(
     tmp_path: Path, trail: CompleteTrail
 ) -> None:

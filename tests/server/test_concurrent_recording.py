@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.requirements import REPOSITORY
+from tests.requirements import REPOSITORY, in_nightly
 from tests.server.editor import Editor
 from tests.server.project import STORY, Project
 from tests.server.sessions import session
@@ -21,7 +21,7 @@ from tests.trails import annotation_id, context_hash
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
 
-PROGRAMS: Final = 16
+PROGRAMS: Final = 16 if in_nightly() else 4
 RECORDS: Final = int(os.environ.get("VIBES_CONCURRENT_RECORDS", "12"))
 TOOL: Final = {"name": "Some Tool", "version": "1"}
 MODEL: Final = {"name": "some-model", "version": "1"}
@@ -101,7 +101,6 @@ def _named(record: dict[str, Any]) -> list[str]:
     return [record[name] for name in ("environment_hash", "prompt_hash") if record.get(name)]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600 + 6 * RECORDS)
 async def test_every_record_is_there_once_and_names_what_is_there(tmp_path: Path) -> None:
     """`VIBES_CONCURRENT_RECORDS` says how many each of the programs makes, and how many of two kinds each server."""

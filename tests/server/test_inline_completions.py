@@ -281,7 +281,7 @@ async def test_a_server_that_is_killed_leaves_what_the_next_one_goes_on_with(
     project.config()
     first = told("", 1, place(8), "def half(one):", partial={"part": 1, "final": False})
     file = project.file("a.py")
-    async with session(tmp_path, [project.root]) as editor:
+    async with session(tmp_path, [project.root], is_killed=True) as editor:
         uri = editor.open(file)
         editor.insert(uri, 8, "def half(one):")
         await accepted(editor, {**first, "uri": uri})

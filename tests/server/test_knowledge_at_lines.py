@@ -256,7 +256,6 @@ async def test_pasted_lines_are_found_again_and_the_client_is_told(
         after = len(editor.client.sent)
 
 
-@pytest.mark.slow
 async def test_a_client_that_can_ask_gets_its_commands(kb: KnowledgeFiles, tmp_path: Path) -> None:
     kb.cited("a.py", STORY, "L4-L7")
     kb.proposal("p", "An agent says so.", kb.evidence("ev-p", kb.source("a.py", STORY), "L4"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.server.conftest import SERVER
 from tests.server.wire import Wire, still_answers
 
 if TYPE_CHECKING:
@@ -85,7 +86,13 @@ def test_a_huge_log_is_refused_with_one_message(
     assert messages(wire) == [TOO_LARGE]
 
 
-def test_a_huge_log_takes_no_memory(wire: Wire, trail: CompleteTrail) -> None:
+def test_a_huge_log_takes_no_memory(tmp_path: Path, trail: CompleteTrail) -> None:
+    with Wire(tmp_path / "server.log", command=SERVER) as wire:
+        wire.initialize(trail.root)
+        _takes_no_memory(wire, trail)
+
+
+def _takes_no_memory(wire: Wire, trail: CompleteTrail) -> None:
     status = Path(f"/proc/{wire.process.pid}/status")
     if not status.exists():
         pytest.skip("the system does not say how much memory a process took")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tests.trails import CompleteTrail
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.parametrize("profile", PROFILES),
 ]  # each starts a server of its own
 

@@ -11,8 +11,6 @@ import pytest
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.server.wire import Wire, hover_at, still_answers
 
-pytestmark = pytest.mark.slow  # each starts a server of its own
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path

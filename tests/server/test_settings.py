@@ -14,8 +14,6 @@ from tests.server.profiles import PROFILES
 from tests.server.project import AS_RECORDED, Project
 from tests.server.sessions import session
 
-pytestmark = pytest.mark.slow  # each starts a server of its own
-
 OFF: dict[str, Any] = {"enable": False}
 ALL_OFF: dict[str, Any] = {
     "hover": OFF,

@@ -23,7 +23,6 @@ from vibes_lsp import __version__
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-pytestmark = pytest.mark.slow  # each starts a server of its own
 
 _PATIENCE: Final = 300
 

@@ -15,8 +15,6 @@ from tests.server.profiles import PROFILES
 from tests.server.project import STORY, Project
 from tests.server.sessions import as_folder, session
 
-pytestmark = pytest.mark.slow  # each starts a server of its own
-
 NOWHERE = (
     "untitled:Untitled-1",
     "untitled:{file}",

@@ -7,7 +7,7 @@ import re
 import subprocess
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from tests.server.conftest import SERVER
+from tests import forked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,10 @@ class Wire:
         self.log = log
         with log.open("wb") as errors:
             self.process = subprocess.Popen(
-                command or SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+                command or [str(forked.program("vibes-lsp"))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
             )
         self._number = 0
         self.notifications: list[dict[str, Any]] = []

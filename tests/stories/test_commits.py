@@ -14,7 +14,6 @@ from tests.stories.workspace import LOG, ONE, TWO, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each step runs git and its hook
 
 FILLER = "".join(f"line_{number} = {number}\n" for number in range(20))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import forked
 from tests.cli.run_vibes import SCRIPT
 from tests.requirements import require
 from tests.stories.workspace import LOG, ONE, TWO, Workspace
@@ -17,7 +18,6 @@ from tests.stories.workspace import LOG, ONE, TWO, Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.slow  # each step runs git and its hook
 
 FRAMEWORK = Path(sys.prefix) / SCRIPT.parent.name / f"pre-commit{SCRIPT.suffix}"
 THREE = "\n\ndef three():\n    return 3\n"
@@ -32,7 +32,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     hook = {
         "id": "vibes-backfill",
         "name": "trail",
-        "entry": f"{SCRIPT.as_posix()} backfill --pre-commit",
+        "entry": f"{forked.program().as_posix()} backfill --pre-commit",
         "language": "system",
     }
     configured = {

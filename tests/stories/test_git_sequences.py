@@ -37,7 +37,6 @@ RESTORING: Final = ("stash", "reset")
 """Commands that bring back, by what they are for, what was not committed."""
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.timeout(0 if IS_NIGHTLY else 600),
     pytest.mark.skipif(os.name == "nt", reason="the hook needs a named pipe"),
 ]

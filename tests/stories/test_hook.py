@@ -12,8 +12,6 @@ from tests.stories.workspace import LOG, ONE, TWO, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each step runs git and its hook
-
 
 def test_an_ignored_trail_is_backfilled_and_not_committed(work: Workspace) -> None:
     work.write(".gitignore", ".ai-audit/\n")

@@ -13,7 +13,6 @@ from tests.stories.workspace import LOG, ONE, TWO, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each step runs git and its hook
 
 BEFORE = (
     '#!/bin/sh\ngit diff --cached --name-only >> "$(git rev-parse --git-dir)/was-there-before"\n'

@@ -24,7 +24,6 @@ from tests.stories.scripted_agents import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each step runs git and its hook
 
 APP = "import sys\n\n\ndef main():\n    return 0\n"
 

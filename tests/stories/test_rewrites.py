@@ -12,7 +12,6 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each step runs git and its hook
 
 ONE = "def one():\n    first = read('one')\n    return first.one()\n"
 TWO = "def two():\n    second = read('two')\n    return second.two()\n"

@@ -8,8 +8,6 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from services_tests.attestations import attestation
 from services_tests.running_server import RunningServer, serving
 from vibes_lsp.verify.cosigning import COSIGN_PATH, request_cosignature
@@ -24,7 +22,6 @@ COUNT: Final = 1000
 SEED: Final = 20261122
 
 
-@pytest.mark.slow
 def test_a_thousand_malformed_requests_leave_the_server_as_it_was(
     provider: ProviderFolder, database_url: str
 ) -> None:

@@ -9,14 +9,10 @@ import venv
 import zipfile
 from pathlib import Path
 
-import pytest
-
 import vibes_lsp
 import vibes_services
 from tests.packaging.building import BIN, build, lend_dependencies
 from tests.requirements import REPOSITORY
-
-pytestmark = pytest.mark.slow
 
 SERVICES = REPOSITORY / "services"
 

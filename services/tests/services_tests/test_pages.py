@@ -11,7 +11,7 @@ import pytest
 from services_tests.fake_calendar import fake_calendar
 from services_tests.postgresql_server import postgresql
 from services_tests.running_server import RunningServer, serving
-from tests.demo.workspace import build
+from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY, require
 from vibes_lsp.verify.keys import generate_private_key
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # each starts programs
 
 DOCS = REPOSITORY / "services" / "docs"
 COSIGNING = (DOCS / "cosigning.md").read_text(encoding="utf-8")
@@ -36,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    root = build(tmp_path / "shop").root
+    root = copied(tmp_path / "shop").root
     run("vibes keys generate", root)
     return root
 

@@ -9,7 +9,6 @@ import uuid
 from typing import TYPE_CHECKING, Final
 
 import httpx2
-import pytest
 
 from services_tests.attestations import attestation
 from services_tests.running_server import RunningServer, serving
@@ -22,7 +21,6 @@ KILLS: Final = 4
 CLIENTS: Final = 8
 
 
-@pytest.mark.slow
 def test_every_acknowledged_submission_survives_kill_9(
     provider: ProviderFolder, database_url: str
 ) -> None:

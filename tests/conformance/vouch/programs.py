@@ -12,12 +12,21 @@ from typing import Final
 
 import pytest
 
+from tests import forked
 from tests.conformance.vouch.server import Commands, InThisProcess, Program
 
 _TOOLS: Final = Path(__file__).parents[3] / ".tools"
 _VIBES: Final = f"{sys.executable} -m vibes_lsp kb"
 OURS: Final = Commands("vibes", f"{_VIBES} init", f"{_VIBES} serve --transport jsonl")
 REFERENCES: Final = ("0.1.0", "1.5.0")
+EACH_REFERENCE: Final = [pytest.param("0.1.0", marks=pytest.mark.nightly), "1.5.0"]
+"""Parameters of tests with the reference: the old version's files are those of the new one."""
+
+
+def ours() -> Commands:
+    """Return our program, whose processes are forked."""
+    command = f"{forked.program()} kb"
+    return Commands("vibes", f"{command} init", f"{command} serve --transport jsonl")
 
 
 def program_under_test() -> Program:

@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.vouch.programs import OURS, REFERENCES, reference, reference_command
+from tests.conformance.vouch.programs import EACH_REFERENCE, ours, reference, reference_command
 from tests.conformance.vouch.server import Program, World
 from vibes_lsp.knowledge.audit_log import check_chain
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 
-pytestmark = pytest.mark.slow
 
-
-@pytest.fixture(params=REFERENCES)
+@pytest.fixture(params=EACH_REFERENCE)
 def version(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -28,7 +26,7 @@ def version(request: pytest.FixtureRequest) -> str:
 def world(tmp_path: Path) -> Iterator[World]:
     project = tmp_path / "project"
     project.mkdir()
-    found = World(OURS, project)
+    found = World(ours(), project)
     yield found
     found.close()
 
@@ -93,13 +91,13 @@ def test_what_the_reference_wrote_is_read_without_being_changed(
     claim = world.claim("Written by the reference")
     world.close()
     files = contents(world.folder)
-    ours = OURS.start(theirs, "reader")
+    server = ours().start(theirs, "reader")
     try:
-        assert ours.call("read_claim", id=claim)["text"] == "Written by the reference"
-        assert claim in [each["id"] for each in ours.call("search", query="reference")]
-        assert ours.call("doctor")["ok"]
+        assert server.call("read_claim", id=claim)["text"] == "Written by the reference"
+        assert claim in [each["id"] for each in server.call("search", query="reference")]
+        assert server.call("doctor")["ok"]
     finally:
-        ours.close()
+        server.close()
     assert contents(world.folder) == files
 
 
@@ -107,7 +105,7 @@ def test_what_the_reference_wrote_is_read_without_being_changed(
 def test_one_program_proposes_and_the_other_approves(
     version: str, ours_proposes: bool, tmp_path: Path
 ) -> None:
-    programs: list[Program] = [OURS, reference(version)]
+    programs: list[Program] = [ours(), reference(version)]
     if not ours_proposes:
         programs.reverse()
     project = tmp_path / "project"

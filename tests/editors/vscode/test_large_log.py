@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +28,7 @@ def _grow(log: Path) -> None:
     assert log.stat().st_size > MEGABYTES * 1_000_000
 
 
-@pytest.mark.skipif(not os.environ.get("NIGHTLY"), reason="a log of 300 MB: make test-nightly")
+@pytest.mark.nightly  # a log of 300 MB takes minutes
 def test_a_huge_log_opens_and_code_beside_it_has_its_answers(
     open_window: Open, tmp_path: Path
 ) -> None:

@@ -116,7 +116,6 @@ def test_a_grammar_that_cannot_be_loaded_only_lowers_confidence(
     assert (located.start, located.end, located.confidence) == (41, 42, 0.6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["a.py", "a.js", "a.cpp", "a.rb"])
 @pytest.mark.parametrize(
     "content",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.requirements import in_nightly
 from tests.unit.exchange.generated_histories import Generator, known_lines, write_repository
 from vibes_lsp.exchange.commit_search import CommitSearch
 from vibes_lsp.exchange.replay import attribute_lines
@@ -74,8 +75,7 @@ def test_a_proposal_that_a_person_changed_is_not_claimed() -> None:
     assert written([], NEW.splitlines(), edit) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 200, 25))
+@pytest.mark.parametrize("first", range(0, 200 if in_nightly() else 50, 25))
 def test_no_line_of_generated_histories_is_claimed_wrongly(first: int, tmp_path: Path) -> None:
     """Agents, a person and a formatter edit; files move, commits are rebased and squashed."""
     counts: Counter[str] = Counter()

@@ -106,7 +106,6 @@ def test_git_stops_at_what_is_older_than_asked(story: Story) -> None:
     reader.close()
 
 
-@pytest.mark.slow
 @settings(
     max_examples=25,
     phases=[Phase.reuse, Phase.generate],

@@ -205,7 +205,6 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_kept_results_equal_a_new_reading(

@@ -17,8 +17,6 @@ from vibes_lsp.history.signed_tags import TagVerdict, check_signed_tag, create_s
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def signing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

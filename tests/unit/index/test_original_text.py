@@ -51,7 +51,6 @@ def test_the_text_is_in_the_commit_that_brought_the_record(
     assert (kinds(located), located.intact) == ("aahaaeaaaaa", 9)
 
 
-@pytest.mark.slow
 def test_later_versions_are_compared_once_for_all_annotations(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:

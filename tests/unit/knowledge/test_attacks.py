@@ -450,7 +450,6 @@ def hostile_lines(count: int) -> Iterator[bytes]:
         yield line.replace(b"\n", b" ") + b"\n"
 
 
-@pytest.mark.slow
 def test_no_line_of_ten_thousand_ends_the_server_or_breaks_the_envelope(
     knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,7 +472,6 @@ def test_no_line_of_ten_thousand_ends_the_server_or_breaks_the_envelope(
     assert check_chain(knowledge) == (None, 0)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process")
 def test_a_line_that_never_ends_takes_bounded_memory(knowledge: KnowledgeBase) -> None:
     program = f"{sys.executable} -m vibes_lsp kb serve --transport jsonl"

@@ -60,17 +60,11 @@ def race(project: Path, proposals: list[str], number: int, results: Any) -> None
     results.put(done)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "count",
     [
         60,
-        pytest.param(
-            240,
-            marks=pytest.mark.skipif(
-                not os.environ.get("NIGHTLY"), reason="takes a minute: make test-nightly"
-            ),
-        ),
+        pytest.param(240, marks=pytest.mark.nightly),  # a minute of the same
     ],
 )
 def test_racing_programs_take_each_decision_once(tmp_path: Path, count: int) -> None:

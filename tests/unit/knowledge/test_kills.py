@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.vouch.programs import REFERENCES, reference_command
+from tests.conformance.vouch.programs import EACH_REFERENCE, reference_command
 from tests.conformance.vouch.test_interoperation import vouch
 from vibes_lsp.errors import DecidedOtherwise, VibesError
 from vibes_lsp.knowledge.audit_log import check_chain, event_hash, read_events
@@ -32,7 +32,6 @@ from vibes_lsp.store import files
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="kills forked processes"),
-    pytest.mark.slow,
 ]
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -225,7 +224,7 @@ def test_a_kill_at_any_write_leaves_all_of_a_change_or_none(
     assert step > 5
 
 
-@pytest.mark.parametrize("version", REFERENCES)
+@pytest.mark.parametrize("version", EACH_REFERENCE)
 def test_the_reference_finds_nothing_wrong_after_a_kill(version: str, tmp_path: Path) -> None:
     reference_command(version)
     for number, name in enumerate(("approve", "supersede", "import", "crystallize")):

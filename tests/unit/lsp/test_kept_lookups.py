@@ -151,7 +151,6 @@ def check_first_commits(story: Story, whole: HistorySnapshot) -> None:
         lookup.close()
 
 
-@pytest.mark.slow
 @settings(
     max_examples=25,
     phases=[Phase.reuse, Phase.generate],

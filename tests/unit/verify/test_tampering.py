@@ -63,7 +63,6 @@ def one_byte_changed(data: bytes, chance: random.Random) -> tuple[int, bytes]:
     return position, bytes(changed)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", FILES)
 def test_every_changed_byte_of_a_file_is_found_and_the_file_named(
@@ -99,7 +98,6 @@ def values(data: bytes) -> Any:
         return data
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_changed_byte_of_an_envelope_is_found(directory: AuditDir) -> None:
     before, chance = envelope(statement(directory), 1, 2), random.Random("envelope")
