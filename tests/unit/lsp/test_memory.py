@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from lsprotocol import types
@@ -110,4 +111,24 @@ async def test_closed_documents_leave_nothing_behind() -> None:
         )
     await settled(server)
     assert server.documents.uris() == []
+    assert server.protocol._request_futures == {}
+
+
+async def test_shutdown_ends_what_still_runs() -> None:
+    server, sink = started()
+
+    @server.command("tests.wait")
+    async def wait(_ls: Server, _arguments: Any) -> None:
+        await asyncio.Event().wait()
+
+    for number in (2, 3):
+        params = types.ExecuteCommandParams("tests.wait", arguments=[{}])
+        tell(server, types.WORKSPACE_EXECUTE_COMMAND, params, id=number)
+    tell(server, types.SHUTDOWN, None, id=4)
+    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+    server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
+    answers = [json.loads(message.partition(b"\r\n\r\n")[2]) for message in sink.messages]
+    by_id = {answer["id"]: answer for answer in answers if "method" not in answer}
+    assert by_id[4]["result"] is None
+    assert [by_id[number]["error"]["code"] for number in (2, 3)] == [-32800, -32800]
     assert server.protocol._request_futures == {}
