@@ -56,14 +56,14 @@ test: ## lint, then the product's tests, in the editors and agents that are inst
 	else echo 'About 200 MB to fetch, 10 minutes on two cores. Editors and coding agents are tested where make test-all has installed them.'; fi
 	@$(MAKE) --silent setup $(NEEDS)
 	@$(if $(LINT),$(MAKE) --silent $(LINT))
-	@$(PY) -m pytest -n auto --dist loadfile $(PYTEST_OPTIONS) $(TESTS)
+	@$(PY) -m pytest -n auto --dist loadfile $(TESTS)
 
 test-all: ## the same in every editor and agent (installed on Debian), and the tests of services/
 	@$(MAKE) --silent test NEEDS='tools editors agents wheels' TESTS='tests services/tests'
 
 test-nightly: export NIGHTLY := 1
 test-nightly: ## make test-all with what takes long: more agents, clients and generated examples
-	@VIBES_FUZZED_PAYLOADS=20000 $(MAKE) --silent test-all PYTEST_OPTIONS=--hypothesis-profile=nightly
+	@VIBES_FUZZED_PAYLOADS=20000 $(MAKE) --silent test-all
 
 lint: setup ## check format, style, types, layers, dependencies and spelling
 	@$(MAKE) --silent -j 2 lint-types lint-python lint-vscode lint-neovim
@@ -134,6 +134,8 @@ tools: setup
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
 	@tests/tools/from-debian.sh less
+	@tests/tools/from-debian.sh age
+	@tests/tools/from-debian.sh git-crypt
 	@tests/tools/from-debian.sh ssh-keygen openssh-client ssh-agent ssh-add
 	@tests/tools/vouch.sh $(PY) 0.1.0 1.5.0
 

@@ -44,7 +44,7 @@ os.environ["GIT_CONFIG_GLOBAL"] = str(_GITCONFIG)
 # fails for its own changes only; `make test-nightly` searches for new ones.
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=500, print_blob=True)
-settings.load_profile("fixed")
+settings.load_profile("nightly" if in_nightly() else "fixed")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -113,8 +113,7 @@ def add_prompt(project: Path, text: str) -> None:
 
 
 def _need(program: str) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is missing: its commands in docs/attestation.md were not run")
+    require(program, "runs its commands in docs/attestation.md")
 
 
 def test_the_tables_name_everything_that_there_is() -> None:
