@@ -1,15 +1,22 @@
 """Settings and fixtures for all tests."""
 
+from __future__ import annotations
+
 import atexit
 import json
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import leftovers
 from tests.requirements import REPOSITORY, TOOLS, in_nightly
 from vibes_lsp.cli.agents import VARIABLES
 from vibes_lsp.patience import VARIABLE as PATIENCE
@@ -24,21 +31,33 @@ os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(TO
 # that it imports, which takes half of its time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-_CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # never the user's own cache
-os.environ["XDG_CACHE_HOME"] = _CACHE
-atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
+# Never the user's own settings, agents and cache.
+_HOME = tempfile.mkdtemp(prefix="vibes-home-")
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
+os.environ |= {"HOME": _HOME, "USERPROFILE": _HOME, "XDG_CACHE_HOME": f"{_HOME}/cache"}
+for _name in (
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "COPILOT_HOME",
+    "OPENCODE_CONFIG_DIR",
+):
+    os.environ.pop(_name, None)
+_CACHES = count()
 
 # On a busy machine any limit may pass. No file of a test's agent comes later than its event.
 os.environ[PATIENCE] = "unlimited,saving=0"
 
-# A machine without a git identity runs the same tests; the user's own settings still count.
-_GITCONFIG = Path(_CACHE, "gitconfig")
+_GITCONFIG = Path(_HOME, "gitconfig")
 _GITCONFIG.write_text(
-    f"[include]\n\tpath = {json.dumps(os.environ.get('GIT_CONFIG_GLOBAL', '~/.gitconfig'))}\n"
-    "[user]\n\tname = Test User\n\temail = test@example.org\n",
+    "[user]\n\tname = Test User\n\temail = test@example.org\n"
+    f"[safe]\n\tdirectory = {json.dumps(str(REPOSITORY))}\n",
     encoding="utf-8",
 )
 os.environ["GIT_CONFIG_GLOBAL"] = str(_GITCONFIG)
+leftovers.mark_run()
 
 # No deadlines: on a shared machine they measure other programs. Examples are fixed, so that a commit
 # fails for its own changes only; `make test-nightly` searches for new ones.
@@ -56,6 +75,51 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if nightly:
         items[:] = [item for item in items if not item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=nightly)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object],
+) -> Generator[None, object, object]:
+    """Share the processes of a fixture that outlives the module."""
+    value = yield
+    if sys.platform == "linux" and fixturedef.scope in {"session", "package"}:
+        leftovers.shared.update(leftovers.marked_processes())
+    return value
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _module_leaves_nothing() -> Iterator[None]:
+    """Give the fixtures of a module a cache of their own, and fail if a process stays behind."""
+    with _own_cache():
+        yield
+    if sys.platform == "linux" and (left := leftovers.marked_processes()):
+        pytest.fail("\n".join(["processes left behind:", *leftovers.describe(left)]), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
+    """Give a test a cache of its own, and fail if it leaves a process, a socket or a file open."""
+    if sys.platform != "linux":
+        with _own_cache():
+            yield
+        return
+    files, children = leftovers.open_files(), leftovers.running_children()
+    with _own_cache():
+        yield
+    left = leftovers.describe(leftovers.running_children() - children)
+    left += leftovers.left_open(files)
+    if left:
+        pytest.fail("\n".join(["left behind:", *left]), pytrace=False)
+
+
+@contextmanager
+def _own_cache() -> Iterator[None]:
+    before, folder = os.environ["XDG_CACHE_HOME"], f"{_HOME}/cache-{next(_CACHES)}"
+    os.environ["XDG_CACHE_HOME"] = folder
+    yield
+    os.environ["XDG_CACHE_HOME"] = before
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

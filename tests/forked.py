@@ -24,7 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from tests import forked_client
+from tests import forked_client, leftovers
 from vibes_lsp import cli
 
 SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
@@ -117,6 +117,7 @@ def _address(kind: str) -> str:
         start_new_session=True,
     )
     listener.close()
+    leftovers.shared.add(server.pid)
     assert server.stdin is not None
     atexit.register(server.wait)
     atexit.register(server.stdin.close)

@@ -1,0 +1,83 @@
+"""Finds what a test leaves behind: processes of this run, and sockets and files that stay open.
+
+Linux only: `/proc` lists them. A process counts where it inherited the marker of this run, also
+after it has left the tree of processes.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_PROC: Final = Path("/proc/self")
+_MARKER: Final = f"VIBES_TEST_RUN={os.getpid()}-{secrets.token_hex(4)}"
+_IGNORED: Final = ("pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:")
+"""Beginnings of what the interpreter, its event loops and pytest have open."""
+shared: Final[set[int]] = set()
+"""Processes that serve all tests, and end with the run."""
+
+
+def mark_run() -> None:
+    """Mark the processes that are started from now on as those of this run."""
+    name, _, value = _MARKER.partition("=")
+    os.environ[name] = value
+
+
+def running_children() -> set[int]:
+    """Return the processes that this one has started and not yet waited for."""
+    found: set[int] = set()
+    for task in (_PROC / "task").glob("*/children"):
+        with suppress(OSError):  # the thread has ended
+            found.update(map(int, task.read_text().split()))
+    return found - shared
+
+
+def marked_processes() -> set[int]:
+    """Return the processes of this run but for this one and the shared ones with their children."""
+    found: set[int] = set()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            with suppress(OSError):  # it has ended, or is another user's
+                if _MARKER.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    found.add(int(folder.name))
+    return found - shared
+
+
+def open_files() -> dict[int, str]:
+    """Return the sockets and files that this process has open, by descriptor."""
+    found: dict[int, str] = {}
+    for descriptor in (_PROC / "fd").iterdir():
+        with suppress(OSError):  # the descriptor of this listing
+            target = str(descriptor.readlink())
+            if not target.startswith(_IGNORED):
+                found[int(descriptor.name)] = target
+    return found
+
+
+def left_open(before: dict[int, str]) -> list[str]:
+    """Return what is open now and was not before.
+
+    What nothing refers to is closed by the collector, which warns: the test fails for that.
+    """
+    if open_files().items() <= before.items():
+        return []
+    gc.collect()
+    return sorted(f"{descriptor}: {target}" for descriptor, target in _new(before))
+
+
+def _new(before: dict[int, str]) -> set[tuple[int, str]]:
+    return set(open_files().items()) - set(before.items())
+
+
+def describe(processes: set[int]) -> list[str]:
+    """Return the command line of each process."""
+    lines = []
+    for number in sorted(processes):
+        with suppress(OSError):
+            command = Path("/proc", str(number), "cmdline").read_bytes().replace(b"\0", b" ")
+            lines.append(f"{number}: {command.decode(errors='replace').strip()[:200]}")
+    return lines
