@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.agents.story import START
-from tests.editors.waiting import until
+from tests.waiting import until
 
 _VIBES: Final = Path(sysconfig.get_path("scripts"), "vibes")
 _CLOSED_PORT: Final = "http://127.0.0.1:9"

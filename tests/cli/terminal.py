@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.cli.run_vibes import SCRIPT, clean_environment
+from tests.waiting import TIMEOUT
 
 if sys.platform != "win32":
     import fcntl
@@ -23,8 +24,6 @@ if sys.platform != "win32":
     import struct
     import termios
 
-_TIMEOUT: Final = 300
-"""Seconds after which a missing output fails the test; no passing test waits for them."""
 _STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -64,7 +63,7 @@ class Terminal:
         mode[3] |= termios.ECHO | termios.ICANON
         termios.tcsetattr(self._screen, termios.TCSANOW, mode)
         os.kill(self._program.pid, signal.SIGCONT)
-        deadline = time.monotonic() + _TIMEOUT
+        deadline = time.monotonic() + TIMEOUT
         while self.echoes:
             assert time.monotonic() < deadline, "the program did not set the terminal mode again"
             select.select([], [], [], 0.01)
@@ -78,7 +77,7 @@ class Terminal:
         """Wait for the end of the program; return its exit code."""
         while self._read():
             pass
-        return self._program.wait(_TIMEOUT)
+        return self._program.wait(TIMEOUT)
 
     def interrupt(self) -> None:
         """Press Ctrl-C until the program ends.
@@ -86,7 +85,7 @@ class Terminal:
         Python loses the signal if it comes after the prompt of `input` and before the system call
         that waits for a line: a person presses the keys again.
         """
-        deadline = time.monotonic() + _TIMEOUT
+        deadline = time.monotonic() + TIMEOUT
         while self._program.poll() is None:
             assert time.monotonic() < deadline, f"Ctrl-C did not end it; {self.shown!r}"
             self.press("\x03")
@@ -96,7 +95,7 @@ class Terminal:
 
     def _read(self) -> bool:
         """Read more output; return whether there was any."""
-        ready, _, _ = select.select([self._screen], [], [], _TIMEOUT)
+        ready, _, _ = select.select([self._screen], [], [], TIMEOUT)
         assert ready, f"nothing more came after {self.shown!r}"
         try:
             data = os.read(self._screen, 1 << 16)
@@ -136,7 +135,7 @@ def terminal_of(
         yield Terminal(screen, program)
     finally:
         program.kill()
-        program.wait(_TIMEOUT)
+        program.wait(TIMEOUT)
         os.close(screen)
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.editors.waiting import until
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
+from tests.waiting import until
 from vibes_lsp.agent_setup.agents import AGENTS
 from vibes_lsp.ingest.events import Agent
 from vibes_lsp.ingest.fold_events import fold_events

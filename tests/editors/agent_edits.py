@@ -14,7 +14,7 @@ from tests.agents.codex import Codex
 from tests.agents.session import running_model
 from tests.agents.story import START, Replace
 from tests.agents.wire_formats import Answer
-from tests.editors.waiting import TIMEOUT
+from tests.waiting import TIMEOUT
 
 PROMPT: Final = "Limit the stock."
 FILE: Final = "inventory.py"

@@ -1,6 +1,6 @@
-"""Fixtures of all on-screen tests. A failed run is repeated and leaves its screen in a file.
+"""Fixtures of all on-screen tests. A test that fails leaves its screen in a file.
 
-Editor, browser and server compete with other tests for the CPU, so timing varies.
+Editor, browser and server compete with other tests for the CPU: waits are for what they report.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Enter(Protocol):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of each editor: Linux only, with a timeout and two reruns."""
+    """Mark the tests of each editor: Linux only, and with a timeout."""
     for item in items:
         if Path(__file__).parent in item.path.parent.parents:
             item.add_marker(
@@ -50,14 +50,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     sys.platform != "linux", reason="the editors are installed on Linux only"
                 )
             )
-            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Store whether this run failed; pytest counts it only after the last rerun."""
+    """Store whether a test failed."""
     report = yield
     if call.when != "teardown":
         item.stash[_FAILED] = report.failed
@@ -65,7 +64,7 @@ def pytest_runtest_makereport(
 
 
 def has_failed(item: pytest.Item) -> bool:
-    """Whether this run of a test failed; for use in fixture teardown."""
+    """Whether a test failed; for use in fixture teardown."""
     return item.stash.get(_FAILED, False)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
-from tests.editors.waiting import until
 from tests.requirements import REPOSITORY, require_editor
+from tests.waiting import until
 
 PICTURES: Final = REPOSITORY / "build/pictures"
 """Folder for the screens of failed tests."""

@@ -17,6 +17,7 @@ from lsprotocol import types
 
 from tests.trails import Repository, TrailWriter
 from tests.unit.lsp.test_memory import drained, started, tell
+from tests.waiting import TIMEOUT
 from vibes_lsp.lsp import background, text_sync
 from vibes_lsp.lsp.extensions import ProvenanceParams
 
@@ -83,7 +84,7 @@ class Client:
             answer = await self.once()
             if "provisional" not in answer:
                 return answer
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(TIMEOUT):
                 while self._told == told:
                     self._sink.more.clear()
                     await self._sink.more.wait()

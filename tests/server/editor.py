@@ -13,11 +13,11 @@ from pygls.protocol import JsonRPCNotification, JsonRPCResponseMessage, default_
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
+from tests.waiting import TIMEOUT
+
 PROVENANCE = "vibes/provenance"
 PROVENANCE_CHANGED = "vibes/provenanceChanged"
 KNOWLEDGE_CHANGED = "vibes/knowledgeChanged"
-_PATIENCE = 300
-"""Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
 
 Message = tuple[str, Any]
 _AGE = re.compile(r"just now|\d+ (?:year|month|day|hour|minute)s? ago")
@@ -73,7 +73,7 @@ class EditorClient(LanguageClient):
 
     async def until(self, wanted: Callable[[Message], bool], *, after: int = 0) -> Message:
         """Wait until a message that is wanted has come, looking at those from number `after` on."""
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while True:
                 found = next((message for message in self.sent[after:] if wanted(message)), None)
                 if found is not None:

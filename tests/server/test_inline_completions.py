@@ -15,6 +15,7 @@ from tests.server.editor import Editor
 from tests.server.profiles import encoded
 from tests.server.project import STORY, Project
 from tests.server.sessions import session
+from tests.waiting import TIMEOUT
 
 JSON_RPC_INTERNAL_ERROR = -32603
 TOOL = {"name": "Some Completer", "version": "2.0"}
@@ -59,7 +60,7 @@ def log(project: Project) -> list[dict[str, Any]]:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds on disk."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(TIMEOUT):
         while not holds():  # noqa: ASYNC110  # a file sends no event
             await asyncio.sleep(0.02)
 

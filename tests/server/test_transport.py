@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 from lsprotocol import types
@@ -18,13 +18,11 @@ from tests.server.conftest import START
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 from tests.server.project import Project
+from tests.waiting import TIMEOUT
 from vibes_lsp import __version__
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-
-
-_PATIENCE: Final = 300
 
 
 async def start(*arguments: str) -> Process:
@@ -42,7 +40,7 @@ async def start(*arguments: str) -> Process:
 async def run(*arguments: str) -> tuple[int | None, str, str]:
     """Run the program to its end; return exit code, output and errors."""
     server = await start(*arguments)
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         output, errors = await server.communicate()
     return server.returncode, output.decode(), errors.decode()
 
@@ -77,7 +75,7 @@ async def client(listening: tuple[Process, int]) -> AsyncIterator[EditorClient]:
 async def port_of(server: Process) -> int:
     """Return the port that a server says it listens on, in the last line of its log so far."""
     assert server.stderr is not None
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         line = (await server.stderr.readline()).decode()
     found = re.fullmatch(
         r"INFO vibes_lsp\.lsp\.transport: listening on 127\.0\.0\.1:(\d+)\s*", line
@@ -104,7 +102,7 @@ async def test_a_client_is_answered_over_tcp(
     assert len(await editor.lenses(uri)) == 1
     assert (await editor.provenance(uri))["placements"][0]["state"] == "exact"
     await client.shutdown_session()
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         assert await listening[0].wait() == 0
 
 
@@ -136,7 +134,7 @@ async def test_a_client_that_goes_away_ends_it(listening: tuple[Process, int], s
     _, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(said)
     writer.close()
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         _, errors = await server.communicate()
     assert server.returncode == 0
     assert b"Traceback" not in errors
@@ -199,5 +197,5 @@ async def test_it_ends_for_a_client_that_reads_no_more() -> None:
     ):
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         assert await server.wait() == 0

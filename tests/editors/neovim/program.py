@@ -12,8 +12,8 @@ from typing import Any, Final, Self, TypeVar
 
 from tests.editors.neovim.rpc import Rpc
 from tests.editors.terminal import SCRIPTS, Terminal, environment
-from tests.editors.waiting import until
 from tests.requirements import REPOSITORY
+from tests.waiting import until
 
 PLUGIN: Final = REPOSITORY / "editors/neovim"
 _PLAIN: Final = """

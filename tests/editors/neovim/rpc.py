@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.editors.waiting import TIMEOUT
+from tests.waiting import TIMEOUT
 
 _REQUEST: Final = 0
 _RESPONSE: Final = 1

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from tests.requirements import REPOSITORY
+from tests.waiting import TIMEOUT
 
 HOME: Final = REPOSITORY / ".tools/vscode"
 NODE: Final = REPOSITORY / ".tools/bin/node"
 ENTRY: Final = HOME / "node_modules/code-server/out/node/entry.js"
-_TIMEOUT: Final = 180
 _GRACE_SECONDS: Final = 5
 """How long the extensions of a closed window run on; by default three hours."""
 _QUIET: Final[Mapping[str, Any]] = {
@@ -146,7 +146,7 @@ class Program:
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        if not self._is_up.wait(_TIMEOUT) or not self.url:
+        if not self._is_up.wait(TIMEOUT) or not self.url:
             self.__exit__(None, None, None)
             raise AssertionError(f"VS Code did not start:\n{self.log}")
         return self

@@ -14,9 +14,8 @@ from playwright.sync_api import Error, Locator, Page, Route
 
 from tests.editors.vscode.program import Program
 from tests.editors.vscode.reading import BLAME, LENSES, LINE_END, MARKS, PAINTED
+from tests.waiting import TIMEOUT
 
-TIMEOUT: Final = 180
-"""Seconds before a wait fails."""
 _TIMEOUT_MS: Final = TIMEOUT * 1000
 _ATTEMPT_TIMEOUT: Final = 5000
 """Timeout of a single attempt in milliseconds; attempts repeat until `TIMEOUT`."""

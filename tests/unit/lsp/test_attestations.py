@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import TIMEOUT
 from vibes_lsp.lsp import attestations
 from vibes_lsp.lsp.attestations import Attestations
 from vibes_lsp.model.members import Members
@@ -44,6 +45,6 @@ async def test_a_change_while_a_process_runs_is_verified_once_it_has_ended(
     directory.log.write_text("as it is")
     assert known.last(directory) is None  # the process that runs has read the log before
     may_end.set()
-    await asyncio.wait_for(changed.wait(), 300)
+    await asyncio.wait_for(changed.wait(), TIMEOUT)
     known.stop()
     assert results == ["as it was", "as it is"]

@@ -14,6 +14,7 @@ from lsprotocol import types
 
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
+from tests.waiting import TIMEOUT
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp import indexing, projects, trail_checks
@@ -35,7 +36,7 @@ class Slow:
     def __call__(self, answer: Callable[[], _T]) -> _T:
         self.calls += 1
         self.begun.set()
-        assert self.go.wait(300)
+        assert self.go.wait(TIMEOUT)
         return answer()
 
 
@@ -60,7 +61,7 @@ def opened(server: Server, file: Path) -> str:
 
 async def once(event: threading.Event) -> None:
     """Wait for something that happens in a thread."""
-    assert await asyncio.to_thread(event.wait, 300)
+    assert await asyncio.to_thread(event.wait, TIMEOUT)
 
 
 async def test_changes_during_a_lookup_are_covered_by_one_more(
@@ -275,7 +276,7 @@ async def hovered(server: Server, sink: Sink, file: Path) -> None:
     tell(server, types.TEXT_DOCUMENT_HOVER, place, id="hover")
     while "hover" not in answers(sink):
         sink.more.clear()
-        await asyncio.wait_for(sink.more.wait(), 300)
+        await asyncio.wait_for(sink.more.wait(), TIMEOUT)
 
 
 def answers(sink: Sink) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.waiting import TIMEOUT
 from vibes_lsp.lsp import child_process
 from vibes_lsp.lsp.child_process import INDEX, run_task, start_module
 from vibes_lsp.store.audit_dir import AuditDir
@@ -42,5 +43,5 @@ async def test_a_process_that_prints_much_gives_its_progress_and_result(
     monkeypatch.setattr(child_process, "start_module", start)
     shown: list[tuple[str, int]] = []
     running = run_task(INDEX, AuditDir(tmp_path), show=lambda *step: shown.append(step))
-    assert await asyncio.wait_for(running, 300) == expected
+    assert await asyncio.wait_for(running, TIMEOUT) == expected
     assert shown == [("log", 7)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.waiting import TIMEOUT
 from vibes_lsp.lsp.background import Debouncer
 
 
@@ -19,7 +20,7 @@ class StartedKeys:
         self._more.set()
 
     async def until(self, uri: str) -> None:
-        async with asyncio.timeout(300):
+        async with asyncio.timeout(TIMEOUT):
             while uri not in self.uris:
                 self._more.clear()
                 await self._more.wait()

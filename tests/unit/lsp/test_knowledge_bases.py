@@ -13,6 +13,7 @@ import pytest
 
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY
+from tests.waiting import TIMEOUT
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases, KnowledgeBaseState
@@ -63,7 +64,7 @@ async def test_what_an_answer_did_not_wait_for_is_told(
     documents.open(second, 1, STORY)
     assert await knowledge.about(second) is None
     may_run.set()
-    async with asyncio.timeout(300):
+    async with asyncio.timeout(TIMEOUT):
         await told.wait()
     found = await knowledge.about(second)
     assert found is not None

@@ -17,6 +17,7 @@ from lsprotocol import types
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import drained, started, tell
+from tests.waiting import TIMEOUT
 from vibes_lsp.lsp import text_sync
 from vibes_lsp.lsp.extensions import ProvenanceParams
 
@@ -158,7 +159,7 @@ async def test_many_keys_are_published_once_in_the_pause(typist: Typist) -> None
         typist.type()
         await drained()
     assert typist.published == before
-    async with asyncio.timeout(300):
+    async with asyncio.timeout(TIMEOUT):
         while typist.published == before:
             typist.sink.more.clear()
             await typist.sink.more.wait()
