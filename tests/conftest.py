@@ -53,6 +53,7 @@ os.environ[PATIENCE] = "unlimited,saving=0"
 _GITCONFIG = Path(_HOME, "gitconfig")
 _GITCONFIG.write_text(
     "[user]\n\tname = Test User\n\temail = test@example.org\n"
+    "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"  # no process of git stays behind
     f"[safe]\n\tdirectory = {json.dumps(str(REPOSITORY))}\n",
     encoding="utf-8",
 )
@@ -93,17 +94,24 @@ def _module_leaves_nothing() -> Iterator[None]:
     """Give the fixtures of a module a cache of their own, and fail if a process stays behind."""
     with _own_cache():
         yield
-    if sys.platform == "linux" and (left := leftovers.marked_processes()):
+    if sys.platform != "linux":
+        return
+    leftovers.wait_for_folding()
+    if left := leftovers.marked_processes():
         pytest.fail("\n".join(["processes left behind:", *leftovers.describe(left)]), pytrace=False)
 
 
 @pytest.fixture(autouse=True)
-def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
+def _test_leaves_nothing(
+    request: pytest.FixtureRequest, _module_leaves_nothing: None
+) -> Iterator[None]:
     """Give a test a cache of its own, and fail if it leaves a process, a socket or a file open."""
     if sys.platform != "linux":
         with _own_cache():
             yield
         return
+    if "asyncio" in request.node.keywords:  # the sockets of the module's loop stay open
+        request.getfixturevalue("_module_scoped_runner")
     files, children = leftovers.open_files(), leftovers.running_children()
     with _own_cache():
         yield

@@ -13,10 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from tests.waiting import until
+
 _PROC: Final = Path("/proc/self")
 _MARKER: Final = f"VIBES_TEST_RUN={os.getpid()}-{secrets.token_hex(4)}"
 _IGNORED: Final = ("pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:")
 """Beginnings of what the interpreter, its event loops and pytest have open."""
+_FOLDING: Final = "vibes_lsp.ingest.background_folding"
 shared: Final[set[int]] = set()
 """Processes that serve all tests, and end with the run."""
 
@@ -45,6 +48,15 @@ def marked_processes() -> set[int]:
                 if _MARKER.encode() in (folder / "environ").read_bytes().split(b"\0"):
                     found.add(int(folder.name))
     return found - shared
+
+
+def wait_for_folding() -> None:
+    """Wait until the processes have ended that `vibes hook` started: they do so by themselves."""
+
+    def is_over() -> bool:
+        return not any(_FOLDING in line for line in describe(marked_processes()))
+
+    until(is_over, "the end of background folding", lambda: str(describe(marked_processes())))
 
 
 def open_files() -> dict[int, str]:
