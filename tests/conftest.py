@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -97,6 +98,8 @@ def _module_leaves_nothing() -> Iterator[None]:
     if sys.platform != "linux":
         return
     leftovers.wait_for_folding()
+    if leftovers.marked_processes():
+        gc.collect()  # ends what only a cycle refers to
     if left := leftovers.marked_processes():
         pytest.fail("\n".join(["processes left behind:", *leftovers.describe(left)]), pytrace=False)
 
@@ -115,9 +118,8 @@ def _test_leaves_nothing(
     files, children = leftovers.open_files(), leftovers.running_children()
     with _own_cache():
         yield
-    left = leftovers.describe(leftovers.running_children() - children)
-    left += leftovers.left_open(files)
-    if left:
+    request.node.funcargs.clear()  # what only they refer to is gone with them
+    if left := leftovers.left_behind(files, children):
         pytest.fail("\n".join(["left behind:", *left]), pytrace=False)
 
 
