@@ -230,14 +230,6 @@ class Protocol(LanguageServerProtocol):
         )
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_CHANGE, params)
 
-    @lsp_method(types.TEXT_DOCUMENT_DID_SAVE)
-    def lsp_text_document__did_save(
-        self, params: types.DidSaveTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Record the save at once: a request may be answered before any handler runs."""
-        self.documents.save(params.text_document.uri)
-        yield from self._user_handler(types.TEXT_DOCUMENT_DID_SAVE, params)
-
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     @override
     def lsp_text_document__did_close(

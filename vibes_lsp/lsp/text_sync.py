@@ -1,6 +1,7 @@
 """What happens when a document is opened, changed, saved, closed or renamed.
 
-The protocol layer has applied the notification to `Documents` before a handler here runs.
+The protocol layer has opened, changed or closed the document in `Documents` before a handler here
+runs.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def register(  # noqa: C901  # a list of handlers
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         uri = params.text_document.uri
+        ls.documents.save(uri)
         found = ls.projects.owner(uri)
         if found is not None:
             note_saved_file(found[0].directory, found[1])
