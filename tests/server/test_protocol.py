@@ -59,6 +59,14 @@ class TestEnds:
         wire.write(b'Content-Length: 500\r\n\r\n{"jsonrpc":')
         wire.end()
 
+    def test_the_end_of_input_while_the_client_is_asked_is_no_error(
+        self, wire: Wire, tmp_path: Path
+    ) -> None:
+        wire.initialize(tmp_path, {"workspace": {"configuration": True}})
+        assert wire.receive()["method"] == "workspace/configuration"
+        wire.end()
+        assert wire.logged() == ""
+
 
 class TestOrder:
     def test_a_request_before_initialize_is_refused(self, wire: Wire, trail: CompleteTrail) -> None:

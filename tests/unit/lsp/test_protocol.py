@@ -1,0 +1,48 @@
+"""What pygls would send wrongly, or not at all, if its protocol were used as it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.lsp.test_memory import Sink, drained, settled, started
+from vibes_lsp.lsp.server import Server
+
+
+def sent(sink: Sink) -> list[dict[str, Any]]:
+    return [json.loads(message.partition(b"\r\n\r\n")[2]) for message in sink.messages]
+
+
+async def idle() -> tuple[Server, Sink]:
+    """Return a server that has begun, and nothing that it has sent."""
+    server, sink = started()
+    await drained()
+    sink.messages.clear()
+    return server, sink
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), {1}], ids=str)
+async def test_an_answer_that_is_not_json_is_an_error(value: object) -> None:
+    server, sink = await idle()
+
+    @server.command("tests.answer")
+    def answer(_ls: Server, _arguments: Any) -> list[object]:
+        return [value]
+
+    params = {"command": "tests.answer", "arguments": [{}]}
+    message = {"jsonrpc": "2.0", "id": 2, "method": "workspace/executeCommand", "params": params}
+    server.protocol.handle_message(server.protocol.structure_message(message))
+    (answered,) = sent(sink)
+    assert (answered["id"], answered["error"]["code"]) == (2, -32603)
+    assert answered["error"]["data"] == {"code": "internal-error"}
+    await settled(server)
+
+
+async def test_what_is_not_json_and_no_answer_is_not_sent() -> None:
+    server, sink = await idle()
+    server.protocol.notify("tests/notification", [float("nan")])
+    server.protocol.send_request("tests/request", [float("nan")])
+    assert sent(sink) == [], "an error is an answer, and the client has asked nothing"
+    await settled(server)
