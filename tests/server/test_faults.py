@@ -157,6 +157,8 @@ def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
         assert wire.request("shutdown", None)["result"] is None
         wire.notify("exit", None)
         assert wire.end() == 0
+        shown = [each for each in wire.notifications if each["method"] == "window/showMessage"]
+        assert shown == [], "nobody is interrupted by a message box"
         assert "Traceback" not in wire.logged()
         assert FAULT_TEXT not in wire.logged()
 

@@ -67,6 +67,15 @@ class TestEnds:
         wire.end()
         assert wire.logged() == ""
 
+    def test_exit_while_a_request_waits_is_no_error(self, tmp_path: Path) -> None:
+        with Wire(tmp_path / "server.log", command=[sys.executable, "-c", WAITS]) as wire:
+            wire.initialize(tmp_path)
+            wire.ask("tests/wait", {})
+            wire.notify("exit", None)
+            wire.drain()
+            assert wire.process.wait() == 1
+            assert wire.logged() == ""
+
 
 class TestOrder:
     def test_a_request_before_initialize_is_refused(self, wire: Wire, trail: CompleteTrail) -> None:
@@ -248,6 +257,12 @@ class TestMalformed:
         assert (error.get("data") or {}).keys() <= {"code"}
         assert "Traceback" not in json.dumps(error)
         assert ".py" not in json.dumps(error)
+
+    def test_a_method_that_is_no_text_is_answered_without_a_traceback(self, shared: Wire) -> None:
+        shared.send(id="seven", method=7, params={})
+        error = shared.answer("seven")["error"]
+        assert error["code"] == -32603
+        assert "data" not in error
 
     def test_a_uri_that_makes_no_sense_is_no_file(self, shared: Wire, trail: CompleteTrail) -> None:
         root = trail.root.as_uri()
@@ -434,6 +449,18 @@ class TestClients:
         assert message["params"]["uri"] == uri
 
 
+WAITS: Final = """
+import asyncio, sys
+from vibes_lsp.lsp.lifecycle import create_server
+from vibes_lsp.lsp.main import standard_output
+from vibes_lsp.lsp.transport import serve_stdio
+server = create_server()
+@server.feature("tests/wait")
+async def wait(*_):
+    await asyncio.Event().wait()
+serve_stdio(server, sys.stdin.buffer, standard_output())
+sys.exit(server.exit_code)
+"""
 HEAVY: Final = {
     *("click", "cryptography", "duckdb", "httpx2", "jsonschema", "mcp", "numpy", "opentimestamps"),
     *("pydantic", "rapidfuzz", "rich", "securesystemslib", "sigstore", "sqlite3", "tree_sitter"),

@@ -74,7 +74,6 @@ class Protocol(LanguageServerProtocol):
         if error is None:
             super()._send_handler_result(future, msg_id=msg_id)
             return
-        self._request_futures.pop(msg_id, None)
         self.send_error(msg_id, self.to_rpc_error(error))
         self._server.report_server_error(error, FeatureRequestError)
 
