@@ -129,6 +129,7 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
         "vibes_lsp.lsp.history_lookup:HistoryLookup.look_up",
         "vibes_lsp.lsp.refresh:FileWatchers.watch",
         "vibes_lsp.lsp.features.diagnostics:_risks",
+        "vibes_lsp.lsp.background:Debouncer._start",
         "vibes_lsp.lsp.background:_flush",
         "vibes_lsp.lsp.background:BackgroundFlush.flush_document",
         "vibes_lsp.lsp.documents:Documents.change",
@@ -150,7 +151,9 @@ def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
             "textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]}
         )
         wire.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-        for _ in range(3):
+        method, params = REQUESTS["record"][1](uri)
+        assert "result" in wire.request(method, params)
+        while "internal error" not in wire.logged():
             assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None
         wire.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
         assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None

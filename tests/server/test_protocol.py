@@ -28,6 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> It
         wire.request("shutdown", None)
         wire.notify("exit", None)
         assert wire.end() == 0
+        assert "Traceback" not in wire.logged()
 
 
 @pytest.fixture
@@ -193,6 +194,13 @@ class TestMalformed:
         error = shared.request("textDocument/unknown", {})["error"]
         assert error["code"] == -32601
         assert "textDocument/unknown" in error["message"]
+
+    def test_no_line_of_the_log_is_long(self, shared: Wire) -> None:
+        shared.request("long" * 1000, {})
+        shared.request("textDocument/unknown", {})
+        lines = shared.logged().splitlines()
+        assert [line for line in lines if "longlong" in line]
+        assert max(map(len, lines)) == 1000
 
     @pytest.mark.parametrize(
         ("method", "params", "message"),

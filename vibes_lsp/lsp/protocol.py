@@ -110,12 +110,11 @@ class Protocol(LanguageServerProtocol):
             body = json.dumps(data, default=self._serialize_message, allow_nan=False).encode()
         except Exception as error:  # noqa: BLE001  # any error of the encoder
             self._server.report_server_error(error, JsonRpcInternalError)
-            number = getattr(data, "id", None)
-            if number is None or hasattr(data, "method"):
+            if hasattr(data, "method"):  # a request or notification: no client waits
                 return
             refused = self.to_rpc_error(error)
             members = {"code": refused.code, "message": refused.message, "data": refused.data}
-            body = json.dumps({"jsonrpc": self.VERSION, "id": number, "error": members}).encode()
+            body = json.dumps({"jsonrpc": self.VERSION, "id": data.id, "error": members}).encode()
         self.writer.write(_HEADERS % (len(body), body))
 
     @override
