@@ -514,13 +514,14 @@ def test_a_search_for_symbols_in_many_prompts_keeps_nobody_waiting(
     uri = project.annotated().as_uri()
     wire.initialize(project.root)
     wire.request("textDocument/hover", hover_at(uri, 4))
-    search = wire.ask("workspace/symbol", {"query": "no such text"})
-    hover = wire.ask("textDocument/hover", hover_at(uri, 4))
-    assert wire.receive_answer()["id"] == hover
-    assert wire.answer(search)["result"] == []
-    search = wire.ask("workspace/symbol", {"query": "no such text"})
-    wire.notify("$/cancelRequest", {"id": search})
-    assert wire.answer(search)["error"]["code"] == -32800
+    search = {"method": "workspace/symbol", "params": {"query": "no such text"}}
+    hover = {"method": "textDocument/hover", "params": hover_at(uri, 4)}
+    wire.send_together({"id": "search", **search}, {"id": "hover", **hover})
+    assert wire.receive_answer()["id"] == "hover"
+    assert wire.answer("search")["result"] == []
+    cancel = {"method": "$/cancelRequest", "params": {"id": "again"}}
+    wire.send_together({"id": "again", **search}, cancel)
+    assert wire.answer("again")["error"]["code"] == -32800
     assert wire.request("workspace/symbol", {"query": "prompt 19999"})["result"][0][
         "name"
     ].endswith("Prompt 19999 ä")
