@@ -115,7 +115,10 @@ class Protocol(LanguageServerProtocol):
             refused = self.to_rpc_error(error)
             members = {"code": refused.code, "message": refused.message, "data": refused.data}
             body = json.dumps({"jsonrpc": self.VERSION, "id": data.id, "error": members}).encode()
-        self.writer.write(_HEADERS % (len(body), body))
+        try:
+            self.writer.write(_HEADERS % (len(body), body))
+        except OSError:  # the client reads no more; the end of its input ends the server
+            self.writer = None
 
     @override
     def structure_message(self, data: dict[str, Any]) -> Any:

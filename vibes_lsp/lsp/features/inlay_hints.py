@@ -77,10 +77,15 @@ async def _lasting_snapshot(ls: Server, uri: str) -> DocumentSnapshot | None:
 
 
 def _is_outdated_soon(ls: Server, snapshot: DocumentSnapshot) -> bool:
-    """Return whether the client would go on showing what history will correct."""
+    """Return whether the client would go on showing what history will correct.
+
+    The history of a file that is not open is not looked up.
+    """
+    if not snapshot.is_provisional or ls.documents.get(snapshot.uri) is None:
+        return False
     workspace = ls.client_capabilities.workspace
     hints = workspace.inlay_hint if workspace is not None else None
-    return snapshot.is_provisional and not (hints is not None and hints.refresh_support)
+    return hints is None or not hints.refresh_support
 
 
 def _hints(ls: Server, snapshot: DocumentSnapshot, lines: range) -> Iterator[types.InlayHint]:
