@@ -134,7 +134,7 @@ tools: setup
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
 	@tests/tools/from-debian.sh less
-	@tests/tools/from-debian.sh age
+	@tests/tools/from-debian.sh age age age-keygen
 	@tests/tools/from-debian.sh git-crypt
 	@tests/tools/from-debian.sh ssh-keygen openssh-client ssh-agent ssh-add
 	@tests/tools/vouch.sh $(PY) 0.1.0 1.5.0

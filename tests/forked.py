@@ -198,7 +198,8 @@ def _call(program_name: str, request: bytes, files: list[int]) -> None:
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:
-            stream.flush()
+            with suppress(BrokenPipeError):  # the client was killed
+                stream.flush()
     os._exit(
         code if isinstance(code, int) else int(code is not None)
     )  # without freeing what was forked

@@ -19,7 +19,6 @@ _PROC: Final = Path("/proc/self")
 _MARKER: Final = f"VIBES_TEST_RUN={os.getpid()}-{secrets.token_hex(4)}"
 _IGNORED: Final = ("pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:")
 """Beginnings of what the interpreter, its event loops and pytest have open."""
-_FOLDING: Final = "vibes_lsp.ingest.background_folding"
 shared: Final[set[int]] = set()
 """Processes that serve all tests, and end with the run."""
 
@@ -50,13 +49,20 @@ def marked_processes() -> set[int]:
     return found - shared
 
 
-def wait_for_folding() -> None:
-    """Wait until the processes have ended that `vibes hook` started: they do so by themselves."""
+def wait_for_end() -> None:
+    """Wait until all processes have ended: an editor's server and folding end by themselves.
 
-    def is_over() -> bool:
-        return not any(_FOLDING in line for line in describe(marked_processes()))
+    Raises:
+        AssertionError: Some go on. They count as shared, so that no other module fails for them.
+    """
 
-    until(is_over, "the end of background folding", lambda: str(describe(marked_processes())))
+    def account() -> str:
+        left = marked_processes()
+        lines = describe(left)
+        shared.update(left)
+        return "\n".join(lines)
+
+    until(lambda: not marked_processes(), "the end of processes that were left behind", account)
 
 
 def open_files() -> dict[int, str]:

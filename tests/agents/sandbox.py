@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tests.agents.story import START
 from tests.waiting import until
+from vibes_lsp.patience import VARIABLE as PATIENCE
 
 _VIBES: Final = Path(sysconfig.get_path("scripts"), "vibes")
 _CLOSED_PORT: Final = "http://127.0.0.1:9"
@@ -78,6 +79,7 @@ class Sandbox:
             "no_proxy": "127.0.0.1,localhost",
             "HTTPS_PROXY": _CLOSED_PORT,
             "HTTP_PROXY": _CLOSED_PORT,
+            PATIENCE: "unlimited,saving=60",
             **more,
         }
 

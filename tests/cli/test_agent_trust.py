@@ -24,8 +24,8 @@ done
 """
 
 
-def trust_of(setup: Setup, slug: str, *options: str) -> dict[str, str]:
-    done = setup.run("--agents", slug, "--json", *options)
+def trust_of(setup: Setup, slug: str, *options: str, **environment: str) -> dict[str, str]:
+    done = setup.run("--agents", slug, "--json", *options, **environment)
     assert done.code == 0
     trust: dict[str, str] = done.json["agents"][0]["trust"]
     return trust
@@ -124,7 +124,8 @@ def test_codex_is_asked_which_hooks_are_approved(setup: Setup) -> None:
 )
 def test_a_codex_that_gives_no_answer_is_unknown(setup: Setup, script: str) -> None:
     setup.add_program("codex", script)
-    trust = trust_of(setup, "codex")
+    patience = "agent-program=0" if script.startswith("cat") else "unlimited"
+    trust = trust_of(setup, "codex", VIBES_PATIENCE=patience)
     assert trust["state"] == "unknown"
     assert "/hooks" in trust["hint"]
 

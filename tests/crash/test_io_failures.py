@@ -119,7 +119,10 @@ def test_a_lock_that_a_living_program_holds_is_waited_for_and_then_named(
         holder.kill()
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
     write(AuditWriter(directory))
-    assert lock(directory).try_acquire() is not None, "a dead program holds nothing"
+    handle = lock(directory).try_acquire()
+    assert handle is not None, "a dead program holds nothing"
+    with handle:
+        pass
 
 
 def test_the_clock_may_go_backwards(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from tests.waiting import TIMEOUT
 
 _REQUEST: Final = 0
 _RESPONSE: Final = 1
+_NOTIFICATION: Final = 2
 
 
 class Rpc:
@@ -36,7 +38,9 @@ class Rpc:
         self._calls = 0
 
     def close(self) -> None:
-        """Close the connection."""
+        """End Neovim, which may outlive its terminal, and close the connection."""
+        with suppress(OSError):  # it has ended
+            self._socket.sendall(msgspec.msgpack.encode([_NOTIFICATION, "nvim_command", ["qall!"]]))
         self._socket.close()
 
     def lua(self, code: str, *arguments: Any) -> Any:
