@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -139,17 +140,17 @@ def test_bundles_go_both_ways(version: str, world: World, tmp_path: Path) -> Non
 
 
 def test_both_append_to_one_chain_at_the_same_time(world: World) -> None:
-    claim = world.claim()
-    theirs = reference("1.5.0").start(world.project, "reference")
-    servers = [theirs, world.agent]
-    for number in range(20):
-        for server in servers:
-            params = {"id": claim, "claim_id": claim}
-            request = {"id": str(number), "method": "kb.confirm", "params": params}
-            server.send(json.dumps(request).encode())
-    for _ in range(20):
-        assert all(server.receive()["ok"] for server in servers)
-    theirs.close()
+    claims = [world.claim("Ours"), world.claim("Theirs")]  # the reference writes in place
+    with closing(reference("1.5.0").start(world.project, "reference")) as theirs:
+        servers = [theirs, world.agent]
+        for number in range(20):
+            for server, claim in zip(servers, claims, strict=True):
+                params = {"id": claim, "claim_id": claim}
+                request = {"id": str(number), "method": "kb.confirm", "params": params}
+                server.send(json.dumps(request).encode())
+        for _ in range(20):
+            answers = [server.receive() for server in servers]
+            assert all(answer["ok"] for answer in answers), answers
     assert check_chain(KnowledgeBase(world.folder)) == (None, 0)
     assert sum(event["event"] == "claim.confirm" for event in world.events()) == 40
 
