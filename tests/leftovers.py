@@ -40,13 +40,22 @@ def running_children() -> set[int]:
 
 def marked_processes() -> set[int]:
     """Return the processes of this run but for this one and the shared ones with their children."""
-    found: set[int] = set()
+    parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and int(folder.name) != os.getpid():
             with suppress(OSError):  # it has ended, or is another user's
                 if _MARKER.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                    found.add(int(folder.name))
-    return found - shared
+                    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                    parents[int(folder.name)] = int(fields[1])
+    return {process for process in parents if not _is_shared(process, parents)}
+
+
+def _is_shared(process: int | None, parents: dict[int, int]) -> bool:
+    while process is not None:
+        if process in shared:
+            return True
+        process = parents.get(process)
+    return False
 
 
 def wait_for_end() -> None:

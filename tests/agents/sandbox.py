@@ -79,7 +79,7 @@ class Sandbox:
             "no_proxy": "127.0.0.1,localhost",
             "HTTPS_PROXY": _CLOSED_PORT,
             "HTTP_PROXY": _CLOSED_PORT,
-            PATIENCE: "unlimited,saving=60",
+            PATIENCE: "unlimited,saving=15",
             **more,
         }
 

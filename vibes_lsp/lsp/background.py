@@ -246,9 +246,9 @@ class BackgroundFlush:
                     project.recorder.close()
             except VibesError as error:
                 _logger.warning("%s is not flushed: %s", project.directory.path, error.message)
-            except Exception as error:  # noqa: BLE001  # the other projects are flushed all the same
-                message = report(error).message  # logs the traceback at DEBUG
-                _logger.error("%s is not flushed: %s", project.directory.path, message)  # noqa: TRY400
+            except Exception as error:  # noqa: BLE001  # the others are flushed
+                path, message = project.directory.path, report(error).message
+                _logger.error("%s is not flushed: %s", path, message)  # noqa: TRY400
 
     async def _refresh(self, _key: str) -> None:
         await refresh_outdated(self._server)

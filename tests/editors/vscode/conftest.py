@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests import leftovers
 from tests.editors.conftest import has_failed
 from tests.editors.terminal import SCRIPTS
 from tests.editors.vscode.carried import carry_server
@@ -106,6 +107,7 @@ class Programs:
         if self._running is None:
             program = Program(self._new_folder("shared"), self.installed(()), settings)
             self._running = self._shared.enter_context(program)
+            leftovers.shared.update(leftovers.marked_processes())
         self._running.begin(settings)
         return self._running
 
