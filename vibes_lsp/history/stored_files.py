@@ -30,15 +30,18 @@ _ATTRIBUTES: Final = ".gitattributes"
 _NO_VALUES: Final = frozenset({b"unspecified", b"unset"})
 _MAX_ATTRIBUTES: Final = 1 << 20
 """Larger files of attributes or configuration are not searched: git is asked."""
-_INCLUDED: Final = re.compile(
-    rb'^[ \t]*path[ \t]*=[ \t]*(?:"((?>(?:[^"\\\n]|\\.)*))"|([^#;\n]*+))',
-    re.IGNORECASE | re.MULTILINE,
+_INCLUDED: Final = re.compile(rb"(?:^|[\s\]])path[ \t]*=([^\n]*)", re.IGNORECASE)
+"""The value that names a file that settings include."""
+_PLAIN_VALUE: Final = re.compile(
+    rb'\s*+(?!"?%\()(?:"((?>(?:[^"\\]|\\\\)*))"|((?>(?:[^"\\#;]|\\\\)*)))\s*+(?:[#;].*)?'
 )
-"""The path of a file that settings include."""
+"""A value that is quoted as a whole or not at all, ends on its line, and names no prefix."""
 _MAX_FILE: Final = 16 << 20
 _MAX_KEPT: Final = 256
 """Files whose answers are kept: those that are being edited."""
 _Answer = TypeVar("_Answer")
+_Key = tuple[Path, str]
+"""A top folder and a path from there, with links resolved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,13 @@ class _Folder:
         root: The top folder of the work tree.
         prefix: The folder's path from there, with a final slash; empty for the top.
         stamps: The state of all that sets attributes in it; None if nothing names a filter.
+        only_git_knows: Whether something without a stamp may set attributes too.
     """
 
     root: Path
     prefix: str
     stamps: tuple[FileStamp | None, ...] | None
+    only_git_knows: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,9 @@ class _Mentions:
 
     Attributes:
         names_filter: Whether it has the word `filter`.
-        names_attributes: Whether it has the setting `core.attributesFile`.
-        included: The files of settings that it includes, under any condition.
+        names_attributes: Whether its settings may name other attributes: `core.attributesFile`,
+            `attr.tree`, or an included file whose path is not plain.
+        included: The other files of settings that it includes, under any condition.
     """
 
     names_filter: bool = False
@@ -77,8 +83,8 @@ _NOTHING: Final = _Mentions()
 class StoredFiles:
     """Answers which texts git's objects do not have.
 
-    A file's attributes are looked up again when a file that sets them changes. A `.gitattributes`
-    that only the index has is not seen.
+    A file's attributes are looked up again when a file that sets them changes, and each time where
+    settings may name other attributes. A `.gitattributes` that only the index has is not seen.
 
     Args:
         project: The folder that paths are relative to; there may be no repository.
@@ -87,15 +93,15 @@ class StoredFiles:
     def __init__(self, project: Path) -> None:
         self._project = project
         self._mentions: dict[Path, tuple[FileStamp | None, _Mentions]] = {}
-        self._filters: dict[str, tuple[_Folder, str | None]] = {}
-        self._stored: dict[str, tuple[object, frozenset[str]]] = {}
+        self._filters: dict[_Key, tuple[_Folder, str | None]] = {}
+        self._stored: dict[_Key, tuple[object, frozenset[str]]] = {}
 
     def hiding_filter(self, path: str, text: Text) -> str | None:
         """Return the filter that keeps a text out of git's objects; None if git has its lines.
 
-        Where a filter applies, git is taken to have the lines only if HEAD shows it: HEAD names the
-        filter too, and at least half of the distinctive lines of HEAD's version are in the text. A
-        new file is hidden until it is committed.
+        Where a filter applies, git is taken to have the lines only if HEAD shows it: HEAD has the
+        same attributes, and at least half of the distinctive lines of HEAD's version are in the
+        text. A new file is hidden until it is committed.
 
         Args:
             path: The file, relative to the project.
@@ -121,8 +127,8 @@ class StoredFiles:
             folder, name = self._place(path, folders)
             if folder is None or folder.stamps is None:
                 continue
-            known = self._filters.get(path)
-            if known is None or known[0] != folder:
+            known = self._filters.get((folder.root, name))
+            if known is None or known[0] != folder or folder.only_git_knows:
                 asked.setdefault(folder.root, {}).setdefault(name, []).append((path, folder))
             elif known[1] is not None:
                 found[path] = known[1]
@@ -130,7 +136,7 @@ class StoredFiles:
             values = _filters_of(root, files)
             for name, same in files.items():
                 for path, folder in same:
-                    _keep(self._filters, path, (folder, values.get(name)))
+                    _keep(self._filters, (root, name), (folder, values.get(name)))
                     if name in values:
                         found[path] = values[name]
         return found
@@ -150,24 +156,26 @@ class StoredFiles:
         return None if content is None else _lines(content)
 
     def _lines_under_filter(self, path: str) -> frozenset[str]:
-        """Return as `lines_in_head`; none if HEAD does not name the filters that are set now."""
+        """Return as `lines_in_head`; none if HEAD does not have the attributes that are set now.
+
+        All rules count: one that does not name a filter may set it through a macro.
+        """
         folder, name = self._place(path, {})
         if folder is None:
             return frozenset()
         state = folder, read_head(folder.root)
-        kept = self._stored.get(path)
+        kept = self._stored.get((folder.root, name))
         if kept is not None and kept[0] == state and state[1] is not None:
             return kept[1]
         lines: frozenset[str] = frozenset()
         with GitObjects(folder.root, limit=_MAX_FILE) as objects:
             head = objects.head()
             if head is not None and all(
-                _filter_rules(_read(folder.root / each))
-                == _filter_rules(objects.contents(f"{head}:{each}"))
-                for each in _attributes_in_tree(folder.prefix)
+                _has_rules(objects, head, attributes, _read(folder.root / attributes))
+                for attributes in _attributes_in_tree(folder.prefix)
             ):
                 lines = _lines(objects.contents(f"{head}:{name}"))
-        _keep(self._stored, path, (state, lines))
+        _keep(self._stored, (folder.root, name), (state, lines))
         return lines
 
     def _place(self, path: str, folders: dict[str, _Folder | None]) -> tuple[_Folder | None, str]:
@@ -192,7 +200,7 @@ class StoredFiles:
         if not folder.is_relative_to(project):
             return None
         root = next(
-            (each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None
+            (each for each in (folder, *folder.parents) if _is_git_marker(each / ".git")), None
         )
         if root is None:
             return None
@@ -201,14 +209,14 @@ class StoredFiles:
         git, common = git_folders(root / ".git")
         sources = [root / each for each in _attributes_in_tree(prefix)]
         sources += [common / "info/attributes", *_attributes_of_machine()]
-        settings = [common / "config", git / "config.worktree", *_settings_of_machine()]
+        settings = [common / "config", git / "config.worktree", *_settings_of_machine(root)]
         for each in settings:
             included = self._look_into(each).included
             settings += [file for file in included if file not in settings]
-        is_named = any(self._look_into(each).names_filter for each in sources)
-        is_named = is_named or any(self._look_into(each).names_attributes for each in settings)
+        only_git_knows = any(self._look_into(each).names_attributes for each in settings)
+        is_named = only_git_knows or any(self._look_into(each).names_filter for each in sources)
         stamps = tuple(file_stamp(each) for each in (*sources, *settings)) if is_named else None
-        return _Folder(root, prefix, stamps)
+        return _Folder(root, prefix, stamps, only_git_knows)
 
     def _look_into(self, file: Path) -> _Mentions:
         """Return what a file of attributes or settings mentions; kept until it changes."""
@@ -241,12 +249,24 @@ def _mentions_in(file: Path) -> _Mentions:
     if data is None:
         return _Mentions(names_filter=True, names_attributes=True)
     lower = data.lower()
-    included = _INCLUDED.finditer(data) if b"[include" in lower else ()
-    names = [found[1].replace(b"\\\\", b"\\") if found[1] else found[2] for found in included]
-    paths = [os.path.expanduser(os.fsdecode(each.strip())) for each in names]  # noqa: PTH111
+    values = _INCLUDED.findall(data) if b"[include" in lower else ()
+    plain = [_PLAIN_VALUE.fullmatch(value) for value in values]
+    names = [
+        (match[2].strip() if match[1] is None else match[1]).replace(b"\\\\", b"\\")
+        for match in plain
+        if match is not None
+    ]
+    paths = [os.path.expanduser(os.fsdecode(name)) for name in names]  # noqa: PTH111
     return _Mentions(
-        b"filter" in lower, b"attributesfile" in lower, tuple(file.parent / each for each in paths)
+        b"filter" in lower,
+        b"attributesfile" in lower or b"[attr]" in lower or None in plain,
+        tuple(file.parent / path for path in paths),
     )
+
+
+def _is_git_marker(path: Path) -> bool:
+    """Whether a `.git` is that of a work tree; git looks further up if it is an empty folder."""
+    return os.path.isfile(path) or os.path.lexists(path / "HEAD")  # noqa: PTH113  # never raises
 
 
 def _attributes_in_tree(prefix: str) -> Iterator[str]:
@@ -264,11 +284,17 @@ def _attributes_of_machine() -> Sequence[Path]:
     )
 
 
-def _settings_of_machine() -> Sequence[Path]:
-    """Return the files that may set `core.attributesFile` in every repository."""
+def _settings_of_machine(root: Path) -> Sequence[Path]:
+    """Return the files that may name other attributes in every repository.
+
+    Args:
+        root: The folder that git is started in.
+    """
     named = os.environ.get("GIT_CONFIG_GLOBAL")
-    own = [Path(named)] if named else [_home() / ".gitconfig", _user_folder() / "config"]
-    return (*own, *(folder / "gitconfig" for folder in _system_folders()))
+    own = [root / named] if named else [_home() / ".gitconfig", _user_folder() / "config"]
+    system = os.environ.get("GIT_CONFIG_SYSTEM")
+    machine = [root / system] if system else [each / "gitconfig" for each in _system_folders()]
+    return (*own, *machine)
 
 
 def _user_folder() -> Path:
@@ -300,8 +326,19 @@ def _read(file: Path) -> bytes | None:
     return None if len(data) > _MAX_ATTRIBUTES else data
 
 
-def _filter_rules(attributes: bytes | None) -> list[bytes]:
-    return [line.strip() for line in (attributes or b"").split(b"\n") if b"filter" in line]
+def _has_rules(objects: GitObjects, commit: str, path: str, attributes: bytes | None) -> bool:
+    """Whether a commit has the rules of a file of attributes; not if either is not readable."""
+    stored = objects.contents(f"{commit}:{path}")
+    if stored is None and objects.entry(commit, path) is None:
+        stored = b""
+    if attributes is None or stored is None:
+        return False
+    return _rules(attributes) == _rules(stored)
+
+
+def _rules(attributes: bytes) -> list[bytes]:
+    lines = (line.strip(b" \t\r") for line in attributes.split(b"\n"))
+    return [line for line in lines if line and not line.startswith(b"#")]
 
 
 def _lines(content: bytes | None) -> frozenset[str]:
@@ -318,8 +355,8 @@ def _has_most(text: Text, stored: frozenset[str]) -> bool:
     return bool(stored) and 2 * len(stored & distinctive_lines(text.lines)) >= len(stored)
 
 
-def _keep(kept: dict[str, _Answer], path: str, answer: _Answer) -> None:
-    kept.pop(path, None)
-    kept[path] = answer
+def _keep(kept: dict[_Key, _Answer], key: _Key, answer: _Answer) -> None:
+    kept.pop(key, None)
+    kept[key] = answer
     while len(kept) > _MAX_KEPT:
         del kept[next(iter(kept))]

@@ -77,6 +77,49 @@ def test_a_file_that_is_about_to_be_encrypted_is_hidden(repository: Repository) 
     assert hiding(repository, "a.env") == "crypt"
 
 
+@pytest.mark.parametrize("file", [".gitattributes", "conf/.gitattributes"])
+def test_a_macro_of_head_in_a_new_rule_hides(repository: Repository, file: str) -> None:
+    repository.write(".gitattributes", "[attr]secret filter=crypt\n")
+    repository.write("conf/.gitattributes", "# none\n")
+    repository.write("conf/a.env", SECRETS)
+    repository.commit("Add secrets by mistake")
+    assert hiding(repository, "conf/a.env") is None
+    rules = (repository.path / file).read_text()
+    repository.write(file, f"{rules}*.env secret\n")
+    assert hiding(repository, "conf/a.env") == "crypt"
+
+
+def test_comments_of_attributes_hide_nothing(repository: Repository) -> None:
+    repository.write(".gitattributes", "*.ipynb filter=strip\n")
+    repository.write("a.ipynb", NOTEBOOK)
+    repository.commit("Add a notebook")
+    repository.write(".gitattributes", "# notebooks\r\n\r\n *.ipynb filter=strip\r\n")
+    assert hiding(repository, "a.ipynb") is None
+
+
+def test_large_attributes_are_not_those_of_head(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("a.env", SECRETS)
+    repository.commit("Add secrets by mistake")
+    monkeypatch.setattr(stored_files, "_MAX_ATTRIBUTES", 10)
+    repository.write(".gitattributes", "*.env filter=crypt\n")
+    assert hiding(repository, "a.env") == "crypt"
+
+
+@pytest.mark.parametrize(("size", "expected"), [(100, None), (2000, "crypt")])
+def test_attributes_of_head_that_are_too_large_hide(
+    repository: Repository, size: int, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("a.env", SECRETS)
+    repository.write(".gitattributes", "#" * size)
+    repository.commit("Add secrets")
+    repository.write(".gitattributes", "")
+    (repository.path / ".git/info/attributes").write_text("*.env filter=crypt\n")
+    monkeypatch.setattr(stored_files, "_MAX_FILE", 1000)
+    assert hiding(repository, "a.env") == expected
+
+
 def test_answers_follow_the_attributes_and_head(repository: Repository) -> None:
     stored, text = StoredFiles(repository.path), Text(NOTEBOOK)
     repository.write("a.ipynb", NOTEBOOK)
@@ -119,6 +162,76 @@ def test_attributes_of_the_user_count(
     settings.write_text(f"[core]\n\tattributesFile = {(tmp_path / 'others').as_posix()}\n")
     repository.git("config", "include.path", settings.as_posix())
     assert hiding(repository, "a.env") == "crypt"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "[include] path = {}",
+        '[includeIf "gitdir:**"]path={} ; of all',
+        '[include]\n\tpath = "{}" # quoted',
+        "[include]\n\tpath = {}",
+        '[include]\n\tpath = {:.4}"{rest}"',
+        "[include]\n\tpath = {:.4}\\\n{rest}",
+    ],
+)
+def test_each_way_to_include_settings_counts(
+    repository: Repository, tmp_path: Path, setting: str
+) -> None:
+    repository.write("a.env", SECRETS)
+    attributes, settings = tmp_path / "some attributes", tmp_path / "settings"
+    attributes.write_text("*.env filter=crypt\n")
+    settings.write_text(f"[core] attributesFile = {attributes.as_posix()}\n")
+    name = settings.as_posix()
+    with (repository.path / ".git/config").open("a") as config:
+        config.write(setting.format(name, rest=name[4:]) + "\n")
+    assert hiding(repository, "a.env") == "crypt"
+
+
+def test_the_system_settings_that_git_is_given_count(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("a.env", SECRETS)
+    (tmp_path / "attributes").write_text("*.env filter=crypt\n")
+    settings = tmp_path / "system"
+    settings.write_text(f"[core]\n\tattributesFile = {(tmp_path / 'attributes').as_posix()}\n")
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(settings))
+    assert hiding(repository, "a.env") == "crypt"
+
+
+@pytest.mark.parametrize("setting", ["core.attributesFile", "attr.tree"])
+def test_answers_follow_what_settings_name(
+    repository: Repository, tmp_path: Path, setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = tmp_path / "attributes"
+    named.write_text("")
+    repository.git("config", setting, named.as_posix())
+    answers = iter([b"a.env\0filter\0unspecified\0", b"a.env\0filter\0crypt\0"])
+    monkeypatch.setattr(stored_files, "run_git", lambda *_arguments, **_options: next(answers))
+    stored = StoredFiles(repository.path)
+    assert [stored.filters(["a.env"]) for _ in range(2)] == [{}, {"a.env": "crypt"}]
+
+
+def test_a_folder_that_is_not_a_repository_does_not_end_the_search(
+    repository: Repository,
+) -> None:
+    add_filter(repository, "crypt", "*.env")
+    repository.write("sub/a.env", SECRETS)
+    (repository.path / "sub/.git").mkdir()
+    assert hiding(repository, "sub/a.env") == "crypt"
+    (repository.path / "sub/.git/config").write_text("[core]\n")
+    assert hiding(repository, "sub/a.env") == "crypt"
+
+
+def test_a_file_that_becomes_a_link_has_the_filter_of_its_target(repository: Repository) -> None:
+    add_filter(repository, "crypt", "*.env")
+    repository.write("a.env", SECRETS)
+    repository.write("b.py", SECRETS)
+    stored, text = StoredFiles(repository.path), Text(SECRETS)
+    assert stored.hiding_filter("b.py", text) is None
+    (repository.path / "b.py").unlink()
+    (repository.path / "b.py").symlink_to("a.env")
+    assert stored.hiding_filter("b.py", text) == "crypt"
 
 
 def test_a_link_and_a_nested_repository(repository: Repository) -> None:
