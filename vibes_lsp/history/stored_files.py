@@ -36,6 +36,8 @@ _PLAIN_VALUE: Final = re.compile(
     rb'\s*+(?!"?%\()(?:"((?>(?:[^"\\]|\\\\)*))"|((?>(?:[^"\\#;]|\\\\)*)))\s*+(?:[#;].*)?'
 )
 """A value that is quoted as a whole or not at all, ends on its line, and names no prefix."""
+_MAX_SETTINGS: Final = 256
+"""Files of settings that are searched: where more are included, git is asked."""
 _MAX_FILE: Final = 16 << 20
 _MAX_KEPT: Final = 256
 """Files whose answers are kept: those that are being edited."""
@@ -213,7 +215,13 @@ class StoredFiles:
         for each in settings:
             included = self._look_into(each).included
             settings += [file for file in included if file not in settings]
-        only_git_knows = any(self._look_into(each).names_attributes for each in settings)
+            if len(settings) > _MAX_SETTINGS:  # one file can have endlessly many names
+                break
+        is_whole = len(settings) <= _MAX_SETTINGS
+        del settings[_MAX_SETTINGS:]
+        only_git_knows = not is_whole or any(
+            self._look_into(each).names_attributes for each in settings
+        )
         is_named = only_git_knows or any(self._look_into(each).names_filter for each in sources)
         stamps = tuple(file_stamp(each) for each in (*sources, *settings)) if is_named else None
         return _Folder(root, prefix, stamps, only_git_knows)

@@ -234,6 +234,27 @@ def test_a_file_that_becomes_a_link_has_the_filter_of_its_target(repository: Rep
     assert stored.hiding_filter("b.py", text) == "crypt"
 
 
+def test_settings_that_include_themselves_by_ever_new_names(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("a.env", SECRETS)
+    config = repository.path / ".git/config"
+    with config.open("a", encoding="utf-8") as settings:
+        settings.write("[include]\n\tpath = info/../config\n\tpath = hooks/../config\n")
+    (repository.path / ".git/info").mkdir(exist_ok=True)
+    (repository.path / ".git/hooks").mkdir(exist_ok=True)
+    searched: list[Path] = []
+    search = stored_files._mentions_in
+
+    def counted(file: Path) -> stored_files._Mentions:
+        searched.append(file)
+        assert len(searched) < 1000
+        return search(file)
+
+    monkeypatch.setattr(stored_files, "_mentions_in", counted)
+    assert hiding(repository, "a.env") == stored_files.UNKNOWN_FILTER  # git refuses
+
+
 def test_a_link_and_a_nested_repository(repository: Repository) -> None:
     add_filter(repository, "crypt", "*.env", program="crypt")
     nested = Repository(repository.path / "nested")
