@@ -76,6 +76,8 @@ FIRST_COMMITS = Wait("first-commits", 0.1)
 """For the rest of a history lookup, before its first results are published alone."""
 INLAY_HINTS = Wait("inlay-hints", 5.0)
 """For git's history, of inlay hints for a client that cannot be told to ask again."""
+PROGRESS = Wait("progress", 2.0)
+"""For a client that is asked to show progress; without its answer none is shown."""
 ATTESTATION = Wait("attestation", 600.0)
 """Of the server, for `vibes verify` and `vibes attest`."""
 ENDED_PROCESS = Wait("ended-process", 5.0)

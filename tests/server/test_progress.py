@@ -262,6 +262,28 @@ def test_a_client_without_progress_gets_its_answers_all_the_same(
     assert [each for each in wire.notifications if each.get("method") == "$/progress"] == []
 
 
+@pytest.fixture
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server does not wait for the client's answer about progress."""
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,progress=0")
+
+
+@pytest.mark.usefixtures("no_patience")
+@pytest.mark.parametrize("late", [{"result": None}, {"error": {"code": -32603, "message": "no"}}])
+def test_a_client_that_does_not_answer_about_progress_gets_answers(
+    wire: Wire, corpus: tuple[Path, CorpusSize], late: dict[str, Any]
+) -> None:
+    root, size = corpus
+    uri = (root / size.hottest_file).as_uri()
+    wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    asked = received(wire, "window/workDoneProgress/create")
+    lookup = {"command": "vibes.lookup", "arguments": [{"uri": uri}]}
+    for _ in range(2):  # while it is indexed, and later
+        assert wire.request("workspace/executeCommand", lookup)["result"]["placements"]
+        wire.send(id=asked["id"], **late)
+    assert "$/progress" not in [each.get("method") for each in wire.notifications]
+
+
 def test_a_check_runs_in_another_process_with_progress(
     wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path
 ) -> None:

@@ -68,8 +68,9 @@ class Indexing:
 
     async def _index(self, project: Project) -> None:
         server = self._server
-        progress = await begin_progress(server, "Indexing the audit trail")
+        progress: ShownProgress | None = None
         try:
+            progress = await begin_progress(server, "Indexing the audit trail")
             await _read(server, project, progress)
         finally:
             project.end_indexing()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from uuid import uuid4
 
@@ -9,6 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.patience import PROGRESS
 
 _logger = logging.getLogger(__name__)
 
@@ -39,13 +41,18 @@ class ShownProgress:
 
 
 async def begin_progress(server: Server, title: str) -> ShownProgress | None:
-    """Begin to show progress; None if the client shows none."""
+    """Begin to show progress; None if the client shows none, or does not answer in time."""
     window = server.client_capabilities.window
     if window is None or not window.work_done_progress:
         return None
     token = f"vibes-{uuid4()}"
     try:
-        await server.work_done_progress.create_async(token)
+        async with asyncio.timeout(PROGRESS.limit):
+            # the request is not cancelled: its answer may still come
+            await asyncio.shield(server.work_done_progress.create_async(token))
+    except TimeoutError:
+        _logger.warning("the client shows no progress: it did not answer in time")
+        return None
     except JsonRpcException as error:
         _logger.warning("the client shows no progress: %s", error.message)
         return None
