@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -19,6 +20,10 @@ from tests.cli.gate_project import (
 )
 from tests.server.project import STORY
 from tests.trails import Repository
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.gate.changed_files import ChangedFiles
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,6 +181,21 @@ def test_a_trail_in_a_submodule_releases_nothing(
     found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert checks(found, "error") >= {"base-file"}
+
+
+def test_a_base_that_cannot_be_read_is_not_taken_to_lack_a_file(project: GateProject) -> None:
+    project.file("src/b.py", "import sys\n")
+    base = project.repository.commit("Add a folder")
+    with closing(open_repository(project.root) or pytest.fail("no repository")) as repository:
+        files = ChangedFiles(repository, AuditDir(project.root / ".ai-audit"), base, base)
+        assert files.was_in_base("src/b.py")
+        assert not files.was_in_base("src/c.py")
+    tree = project.repository.git("rev-parse", f"{base}:src")
+    (project.root / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    with closing(open_repository(project.root) or pytest.fail("no repository")) as repository:
+        files = ChangedFiles(repository, AuditDir(project.root / ".ai-audit"), base, base)
+        with pytest.raises(HistoryUnavailable):
+            files.was_in_base("src/b.py")
 
 
 def test_an_uncommitted_approval_releases_nothing(

@@ -53,9 +53,13 @@ class ChangedFiles:
         return tree_changes(self.repository, self.base, self.head, self.directory.project)
 
     def was_in_base(self, path: str) -> bool:
-        """Whether the base has a file at a path relative to the project."""
+        """Whether the base has a file at a path relative to the project.
+
+        Raises:
+            HistoryUnavailable: Git cannot answer.
+        """
         name = self.repository.prefix_of(self.directory.project) + path
-        entry = self.repository.objects.entry(self.base, name)
+        entry = self.repository.objects.certain_entry(self.base, name)
         return entry is not None and not entry.is_folder and not entry.is_submodule
 
     def names(self) -> frozenset[str]:

@@ -95,8 +95,8 @@ class _Object:
 class GitObjects:
     """The objects of a repository; thread-safe.
 
-    The first request starts git; a request after git died starts it again. Nothing raises: an
-    object that is missing, damaged, over the size limit or not fetched yet is None.
+    The first request starts git; a request after git died starts it again. Only `certain_entry`
+    raises: an object that is missing, damaged, over the size limit or not fetched yet is None.
 
     Attributes:
         missing_commits: How many requests were for a commit that is missing.
@@ -205,6 +205,17 @@ class GitObjects:
             path: From the top of the work tree, with forward slashes; bytes that are not UTF-8 as
                 `surrogateescape` decodes them.
         """
+        try:
+            return self.certain_entry(commit, path)
+        except HistoryUnavailable:
+            return None
+
+    def certain_entry(self, commit: str, path: str) -> TreeEntry | None:
+        """Return as `entry` does; None means that the commit has nothing at the path.
+
+        Raises:
+            HistoryUnavailable: The commit or one of the folders cannot be read.
+        """
         resolved = self.commit(commit)
         try:
             names = path.encode("utf-8", "surrogateescape").split(b"/")
@@ -214,11 +225,13 @@ class GitObjects:
         tree = self._object(f"{resolved.id}^{{tree}}") if resolved is not None else None
         for depth, name in enumerate(names, 1):
             if tree is None or tree.kind != b"tree":
-                return None
+                raise HistoryUnavailable(f"git cannot read a folder of commit {commit}")
             found = _entry(tree.content, name, len(tree.id) // 2)
-            if found is None or found.is_submodule:
+            if found is None or found.is_submodule or depth == len(names):
                 return found
-            tree = self._object(found.id) if depth < len(names) else None
+            if not found.is_folder:
+                return None
+            tree = self._object(found.id)
         return found
 
     def may_rename(self, commit: str) -> bool:

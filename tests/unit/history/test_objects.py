@@ -14,6 +14,7 @@ import pytest
 
 from tests.requirements import require
 from tests.trails import Repository
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import objects
 from vibes_lsp.history.objects import Commit, GitObjects, TreeEntry
 
@@ -384,6 +385,31 @@ def test_the_process_ends_even_when_the_program_is_killed(
     assert subprocess.run(run, env=environment, capture_output=True, check=False).returncode == -9
     while not ended.exists():  # until the test's time limit
         threading.Event().wait(0.01)
+
+
+def test_nothing_at_a_path_differs_from_a_folder_that_cannot_be_read(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("src/a.py", "1\n")
+    repository.write("lib/b.py", "1\n")
+    commit = repository.commit("One")
+    entry = TreeEntry("100644", blob(repository, f"{commit}:src/a.py"))
+    lib = blob(repository, f"{commit}:lib")
+    (repository.path / ".git/objects" / lib[:2] / lib[2:]).unlink()
+    with GitObjects(repository.path) as opened:
+        assert opened.certain_entry(commit, "src/a.py") == entry
+        for path in ("src/b.py", "b.py", "src/a.py/b.py", "none/b.py", ""):
+            assert opened.certain_entry(commit, path) is None
+        with pytest.raises(HistoryUnavailable):
+            opened.certain_entry("0" * 40, "src/a.py")
+        with pytest.raises(HistoryUnavailable):
+            opened.certain_entry(commit, "lib/c.py")
+        assert opened.entry(commit, "lib/c.py") is None
+    with GitObjects(repository.path, limit=10) as small, pytest.raises(HistoryUnavailable):
+        small.certain_entry(commit, "src/b.py")
+    monkeypatch.setenv("PATH", "")
+    with GitObjects(repository.path) as without_git, pytest.raises(HistoryUnavailable):
+        without_git.certain_entry(commit, "src/b.py")
 
 
 def test_only_commits_that_lack_a_path_of_their_parent_may_rename(
