@@ -5,11 +5,14 @@
 
 import sys
 
+from vibes_lsp import search_programs_in_path
+
 _SLOW_OPTIONS = {"-h", "--help", "--wait"}
 
 
 def main() -> None:
     """Run the command line and exit."""
+    search_programs_in_path()
     if sys.argv[1:2] == ["hook"] and _SLOW_OPTIONS.isdisjoint(sys.argv):
         from vibes_lsp.ingest import hook_spool  # noqa: PLC0415
 

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from typing_extensions import override
 
-from vibes_lsp import __version__
+from vibes_lsp import __version__, search_programs_in_path
 
 _logger = logging.getLogger(__name__)
 
@@ -20,6 +20,7 @@ _MAX_LINE: Final = 1000
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve one client until it exits or disconnects."""
+    search_programs_in_path()
     parser = argparse.ArgumentParser(prog="vibes-lsp", description="Run the VIBES language server.")
     parser.add_argument("--version", action="version", version=f"vibes-lsp {__version__}")
     parser.add_argument(
