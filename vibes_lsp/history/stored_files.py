@@ -337,8 +337,11 @@ def _read(file: Path) -> bytes | None:
 def _has_rules(objects: GitObjects, commit: str, path: str, attributes: bytes | None) -> bool:
     """Whether a commit has the rules of a file of attributes; not if either is not readable."""
     stored = objects.contents(f"{commit}:{path}")
-    if stored is None and objects.entry(commit, path) is None:
-        stored = b""
+    try:
+        if stored is None and objects.certain_entry(commit, path) is None:
+            stored = b""
+    except HistoryUnavailable:
+        return False
     if attributes is None or stored is None:
         return False
     return _rules(attributes) == _rules(stored)

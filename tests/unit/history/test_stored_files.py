@@ -9,7 +9,9 @@ import pytest
 from tests.filters import NOTEBOOK, SECRETS, add_filter
 from tests.trails import Repository
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import stored_files
+from vibes_lsp.history.objects import GitObjects, TreeEntry
 from vibes_lsp.history.stored_files import StoredFiles
 
 if TYPE_CHECKING:
@@ -253,6 +255,30 @@ def test_settings_that_include_themselves_by_ever_new_names(
 
     monkeypatch.setattr(stored_files, "_mentions_in", counted)
     assert hiding(repository, "a.env") == stored_files.UNKNOWN_FILTER  # git refuses
+
+
+def test_attributes_of_a_folder_that_cannot_be_read_may_be_others(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_filter(repository, "strip", "*.ipynb", program="strip")
+    repository.write("conf/.gitattributes", "")
+    repository.write("conf/a.ipynb", NOTEBOOK)
+    commit = repository.commit("Add a notebook")
+    assert hiding(repository, "conf/a.ipynb") is None
+    unreadable = f"{commit}:conf/.gitattributes"
+    contents, entry = GitObjects.contents, GitObjects.certain_entry
+
+    def some_contents(self: GitObjects, name: str, limit: int | None = None) -> bytes | None:
+        return None if name == unreadable else contents(self, name, limit)
+
+    def some_entries(self: GitObjects, commit: str, path: str) -> TreeEntry | None:
+        if f"{commit}:{path}" == unreadable:
+            raise HistoryUnavailable("damaged")
+        return entry(self, commit, path)
+
+    monkeypatch.setattr(GitObjects, "contents", some_contents)
+    monkeypatch.setattr(GitObjects, "certain_entry", some_entries)
+    assert hiding(repository, "conf/a.ipynb") == "strip"
 
 
 def test_a_link_and_a_nested_repository(repository: Repository) -> None:
