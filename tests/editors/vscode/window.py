@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -44,6 +45,7 @@ class Window:
         self.program = program
         self.console: list[str] = []
         self.blocked: list[str] = []
+        self._ask_again: Callable[[], object] = lambda: None
         page.set_default_timeout(_ATTEMPT_TIMEOUT)
         page.on(
             "console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}")
@@ -113,7 +115,8 @@ class Window:
 
     def command(self, title: str) -> None:
         """Run a command by its whole title in the palette."""
-        self._in_quick_input("F1", f">{title}", title)
+        self._ask_again = partial(self._in_quick_input, "F1", f">{title}", title)
+        self._ask_again()
 
     def found_in_palette(self, words: str) -> list[str]:
         """Return the commands of the palette that begin with some words."""
@@ -128,9 +131,22 @@ class Window:
         return [label for label in labels if label.startswith(words)]
 
     def answer(self, text: str, question: str) -> None:
-        """Answer the input box or pick list with this title. `text` must match the list entry."""
+        """Answer the input box or pick list with this title. `text` must match the list entry.
+
+        One that was dismissed, because something else took the focus, is brought up again.
+        """
         field = self._question(question)
-        field.fill(text, timeout=_TIMEOUT_MS)
+
+        def filled() -> bool:
+            try:
+                field.fill(text)
+            except Error:
+                if field.count() > 0:
+                    self._ask_again()
+                raise
+            return True
+
+        self.until(filled, f"the question {question!r}")
         entries = self.page.locator(".quick-input-widget .quick-input-list")
         if entries.evaluate(
             "list => getComputedStyle(list).display != 'none'"
@@ -368,7 +384,8 @@ class Window:
                 question.first.wait_for(timeout=4 * _ATTEMPT_TIMEOUT)
             return True
 
-        self.until(pressed, f"the button {action!r} of {label!r}")
+        self._ask_again = partial(self.until, pressed, f"the button {action!r} of {label!r}")
+        self._ask_again()
 
     def picture(self, file: Path) -> None:
         """Save a screenshot of the window."""
