@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.hook_repository import CALL, OTHER, HookRepository, executable, health
 from tests.cli.run_vibes import vibes
+from vibes_lsp.store.file_stamps import file_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,14 +135,14 @@ def test_a_second_time_changes_nothing(
 ) -> None:
     executable(hook_repository.hook, OTHER)
     run_vibes("init", "--git-hooks", cwd=hook_repository.root)
-    before = hook_repository.hook.stat()
+    before = file_stamp(hook_repository.hook)
     done = run_vibes("init", "--git-hooks", "--json", cwd=hook_repository.root)
     assert done.json["hook"] == {
         "file": str(hook_repository.hook),
         "change": "kept",
         "before": str(hook_repository.before),
     }
-    assert hook_repository.hook.stat() == before
+    assert file_stamp(hook_repository.hook) == before
 
 
 def test_a_hook_of_another_version_is_updated(

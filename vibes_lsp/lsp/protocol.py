@@ -118,7 +118,9 @@ class Protocol(LanguageServerProtocol):
         try:
             self.writer.write(_HEADERS % (len(body), body))
         except OSError:  # the client reads no more; the end of its input ends the server
-            self.writer = None
+            writer, self.writer = self.writer, None
+            with contextlib.suppress(OSError):
+                writer.close()  # else what is buffered fails again at the end of the program
 
     @override
     def structure_message(self, data: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from tests.unit.store.empty_trail import leftover_files, new_trail, prompt, read
 from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
 from vibes_lsp.store import files
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.file_stamps import file_stamp
 from vibes_lsp.store.journal import entries_file
 from vibes_lsp.store.locks import append_lock
 from vibes_lsp.store.manifest import read_manifest
@@ -107,11 +108,11 @@ def test_reasoning_is_stored_by_size(tmp_path: Path) -> None:
         ".json.gz"
     )
     assert leftover_files(directory) == []
-    stands = blob.stat()
+    before = file_stamp(blob)
     writer.entries(
         [{**prompt(""), "type": "reasoning", "reasoning_text": texts[2], "reasoning_model": "m"}]
     )
-    assert blob.stat() == stands
+    assert file_stamp(blob) == before
 
 
 def test_a_changed_config_applies_to_the_next_entry(
