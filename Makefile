@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all test-nightly lint format docs bench dist plugin vsix screenshots clean \
-  lint-python lint-types lint-vscode lint-neovim tools node lua editors agents wheels
+  lint-python lint-types lint-vscode lint-neovim tools node lua postgresql editors agents wheels
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -59,7 +59,7 @@ test: ## lint, then the product's tests, in the editors and agents that are inst
 	@$(PY) -m pytest -n auto --dist loadfile $(TESTS)
 
 test-all: ## the same in every editor and agent (installed on Debian), and the tests of services/
-	@$(MAKE) --silent test NEEDS='tools editors agents wheels' TESTS='tests services/tests'
+	@$(MAKE) --silent test NEEDS='tools postgresql editors agents wheels' TESTS='tests services/tests'
 
 test-nightly: export NIGHTLY := 1
 test-nightly: ## make test-all with what takes long: more agents, clients and generated examples
@@ -156,6 +156,9 @@ editors: node lua
 	@tests/tools/emacs.sh bookworm
 	@tests/tools/emacs.sh trixie
 	@tests/tools/vscode.sh
+
+postgresql:
+	@tests/tools/postgresql.sh
 
 agents: node
 	@tests/tools/agents.sh $(if $(NIGHTLY),nightly)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ensurepip
 import shutil
+import sysconfig
 import zipfile
 from pathlib import Path
 from typing import Final
@@ -21,7 +22,9 @@ def carry_server(extension: Path, server: Path) -> None:
     """
     wheels = extension / "dist/wheels"
     wheels.mkdir(parents=True)
-    (pip,) = (Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl")
+    kept = sysconfig.get_config_var("WHEEL_PKG_DIR")  # of distributions that share their wheels
+    folder = Path(kept) if kept else Path(ensurepip.__file__).parent / "_bundled"
+    (pip,) = folder.glob("pip-*.whl")
     shutil.copy(pip, wheels)
     name, record = "vibes_lsp-0.1.0", "vibes_lsp-0.1.0.dist-info"
     run = f"program = os.environ.get({RELEASED!r}, {str(server)!r})"
