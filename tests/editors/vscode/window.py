@@ -93,8 +93,14 @@ class Window:
     def request_file(self, path: str) -> None:
         """Open a file by its path, of which VS Code may not show the text at once."""
         name = path.rsplit("/", maxsplit=1)[-1]
-        self._in_quick_input("Control+P", path, name)
-        self.page.locator(".tab.active", has_text=name).wait_for(timeout=_TIMEOUT_MS)
+        tab = self.page.locator(".tab.active", has_text=name)
+
+        def opened() -> bool:
+            self._in_quick_input("Control+P", path, name)
+            tab.wait_for()  # a list that lost the focus closes and opens nothing
+            return True
+
+        self.until(opened, f"the tab of {path!r}")
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a 1-based line and column."""
@@ -161,9 +167,18 @@ class Window:
 
     def choose(self, entry: str) -> None:
         """Choose an entry of the open list by its prefix."""
-        self.page.locator(
+        row = self.page.locator(
             f".quick-input-list .monaco-list-row[aria-label^={_quoted(entry)}]"
-        ).first.click(timeout=_TIMEOUT_MS)
+        ).first
+        row.wait_for(timeout=_TIMEOUT_MS)
+
+        def chosen() -> bool:
+            if row.is_visible():
+                row.click()
+            row.wait_for(state="hidden", timeout=6 * _ATTEMPT_TIMEOUT)
+            return True
+
+        self.until(chosen, f"the choice of {entry!r}")
 
     def dismiss(self, question: str) -> None:
         """Dismiss the input box or pick list with this title."""
@@ -205,6 +220,7 @@ class Window:
 
     def _in_quick_input(self, key: str, text: str, label: str) -> None:
         widget = self.page.locator(".quick-input-widget")
+        field = widget.locator("input").first
         row = widget.locator(
             f".monaco-list-row[aria-label={_quoted(label)}], .monaco-list-row[aria-label^={_quoted(label + ', ')}], "
             f".monaco-list-row[aria-label^={_quoted(label + ' ')}]"
@@ -213,8 +229,14 @@ class Window:
         def chosen() -> bool:
             if not widget.is_visible():
                 self.page.keyboard.press(key)
-            widget.locator("input").first.fill(text)
+            field.fill(text)
             row.click()
+            # a row that is drawn anew between press and release takes no click
+            self.page.wait_for_function(
+                "([field, text]) => !field.checkVisibility() || field.value !== text",
+                arg=[field.element_handle(), text],
+                timeout=6 * _ATTEMPT_TIMEOUT,  # chosen once more, it would run twice
+            )
             return True
 
         self.until(chosen, f"{label!r} in the list that {key} brings up")
