@@ -31,6 +31,10 @@ ANNOTATION: Members = {
     "commit_hash": None,
     "risk_score": 1,
     "risk_factors": [{"signal": "temperature", "value": 0, "weight": 1, "custom": 1.0}],
+    "line_hashes": "0123abcd00000000",
+    "edit": DIGEST,
+    "sure": False,
+    "evidence": "compared",
     "timestamp": TIME,
 }
 OPTION: Members = {"id": "x", "description": "", "pros": ["p"], "later": {"a": 1}}

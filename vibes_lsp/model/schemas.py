@@ -54,8 +54,10 @@ Timestamp: TypeAlias = Annotated[
 ]
 DIGEST_PATTERN: Final = r"^[0-9a-f]{64}$"
 COMMIT_HASH_PATTERN: Final = r"^[0-9a-f]{4,64}$"
+LINE_HASHES_PATTERN: Final = r"^(?:[0-9a-f]{8})+$"
 Digest: TypeAlias = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
 CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=COMMIT_HASH_PATTERN)]
+LineHashes: TypeAlias = Annotated[str, StringConstraints(pattern=LINE_HASHES_PATTERN)]
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 Number: TypeAlias = int | float
 
@@ -121,6 +123,26 @@ class Annotation(BaseRecord):
     file_content_hash: Digest | None = None
     risk_score: Fraction | None = None
     risk_factors: list[RiskFactor] | None = None
+    line_hashes: LineHashes | None = Field(
+        default=None,
+        description="first 8 hex digits of the SHA-256 of each line as the edit wrote it; zeros "
+        "for a line with a masked secret; an extension (R32)",
+    )
+    edit: NonEmpty | None = Field(
+        default=None,
+        description="the id that recording returned, where this record is one hunk of an edit; "
+        "an extension (R32)",
+    )
+    sure: bool | None = Field(
+        default=None,
+        description="false where less than half of the edit's block still stood; "
+        "an extension (R32)",
+    )
+    evidence: NonEmpty | None = Field(
+        default=None,
+        description="`compared`: a file that came into being while a command ran; "
+        "an extension (R32)",
+    )
 
 
 class LineRecord(Annotation):

@@ -53,6 +53,9 @@ def fields(tmp_path: Path, **members: object) -> list[tuple[str, str]]:
         ({"file_path": ""}, ("file_path", "string_too_short")),
         ({"commit_hash": "HEAD"}, ("commit_hash", "string_pattern_mismatch")),
         ({"risk_score": 1.01}, ("risk_score", "less_than_equal")),
+        ({"line_hashes": "0123abc"}, ("line_hashes", "string_pattern_mismatch")),
+        ({"line_hashes": ["0123abcd"]}, ("line_hashes", "string_type")),
+        ({"sure": "no"}, ("sure", "bool_type")),
         (
             {"risk_factors": [{"signal": "x", "value": 2, "weight": 1}]},
             ("risk_factors.0.value", "less_than_equal"),
