@@ -8,7 +8,6 @@ checkout.
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,6 @@ from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.objects import TreeEntry
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical_json import object_or_none, same_value
 from vibes_lsp.model.hashing import annotation_id
@@ -370,16 +368,9 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
     Readers use only the first one (R3), so a copy above it would replace it.
     """
     log = context.trail.log
-    kinds, keys = log.columns.kinds, array("Q", chain.from_iterable(log.columns.keys.parts()))
-    repeated = sorted(
-        line
-        for lines in LinesByKey(keys).repeated()
-        for line in lines
-        if keys[line - 1] and kinds[line - 1]
-    )
     first_records: dict[str, LogRecord] = {}
     base: LineSet | None = None
-    for _, record in log.decode(repeated):
+    for _, record in log.decode(context.trail.lines_with_repeated_ids()):
         if isinstance(record, MalformedJson):
             continue
         first = first_records.setdefault(record.id, record)

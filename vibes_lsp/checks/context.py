@@ -81,7 +81,7 @@ class CheckContext:
     @cached_property
     def session_ids(self) -> frozenset[str]:
         """The ids of all sessions with a record."""
-        return frozenset(self.trail.log.columns.sessions)
+        return frozenset(self.trail.session_ids())
 
     @cached_property
     def tracked_files(self) -> frozenset[str]:
@@ -141,7 +141,7 @@ def open_context(
     with suppress(OSError):  # a log that cannot be read is a finding
         size = directory.log.stat().st_size
     trail.refresh(progress=None if progress is None else partial(_log_progress, progress, size))
-    trail.log.columns.paths.pack()
+    trail.log.pack_names()
     context = CheckContext(trail, load_config(directory), repository, now)
     if progress is not None:
         context.progress = progress

@@ -110,7 +110,7 @@ def _size(context: CheckContext, name: str) -> str:
         return f"{version}, level {config.assurance_level}, PRISM {'on' if risk else 'off'}"
     if name == "manifest.json":
         return pluralize(len(context.trail.manifest), "context entry", "context entries")
-    return pluralize(len(context.trail.log.columns), "line", "lines")
+    return pluralize(context.trail.line_count, "line", "lines")
 
 
 def _git(context: CheckContext) -> Iterator[Step]:
@@ -179,8 +179,7 @@ def _hook(context: CheckContext) -> Iterator[Step]:
 
 
 def _annotations(context: CheckContext) -> Step:
-    columns = context.trail.log.columns
-    count = len(columns.annotation_lines)
+    count = context.trail.annotation_count
     if not count:
         return Step(
             Group.TRAIL,

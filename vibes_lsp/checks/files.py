@@ -124,17 +124,18 @@ def check_log(context: CheckContext) -> Iterator[Finding]:
         return
     if not context.directory.log.exists():
         yield Finding(catalogue.LOG_MISSING, "annotations.jsonl is missing", name)
-    for broken in log.columns.broken:
+    for broken in context.trail.broken_lines():
         marker = broken.reason.startswith("merge-conflict")
         check = catalogue.CONFLICT_MARKER if marker else catalogue.LOG_LINE
         yield context.in_log(check, broken.reason, broken.line)
+    lines = context.trail.line_count
     if log.unterminated:
-        yield context.in_log(catalogue.LOG_END, "the last record has no newline", len(log.columns))
+        yield context.in_log(catalogue.LOG_END, "the last record has no newline", lines)
     elif log.incomplete_tail():
         yield context.in_log(
             catalogue.LOG_END,
             "the last record is incomplete and not read",
-            len(log.columns) + 1,
+            lines + 1,
         )
 
 

@@ -25,8 +25,7 @@ def check_hidden_texts(context: CheckContext) -> Iterator[Finding]:
     if context.repository is None:
         return
     stored = StoredFiles(context.directory.project)
-    paths = context.trail.log.columns.paths
-    filters = stored.filters({normal_path(path) for path in paths if path})
+    filters = stored.filters({normal_path(path) for path in context.trail.annotated_paths()})
     for path, name in sorted(filters.items()):
         lineages = context.trail.lineages_in(path)
         if any(map(_has_anchors, lineages)) and _is_hidden(context, stored, path, lineages):

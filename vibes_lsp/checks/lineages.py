@@ -23,7 +23,6 @@ from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.lineage_groups import LineageGroups, build_group
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.vocabulary import (
     IMPORTED_FROM,
@@ -65,7 +64,7 @@ class LineageFacts:
         """Add the lineage of an annotation that is the only one of its lineage."""
         self.count += 1
         self.imported += IMPORTED_FROM in record.members
-        if not groups.caused[record.line] and record.members.get("action") != Action.REVIEW:
+        if not groups.is_caused(record.line) and record.members.get("action") != Action.REVIEW:
             self.uncaused += 1
             self.first_uncaused = _least(self.first_uncaused, record.rank)
         if not record.text("commit_hash"):
@@ -76,7 +75,7 @@ class LineageFacts:
         """Add a lineage of any records."""
         self.count += 1
         if lineage.action != Action.REVIEW and not any(
-            groups.caused[member.line] for member in lineage.members
+            groups.is_caused(member.line) for member in lineage.members
         ):
             self.uncaused += 1
             self.first_uncaused = _least(self.first_uncaused, lineage.first.rank)
@@ -115,13 +114,9 @@ def joined_facts(context: CheckContext, groups: LineageGroups) -> LineageFacts:
 
 def all_facts(context: CheckContext) -> LineageFacts:
     """Return the facts of all lineages; decodes every annotation."""
-    groups = LineageGroups(context.trail.log.columns)
+    groups = LineageGroups(context.trail.log)
     facts = joined_facts(context, groups)
-    for line, record in context.trail.log.decode(
-        line
-        for line, kind in enumerate(groups.kinds, 1)
-        if kind in ANNOTATION_KINDS and not groups.joined[line]
-    ):
+    for line, record in context.trail.log.decode(groups.single_annotations()):
         if isinstance(record, LogRecord):
             facts.add_record(record, groups)
         else:
@@ -143,7 +138,7 @@ def check_remap(
     action = record.text("action")
     if (
         action in REMAP_ACTIONS
-        and not groups.superseding[record.line]
+        and not groups.is_superseding(record.line)
         and groups.is_first(record.line)
     ):
         message = f"the {action} record has no supersedes edge"

@@ -135,7 +135,7 @@ def check_level(context: CheckContext, are_all_imported: Callable[[], bool]) -> 
             level requires. Called if an entry is missing.
     """
     level, counts = context.config.config.assurance_level, context.entry_counts
-    if not context.trail.log.columns.annotations or not context.can_resolve_entries:
+    if not context.trail.annotation_count or not context.can_resolve_entries:
         return
     absent: list[tuple[Check, str]] = []
     if level != AssuranceLevel.LOW and not counts[ContextType.PROMPT]:

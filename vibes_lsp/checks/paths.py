@@ -1,46 +1,56 @@
-"""Check that annotations are about files of the project, and about tracked ones (R19, R26).
-
-What is found of a path is a byte at its number, because a trail may have a million paths.
-"""
+"""Check that annotations are about files of the project, and about tracked ones (R19, R26)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, pluralize
 from vibes_lsp.index.project_files import why_foreign
+from vibes_lsp.index.trail import AnnotatedPath
+
+
+@dataclass(slots=True)
+class _PathTally:
+    """What is added up of some paths: a trail may have a million of them."""
+
+    first_line: int = 0
+    annotations: int = 0
+    files: int = 0
+
+    def add(self, path: AnnotatedPath) -> None:
+        """Add a path with its annotations."""
+        self.first_line = min(self.first_line or path.first_line, path.first_line)
+        self.annotations += path.annotations
+        self.files += 1
+
+    @property
+    def counts(self) -> str:
+        """The numbers in words."""
+        annotations = pluralize(self.annotations, "annotation in ", "annotations in ")
+        return annotations + pluralize(self.files, "file", "files")
 
 
 def check_paths(context: CheckContext) -> Iterator[Finding]:
     """Yield one finding about missing files and one about untracked files."""
-    paths, project = context.trail.log.columns.paths, context.directory.project
-    foreign, untracked = bytearray(len(paths)), bytearray(len(paths))
+    project, tracking = context.directory.project, context.config.tracking
+    foreign, untracked = _PathTally(), _PathTally()
     reasons: Counter[str] = Counter()
-    for number, path in enumerate(paths):
-        if not path:
+    for annotated in context.trail.count_by_path():
+        if not annotated.path:
             continue
-        if (reason := why_foreign(path, project)) is not None:
-            foreign[number] = 1
+        if (reason := why_foreign(annotated.path, project)) is not None:
+            foreign.add(annotated)
             reasons[reason] += 1
-        untracked[number] = not context.config.tracking.tracks(path)
+        if not tracking.tracks(annotated.path):
+            untracked.add(annotated)
     if reasons:
-        line, counts = _annotations_in(context, foreign)
         listed = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-        message = f"not in this checkout: {counts} ({listed})"
-        yield context.in_log(catalogue.PATH_FOREIGN, message, line, "file_path")
-    if 1 in untracked:
-        line, counts = _annotations_in(context, untracked)
-        message = f"not tracked by the project: {counts}"
-        yield context.in_log(catalogue.PATH_UNTRACKED, message, line, "file_path")
-
-
-def _annotations_in(context: CheckContext, marked: bytearray) -> tuple[int, str]:
-    """Return the first line of annotations in the marked files, and how many there are."""
-    columns = context.trail.log.columns
-    is_marked = bytes(map(marked.__getitem__, columns.annotation_paths))
-    annotations = pluralize(is_marked.count(1), "annotation in ", "annotations in ")
-    files = pluralize(marked.count(1), "file", "files")
-    return columns.annotation_lines[is_marked.index(1)], annotations + files
+        message = f"not in this checkout: {foreign.counts} ({listed})"
+        yield context.in_log(catalogue.PATH_FOREIGN, message, foreign.first_line, "file_path")
+    if untracked.files:
+        message = f"not tracked by the project: {untracked.counts}"
+        yield context.in_log(catalogue.PATH_UNTRACKED, message, untracked.first_line, "file_path")

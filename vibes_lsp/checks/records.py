@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -13,10 +13,8 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, pluralize
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage_groups import LineageGroups
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogLineKind
-from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -46,8 +44,8 @@ class RecordTally:
 
     Attributes:
         ids: The number of ids that match in each variant (R3), without repeated ones.
-        repeated: The number of records with one id, kind and variant, of those whose key several
-            records have; no variant for types of records that are not checked.
+        repeated: The number of records with one id, kind and variant, of those whose id
+            several may have; no variant for types of records that are not checked.
         first_ids: The first line of each variant.
         rejected_lines: Lines that the fast scan took for records and the strict parser rejects.
         below: The number of annotations below the project's assurance level.
@@ -97,7 +95,7 @@ class RecordChecks:
     Args:
         context: The trail.
         groups: What edges say about them.
-        repeated_keys: The keys that several records have; of these, those with one id count once.
+        counts_repeated: Whether records with one id count once.
 
     Attributes:
         tally: What the checks add up.
@@ -107,12 +105,13 @@ class RecordChecks:
         self,
         context: CheckContext,
         groups: LineageGroups,
-        repeated_keys: Collection[int] = (),
+        *,
+        counts_repeated: bool = False,
     ) -> None:
         self.tally = RecordTally()
         self._subject = context
         self._groups = groups
-        self._repeated_keys = repeated_keys
+        self._counts_repeated = counts_repeated
         self._annotation_ends: list[_End] = []
         self._latest = context.now + _AHEAD
         levels = list(AssuranceLevel)
@@ -155,11 +154,11 @@ class RecordChecks:
         return found
 
     def count_repeated(self, record: LogRecord, variant: IdVariant | None = None) -> bool:
-        """Count a record, if several have its key; return whether they do."""
+        """Count a record, if others may have its id; return whether they do."""
         groups, line = self._groups, record.line
-        if groups.keys[line - 1] not in self._repeated_keys:
+        if not (self._counts_repeated and groups.may_be_repeated(line)):
             return False
-        self.tally.repeated[record.id, LogLineKind(groups.kinds[line - 1]), variant] += 1
+        self.tally.repeated[record.id, groups.kind(line), variant] += 1
         return True
 
     def reject_line(self, line: int, problem: MalformedJson) -> Finding:
@@ -214,8 +213,8 @@ class RecordChecks:
         lines = {
             line
             for reference in wanted
-            for line in groups.by_key.lines(id_key(reference))
-            if groups.kinds[line - 1] in _EDGE_ENDS
+            for line in groups.candidates(reference)
+            if groups.kind(line) in _EDGE_ENDS
         }
         wanted.difference_update(self._subject.trail.log.ids(sorted(lines)))
         for end in self._annotation_ends:
@@ -308,9 +307,10 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
     """Yield findings about delegations: the record, the child's start and the edge."""
     log = context.trail.log
     sessions = {session.id: session for session in log.sessions()}
-    connected = _delegated_to(log)
+    edges = context.trail.edges_of_type(EdgeType.DELEGATED_TO)
+    connected = {(edge.source, edge.target) for edge in edges}
     delegated: set[tuple[str, str]] = set()
-    for record in log.records(log.columns.delegations):
+    for record in context.trail.delegations():
         parent, child = (
             record.text("parent_session_id") or "",
             record.text("child_session_id") or "",
@@ -327,17 +327,6 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
             yield context.in_log(
                 catalogue.DELEGATION_RECORD, message, session.start.line, "parent_session_id"
             )
-
-
-def _delegated_to(log: LogIndex) -> set[tuple[str, str]]:
-    """Return source and target of each edge for a delegation."""
-    columns, code = log.columns, EDGE_TYPES.index(EdgeType.DELEGATED_TO)
-    lines = [
-        line
-        for line, each in zip(columns.edge_lines, columns.edge_types, strict=True)
-        if each == code
-    ]
-    return {(edge.source, edge.target) for edge in map(read_edge, log.records(lines))}
 
 
 def _delegation(

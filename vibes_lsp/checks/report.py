@@ -196,7 +196,7 @@ class _CheckedTrail:
 
     def __init__(self, context: CheckContext) -> None:
         self._context = context
-        self._groups = LineageGroups(context.trail.log.columns)
+        self._groups = LineageGroups(context.trail.log)
         self.entries = EntryTally()
         self.records = RecordTally()
         self.facts = joined_facts(context, self._groups)
@@ -223,30 +223,29 @@ class _CheckedTrail:
 
     def record_counts(self) -> Counter[LogLineKind]:
         """Return the number of records of each kind; those with one id are one (R3)."""
-        kinds, rejected = self._groups.kinds, self.records.rejected_lines
-        counts = Counter({kind: kinds.count(kind) for kind in LogLineKind})
+        count, rejected = self._context.trail.count, self.records.rejected_lines
+        counts = Counter({kind: count(kind) for kind in LogLineKind})
         for line in rejected:
-            counts[LogLineKind(kinds[line - 1])] -= 1
+            counts[self._groups.kind(line)] -= 1
             counts[LogLineKind.BROKEN] += 1
         counts.subtract(self.records.repeated_records())
         return counts
 
     def _record_findings(self) -> Iterator[Finding]:
         context, groups, facts = self._context, self._groups, self.facts
-        log, kinds, total = context.trail.log, groups.kinds, len(groups.kinds)
-        repeated = frozenset(groups.keys[lines[0] - 1] for lines in groups.by_key.repeated())
-        records = RecordChecks(context, groups, repeated)
+        log, total = context.trail.log, context.trail.line_count
+        records = RecordChecks(context, groups, counts_repeated=True)
         self.records = records.tally
         for first in range(1, total + 1, _LINES_AT_ONCE):
             lines = range(first, min(first + _LINES_AT_ONCE, total + 1))
-            readable = (line for line in lines if kinds[line - 1] not in _NO_RECORD)
+            readable = (line for line in lines if groups.kind(line) not in _NO_RECORD)
             for line, record in log.decode(readable):
                 if isinstance(record, MalformedJson):
                     yield records.reject_line(line, record)
                     continue
                 if record.is_annotation:
                     yield from check_remap(context, record, groups)
-                    if not groups.joined[line]:
+                    if not groups.is_joined(line):
                         facts.add_record(record, groups)
                 # record types of later versions follow their own rules (RFC 12.2, R12)
                 if record.type in _KNOWN or not record.type:
@@ -337,12 +336,7 @@ def _added_findings(
             if finding.check not in (catalogue.SECRET, catalogue.HOME_PATH)
         )
         yield from check_blobs(context, tally.packed)
-    kinds = context.trail.log.columns.kinds
-    readable = sorted(
-        line for line in lines if line <= len(kinds) and kinds[line - 1] not in _NO_RECORD
-    )
-    if readable:
-        yield from _added_records(context, readable)
+    yield from _added_records(context, sorted(lines))
 
 
 def _are_all_imported(context: CheckContext) -> bool:
@@ -352,10 +346,11 @@ def _are_all_imported(context: CheckContext) -> bool:
 
 def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Finding]:
     """Yield findings about some records; few of them are repeated, so they count as they are."""
-    log, groups = context.trail.log, LineageGroups(context.trail.log.columns)
-    records = RecordChecks(context, groups)
-    for start in range(0, len(lines), _LINES_AT_ONCE):
-        for line, record in log.decode(lines[start : start + _LINES_AT_ONCE]):
+    log, groups = context.trail.log, LineageGroups(context.trail.log)
+    records, total = RecordChecks(context, groups), context.trail.line_count
+    readable = [line for line in lines if line <= total and groups.kind(line) not in _NO_RECORD]
+    for start in range(0, len(readable), _LINES_AT_ONCE):
+        for line, record in log.decode(readable[start : start + _LINES_AT_ONCE]):
             if isinstance(record, MalformedJson):
                 log.undecodable[line] = record.reason
                 continue

@@ -158,13 +158,11 @@ def _lines(trail: Trail, kind: str | None, path: str | None) -> Iterable[int]:
     kinds = _kinds(kind)
     if path is None or not ANNOTATION_KINDS.issuperset(kinds):
         return trail.log.lines_of(*kinds)
-    types = trail.log.columns.kinds
-    lines = trail.log.lines_about(path)
-    return (line for line in reversed(lines) if types[line - 1] in kinds)
+    return reversed(trail.log.lines_about(path, *kinds))
 
 
 def _count(trail: Trail, kind: str | None) -> int:
-    return sum(map(trail.log.columns.kinds.count, _kinds(kind)))
+    return trail.count(*_kinds(kind))
 
 
 def _contains(name: str, part: str | None) -> bool:

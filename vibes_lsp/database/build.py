@@ -30,7 +30,7 @@ from vibes_lsp.errors import BrokenBlob, RefusedWrite
 from vibes_lsp.history.repository import is_tracked, open_repository
 from vibes_lsp.index.lineage import Lineage, created_lineages
 from vibes_lsp.index.lineage_groups import LineageGroups, build_group
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members, text
@@ -173,7 +173,7 @@ def fill_tables(
     for statement in (CREATE_SOURCE, *create_tables(), *create_views()):
         connection.execute(statement)
     _add_entries(connection, trail)
-    _add_records(connection, _records(trail), lambda done: progress(done, len(trail.log.columns)))
+    _add_records(connection, _records(trail), lambda done: progress(done, trail.line_count))
     for statement in create_indexes():
         connection.execute(statement)
     connection.execute("INSERT INTO made_of VALUES (?, ?)", (source, modified_ns))
@@ -204,17 +204,12 @@ def _add_records(
 
 def _records(trail: Trail) -> Iterator[Members]:
     """Yield all records, of which some thousands are decoded at a time."""
-    log, groups = trail.log, LineageGroups(trail.log.columns, with_history=True)
+    log, groups = trail.log, LineageGroups(trail.log, with_history=True)
     for batch in groups.joined_batches():
         yield from _annotations(build_group(log, batch, trail.nearest_commit))
-    alone = (
-        line
-        for line, kind in enumerate(groups.kinds, 1)
-        if kind in ANNOTATION_KINDS and not groups.joined[line]
-    )
     single = (
         Lineage((record,), record)
-        for _, record in log.decode(alone)
+        for _, record in log.decode(groups.single_annotations())
         if isinstance(record, LogRecord)
     )
     while some := list(islice(single, _BATCH)):

@@ -73,9 +73,8 @@ class GateInputs:
 
     def _newly_annotated(self) -> set[str]:
         """Return the files with new annotations; a remapped annotation is not new."""
-        columns = self.trail.log.columns
         found: set[str] = set()
-        for path, lines in columns.annotations.items():
+        for path, lines in self.trail.lines_by_path():
             new = [
                 line
                 for line in lines
@@ -133,9 +132,9 @@ class GateInputs:
     def _unreadable_lines(self) -> Iterator[Finding]:
         """Yield lines that are not records: an error, or a warning if the base has them."""
         log, where = self.trail.log, f"{self.trail.directory.path.name}/{LOG_NAME}"
-        lines = sorted({*(each.line for each in log.columns.broken), *log.undecodable})
+        lines = sorted({*(each.line for each in self.trail.broken_lines()), *log.undecodable})
         if log.incomplete_tail().strip():
-            lines.append(len(log.columns) + 1)
+            lines.append(self.trail.line_count + 1)
         added = (
             lines
             if self.trail_diff is None

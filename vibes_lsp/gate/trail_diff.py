@@ -14,7 +14,6 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
 from vibes_lsp.history.log_additions import added_record_ids
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.log_columns import EDGE_TYPES
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import EdgeType
@@ -55,13 +54,9 @@ class TrailDiff:
     @cached_property
     def superseding_edges(self) -> tuple[Edge, ...]:
         """The added `supersedes` edges."""
-        columns, code = self.trail.log.columns, EDGE_TYPES.index(EdgeType.SUPERSEDES)
-        lines = [
-            line
-            for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True)
-            if kind == code and line in self.new_lines
-        ]
-        return tuple(map(read_edge, self.trail.log.records(lines)))
+        lines = self.trail.log.lines_of_edges(EdgeType.SUPERSEDES)
+        new = [line for line in lines if line in self.new_lines]
+        return tuple(map(read_edge, self.trail.log.records(new)))
 
     @cached_property
     def superseded_ids(self) -> frozenset[str]:

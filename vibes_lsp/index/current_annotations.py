@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, compress
 from typing import Final, TypeAlias
 
 from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages, is_same_edit
@@ -26,6 +27,7 @@ _SAME_EDIT: Final = frozenset(
     )
 )
 _COVERS: Final = REASONS.index(SupersedesReason.COVERS)
+_CURRENT_MEMBERS: Final = ("environment_hash", "assurance_level", "file_path")
 _BATCH: Final = 4_096
 """Annotations that are decoded at once."""
 
@@ -63,6 +65,39 @@ def lines_recorded_again(log: LogIndex) -> set[int]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class EditCount:
+    """How many current annotations have the same members; a missing one is empty.
+
+    Attributes:
+        action: What the AI did; empty if no record says it.
+        environment: The environment's hash.
+        level: The assurance level.
+        path: The path as recorded.
+        count: The number of annotations.
+    """
+
+    action: str
+    environment: str
+    level: str
+    path: str
+    count: int = 1
+
+
+def edits_by_session(log: LogIndex) -> Counter[str]:
+    """Return the number of annotations of each session, without those recorded again.
+
+    Raises:
+        UnreadableFile: The log cannot be read.
+    """
+    columns = log.columns
+    sessions, lines = columns.annotation_sessions, columns.annotation_lines
+    counts = Counter(sessions)
+    counts.subtract(sessions[bisect_left(lines, line)] for line in lines_recorded_again(log))
+    names = columns.annotating_sessions
+    return Counter({names[number]: count for number, count in counts.items()})
+
+
 class CurrentAnnotations:
     """The lineages of a log, counted, with the current records of those that are not superseded.
 
@@ -72,21 +107,17 @@ class CurrentAnnotations:
 
     Attributes:
         lineages: Number of all lineages.
-        is_single: For each annotation 1 if it is a current lineage by itself, else 0.
-        joined: Of each current lineage of several records, the index of its current annotation, and
-            its action.
-        decoded: Lineages that were decoded, superseded ones included.
     """
 
     def __init__(self, log: LogIndex, nearest_commit: NearestCommit | None) -> None:
         log.resolve_superseding()
-        columns = log.columns
+        columns = self._columns = log.columns
         self._lines = array("I", chain.from_iterable(columns.annotation_lines.parts()))
         self._actions = array("I", chain.from_iterable(columns.annotation_actions.parts()))
         self._action_names = list(columns.actions)
-        self.is_single = bytearray(b"\1") * len(self._lines)
-        self.joined: list[tuple[int, str]] = []
-        self.decoded: list[Lineage] = []
+        self._is_single = bytearray(b"\1") * len(self._lines)
+        self._joined: list[tuple[int, str]] = []
+        self._decoded: list[Lineage] = []
         rows = list(_complete_rows(log))
         joining, covering, seeds = self._sort_by_effect(log, rows)
         groups = _groups(joining)
@@ -102,13 +133,42 @@ class CurrentAnnotations:
         decoded = self._decode(log, rows, seeds, nearest_commit)
         repeated = list(columns.repeated)
         for line in chain(repeated, self._roots, superseded, decoded):
-            self.is_single[self._index(line)] = 0
-        self.lineages = len(self._lines) - len(repeated) - len(decoded) + len(self.decoded)
+            self._is_single[self._index(line)] = 0
+        self.lineages = len(self._lines) - len(repeated) - len(decoded) + len(self._decoded)
         for root, group in groups.items():
             if root not in decoded:
                 self.lineages -= len(group) - 1
                 if root not in superseded:
-                    self.joined.append(currents[root])
+                    self._joined.append(currents[root])
+
+    def edits(self) -> Iterator[EditCount]:
+        """Yield the numbers of current annotations by their members."""
+        columns = self._columns
+        facts = (
+            columns.annotation_environments,
+            columns.annotation_levels,
+            columns.annotation_paths,
+        )
+        environments, levels, paths = map(
+            list, (columns.environments, columns.levels, columns.paths)
+        )
+        singles = compress(zip(columns.annotation_actions, *facts, strict=True), self._is_single)
+        actions = ["" if action in REMAP_ACTIONS else action for action in columns.actions]
+        for (action, environment, level, path), count in Counter(singles).items():
+            names = environments[environment], levels[level], paths[path]
+            yield EditCount(actions[action], *names, count)
+        environment_of, level_of, path_of = facts
+        for index, edit in self._joined:
+            yield EditCount(
+                edit,
+                environments[environment_of[index]],
+                levels[level_of[index]],
+                paths[path_of[index]],
+            )
+        for lineage in self._decoded:
+            if not lineage.superseded_by:
+                members = [lineage.current.text(name) or "" for name in _CURRENT_MEMBERS]
+                yield EditCount(lineage.action, members[0], members[1], members[2])
 
     def _sort_by_effect(
         self, log: LogIndex, rows: Iterable[_Row]
@@ -173,9 +233,9 @@ class CurrentAnnotations:
             lines += components[root]
             numbers += edges[root]
             if len(lines) >= _BATCH:
-                self.decoded += _build(log, lines, numbers, nearest_commit)
+                self._decoded += _build(log, lines, numbers, nearest_commit)
                 lines, numbers = [], []
-        self.decoded += _build(log, lines, numbers, nearest_commit)
+        self._decoded += _build(log, lines, numbers, nearest_commit)
         return decoded
 
     def _root(self, line: int) -> int:

@@ -153,7 +153,7 @@ class KeptResults:
         self._names = b""
         self._is_changed = False
         self._saved: _File | None = None
-        is_large = len(self._trail.log.columns.annotation_lines) >= MIN_RESULTS
+        is_large = self._trail.annotation_count >= MIN_RESULTS
         self._is_used = is_large and locator.keeps_results
         if not self._is_used:
             return
@@ -164,7 +164,7 @@ class KeptResults:
         except (OSError, RuntimeError, ValueError, OutdatedIndex, UnreadableFile):
             self._is_used = False
         log = self._trail.log
-        self._columns, self._log_end, self._log_lines = log.columns, log.size, len(log.columns)
+        self._epoch, self._log_end, self._log_lines = log.epoch, log.size, self._trail.line_count
         self._manifest = _manifest_stamps(self._trail)
 
     def current(self, paths: Sequence[str]) -> dict[str, bytes]:
@@ -341,7 +341,7 @@ class KeptResults:
             return
         try:
             checksum = log.checksum(self._log_end)
-            if checksum is None or log.columns is not self._columns:
+            if checksum is None or log.epoch is not self._epoch:
                 return
             file = _File(
                 self._source,
@@ -377,7 +377,7 @@ class KeptResults:
         if saved.source != self._source:
             return None
         is_same = self._trail.log.checksum(saved.log_end) == saved.log_checksum
-        return saved if is_same and saved.log_lines <= len(self._trail.log.columns) else None
+        return saved if is_same and saved.log_lines <= self._trail.line_count else None
 
     def _identity(self, kind: str, settings: str) -> tuple[str, str]:
         """Return the name of the file, and what everything in it depends on.
@@ -399,13 +399,13 @@ def touched_names(trail: Trail, line: int) -> frozenset[str] | None:
     These are the files of new annotations, of those that new edges name or that edges connect with
     new annotations, and of the sessions that new lines name.
     """
-    log, columns = trail.log, trail.log.columns
-    if len(columns) - line > _MAX_NEW_LINES or log.unterminated:
+    log, total = trail.log, trail.line_count
+    if total - line > _MAX_NEW_LINES or log.unterminated:
         return None
     names = set(trail.files_changed_since(line))
     ends: set[str] = set()
     sessions: set[str] = set()
-    for record in log.records(range(line + 1, len(columns) + 1)):
+    for record in log.records(range(line + 1, total + 1)):
         session = record.text("session_id")
         if session is not None:
             sessions.add(session)

@@ -197,6 +197,20 @@ class LogIndex:
         return True
 
     @property
+    def epoch(self) -> object:
+        """Another object as soon as lines that were read before may be others."""
+        return self.columns
+
+    @property
+    def has_saved(self) -> bool:
+        """Whether the saved index is used."""
+        return self.columns.saved is not None
+
+    def pack_names(self) -> None:
+        """Keep the recorded paths in a fifth of the memory, until one is looked for or added."""
+        self.columns.paths.pack()
+
+    @property
     def unterminated(self) -> bool:
         """Whether the last record lacks its newline (RFC 7.10)."""
         return self._follower.unterminated
@@ -313,11 +327,21 @@ class LogIndex:
             if columns.kinds[line - 1] in wanted:
                 yield line
 
-    def lines_about(self, path: str) -> list[int]:
-        """Return the lines of a file's annotations in log order; any spelling of its path does."""
-        columns = self.columns
+    def lines_about(self, path: str, *kinds: LogLineKind) -> list[int]:
+        """Return the lines of a file's annotations of some kinds, by default all, in log order.
+
+        Args:
+            path: The file; any spelling of its path.
+            kinds: The kinds of records.
+        """
+        columns, wanted = self.columns, frozenset(kinds) or ANNOTATION_KINDS
         numbers = columns.paths.variants(normal_path(path))
-        return sorted(line for number in numbers for line in columns.annotations.of_number(number))
+        lines = (line for number in numbers for line in columns.annotations.of_number(number))
+        return sorted(line for line in lines if columns.kinds[line - 1] in wanted)
+
+    def end_of(self, line: int) -> int:
+        """Return the byte offset after a line's newline."""
+        return sum(self.columns.byte_range(line)) + 1
 
     def annotations_naming(self, entry: str, limit: int) -> list[LogRecord]:
         """Return the annotations that name a prompt or a decision, in log order.

@@ -52,8 +52,8 @@ def look_up(trail: Trail, prefix: str) -> LookupResult:
     found += [_entry(trail, key) for key in trail.manifest.with_prefix(prefix)]
     found += [
         _session(trail, identifier)
-        for identifier in trail.log.columns.sessions
-        if identifier and identifier.startswith(prefix)
+        for identifier in trail.session_ids()
+        if identifier.startswith(prefix)
     ]
     if not found:
         raise UnknownId(
@@ -78,7 +78,7 @@ def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
     found = [LookupResult("record", identifier, record=record)] if record is not None else []
     if identifier in trail.manifest:
         found.append(_entry(trail, identifier))
-    if identifier in trail.log.columns.sessions:
+    if trail.has_session(identifier):
         found.append(_session(trail, identifier))
     return _only(identifier, found) if found else None
 

@@ -24,7 +24,6 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.original_text import OriginalTexts
 from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines, read_content
 from vibes_lsp.index.recorded_anchors import may_have_text_in
@@ -86,7 +85,7 @@ class MovedOut:
 
     def __init__(self, trail: Trail) -> None:
         self._trail = trail
-        self._columns: LogColumns | None = None
+        self._epoch: object = None
         self._until = 0
         self._cache: dict[str, FoundMovedOut] = {}
 
@@ -127,13 +126,13 @@ class MovedOut:
 
     def _drop_outdated(self) -> None:
         """Drop the files whose annotations have changed."""
-        columns = self._trail.log.columns
-        if columns is not self._columns or len(columns) - self._until > _MAX_NEW_LINES:
+        epoch, total = self._trail.log.epoch, self._trail.line_count
+        if epoch is not self._epoch or total - self._until > _MAX_NEW_LINES:
             self._cache.clear()
-        elif len(columns) > self._until:
+        elif total > self._until:
             for name in self._trail.files_changed_since(self._until):
                 self._cache.pop(name, None)
-        self._columns, self._until = columns, len(columns)
+        self._epoch, self._until = epoch, total
 
     def _find(self, name: str, content: bytes | None) -> Sequence[MovedOutRange]:
         lineages = [

@@ -11,9 +11,7 @@ import msgspec
 
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.file_history import FileHistory
-from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.log_columns import LogColumns
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
@@ -214,7 +212,7 @@ class PlacementDependencies:
 
     def __init__(self, trail: Trail, path: str, history: FileHistory) -> None:
         self._trail, self._path, self._history = trail, path, history
-        self._columns = trail.log.columns
+        self._epoch = trail.log.epoch
         self.lineages = self.current_lineages()
         self.renew(self.lineages, ())
 
@@ -227,8 +225,7 @@ class PlacementDependencies:
         """
         self.lineages = lineages
         self._manifest = self._trail.manifest
-        self._edges = len(self._columns.edge_types)
-        self._annotations = len(self._columns.annotation_paths)
+        self._line = self._trail.line_count
         known, new = vars(self), list(added)
         for name, members_of in _MEMBERS:
             if new and name in known:  # the first question computes it
@@ -239,15 +236,14 @@ class PlacementDependencies:
         return (
             self.has_same_log
             and self.current_lineages() == self.lineages
-            and not self._has_new_edges()
-            and not self._has_new_files()
+            and not self._has_new_edges_or_files()
             and self._has_same_entries()
         )
 
     @property
     def has_same_log(self) -> bool:
         """Whether the log has only grown."""
-        return self._trail.log.columns is self._columns
+        return self._trail.log.epoch is self._epoch
 
     def current_lineages(self) -> Sequence[Lineage]:
         """Return the lineages of the file in the refreshed trail."""
@@ -261,8 +257,8 @@ class PlacementDependencies:
         return found
 
     @cached_property
-    def _ids(self) -> set[int]:
-        return _keys_of(self.lineages)
+    def _ids(self) -> set[str]:
+        return _ids_of(self.lineages)
 
     @cached_property
     def _entries(self) -> set[str]:
@@ -272,26 +268,18 @@ class PlacementDependencies:
     def _sessions(self) -> set[str]:
         return _sessions_of(self.lineages)
 
-    def _has_new_edges(self) -> bool:
-        """Whether a new edge, such as a review, names one of the annotations."""
-        sources, targets = self._columns.edge_sources, self._columns.edge_targets
-        new = range(self._edges, len(self._columns.edge_types))
-        if any(sources[number] in self._ids or targets[number] in self._ids for number in new):
-            return True
-        self._edges = new.stop
-        return False
+    def _has_new_edges_or_files(self) -> bool:
+        """Whether a new edge, such as a review, names one of the annotations.
 
-    def _has_new_files(self) -> bool:
-        """Whether one of the sessions touched one more file: a risk signal (R21)."""
-        columns = self._columns
-        new = range(self._annotations, len(columns.annotation_paths))
-        if any(
-            columns.annotating_sessions[columns.annotation_sessions[number]] in self._sessions
-            and _is_new_file(columns, number)
-            for number in new
+        Or whether one of their sessions touched one more file: a risk signal (R21).
+        """
+        trail, line = self._trail, self._trail.line_count
+        if line > self._line and (
+            trail.has_new_edge(self._line, self._ids)
+            or not self._sessions.isdisjoint(trail.sessions_with_new_files(self._line))
         ):
             return True
-        self._annotations = new.stop
+        self._line = line
         return False
 
     def _has_same_entries(self) -> bool:
@@ -308,8 +296,8 @@ class PlacementDependencies:
         return True
 
 
-def _keys_of(lineages: Iterable[Lineage]) -> set[int]:
-    return {id_key(identifier) for lineage in lineages for identifier in lineage.ids}
+def _ids_of(lineages: Iterable[Lineage]) -> set[str]:
+    return {identifier for lineage in lineages for identifier in lineage.ids}
 
 
 def _entries_of(lineages: Iterable[Lineage]) -> set[str]:
@@ -322,21 +310,11 @@ def _sessions_of(lineages: Iterable[Lineage]) -> set[str]:
 
 
 _MEMBERS: Final[tuple[tuple[str, Callable[[Iterable[Lineage]], set[Any]]], ...]] = (
-    ("_ids", _keys_of),
+    ("_ids", _ids_of),
     ("_entries", _entries_of),
     ("_sessions", _sessions_of),
 )
 """The cached members of `PlacementDependencies` that grow with the lineages."""
-
-
-def _is_new_file(columns: LogColumns, index: int) -> bool:
-    """Whether an annotation, given by its index, names a file that its session had not."""
-    path = columns.annotation_paths[index]
-    return path != columns.paths.find("") and not any(
-        columns.annotation_paths[each] == path
-        for each in columns.by_session.newest_first(columns.annotation_sessions[index])
-        if each < index
-    )
 
 
 def _stored(manifest: Manifest, key: str) -> bytes | None:

@@ -256,7 +256,7 @@ class ProjectLocator:
             return None
         self._histories.prefetch_own(path)
         ends = {
-            member.id: sum(log.columns.byte_range(member.line)) + 1
+            member.id: log.end_of(member.line)
             for lineage in self.trail.lineages_in(path)
             if recorded_commit(lineage) is None
             for member in lineage.members

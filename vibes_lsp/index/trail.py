@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
@@ -10,14 +15,31 @@ from vibes_lsp.index import saved_manifest
 from vibes_lsp.index.id_keys import id_key
 from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.index.lineage_cache import LineageCache
+from vibes_lsp.index.lines_by_key import LinesByKey
 from vibes_lsp.index.log_columns import EDGE_TYPES, LogColumns, LogLineKind
 from vibes_lsp.index.log_index import LogIndex, Progress
+from vibes_lsp.index.log_rows import BrokenLine
 from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, read_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedPath:
+    """A path of annotations, as recorded.
+
+    Attributes:
+        path: The path; empty for annotations without one.
+        first_line: The line of its first annotation.
+        annotations: The number of its annotations.
+    """
+
+    path: str
+    first_line: int
+    annotations: int
 
 
 class Trail:
@@ -84,9 +106,103 @@ class Trail:
         if self._uses_saved:
             saved_manifest.save(self.directory.manifest, self.manifest)
 
+    @property
+    def line_count(self) -> int:
+        """The number of lines of the log that were read, blank and broken ones included."""
+        return len(self.log.columns)
+
+    @property
+    def annotation_count(self) -> int:
+        """The number of line and function records."""
+        return len(self.log.columns.annotation_lines)
+
+    def count(self, *kinds: LogLineKind) -> int:
+        """Return the number of lines of some kinds."""
+        return sum(map(self.log.columns.kinds.count, kinds))
+
+    def kinds_from(self, offset: int) -> Counter[LogLineKind]:
+        """Return how many lines of each kind begin at a byte offset of the log or after it."""
+        columns = self.log.columns
+        first = bisect_left(
+            range(1, len(columns) + 1), offset, key=lambda line: columns.byte_range(line)[0]
+        )
+        return Counter(LogLineKind(columns.kinds[at]) for at in range(first, len(columns)))
+
+    def broken_lines(self) -> Sequence[BrokenLine]:
+        """Return the lines that are not records, each with the reason (R12)."""
+        return self.log.columns.broken
+
     def annotated_paths(self) -> list[str]:
         """Return the paths of annotations as recorded, in the order of their first record."""
         return [path for path in self.log.columns.paths if path]
+
+    def lines_by_path(self) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the paths of annotations as recorded, each with the lines of its annotations."""
+        yield from self.log.columns.annotations.items()
+
+    def count_by_path(self) -> Iterator[AnnotatedPath]:
+        """Yield the paths of annotations as recorded, with numbers of annotations."""
+        columns = self.log.columns
+        counts, first_lines = array("Q", bytes(8 * len(columns.paths))), array("I")
+        for line, path in zip(columns.annotation_lines, columns.annotation_paths, strict=True):
+            if path == len(first_lines):  # paths are numbered in the order of the log
+                first_lines.append(line)
+            counts[path] += 1
+        for name, line, count in zip(columns.paths, first_lines, counts, strict=True):
+            yield AnnotatedPath(name, line, count)
+
+    def session_ids(self) -> list[str]:
+        """Return the ids of sessions with a record, in the order of their first record."""
+        return [identifier for identifier in self.log.columns.sessions if identifier]
+
+    def has_session(self, identifier: str) -> bool:
+        """Whether a session with this whole id has a record."""
+        return identifier in self.log.columns.sessions
+
+    def delegations(self) -> Iterator[LogRecord]:
+        """Decode all delegations in log order."""
+        return self.log.records(self.log.columns.delegations)
+
+    def last_delegations(self, count: int) -> Iterator[LogRecord]:
+        """Decode the last delegations in log order."""
+        return self.log.records(self.log.columns.delegations.last(count))
+
+    def edges_of_type(self, edge_type: EdgeType) -> Iterator[Edge]:
+        """Decode all edges of a type in log order."""
+        return map(read_edge, self.log.records(self.log.lines_of_edges(edge_type)))
+
+    def lines_with_repeated_ids(self) -> list[int]:
+        """Return the lines of records whose id others may have too, in log order."""
+        columns = self.log.columns
+        keys = columns.keys.copy()
+        return sorted(
+            line
+            for lines in LinesByKey(keys).repeated()
+            for line in lines
+            if columns.kinds[line - 1] not in {LogLineKind.BLANK, LogLineKind.BROKEN}
+        )
+
+    def has_new_edge(self, line: int, ids: AbstractSet[str]) -> bool:
+        """Whether an edge after a line of the log names one of some ids."""
+        columns = self.log.columns
+        first = bisect_right(columns.edge_lines, line)
+        if first == len(columns.edge_lines):
+            return False
+        keys = frozenset(map(id_key, ids))
+        return any(
+            columns.edge_sources[number] in keys or columns.edge_targets[number] in keys
+            for number in range(first, len(columns.edge_lines))
+        )
+
+    def sessions_with_new_files(self, line: int) -> frozenset[str]:
+        """Return the sessions whose annotations after a line name a file that none before has."""
+        columns = self.log.columns
+        first = bisect_right(columns.annotation_lines, line)
+        return frozenset(
+            columns.annotating_sessions[columns.annotation_sessions[number]]
+            for number in range(first, len(columns.annotation_lines))
+            if _is_new_file(columns, number)
+        )
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
@@ -156,8 +272,7 @@ class Trail:
 
     def lineages(self) -> list[Lineage]:
         """Return all lineages, oldest first. Decodes every annotation: for reports, not hovers."""
-        lines = self.log.lines_of_edges(EdgeType.SUPERSEDES)
-        edges = [read_edge(record) for record in self.log.records(lines)]
+        edges = self.edges_of_type(EdgeType.SUPERSEDES)
         return build_lineages(
             self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self.nearest_commit
         )
@@ -249,3 +364,13 @@ class Trail:
         named = {each.id for each in found}
         connected = self._lineage_cache.lineages_of(found)
         return [each for each in connected if not named.isdisjoint(each.ids)]
+
+
+def _is_new_file(columns: LogColumns, index: int) -> bool:
+    """Whether an annotation, given by its index, names a file that its session had not."""
+    path = columns.annotation_paths[index]
+    return path != columns.paths.find("") and not any(
+        columns.annotation_paths[number] == path
+        for number in columns.by_session.newest_first(columns.annotation_sessions[index])
+        if number < index
+    )

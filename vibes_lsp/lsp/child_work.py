@@ -40,7 +40,7 @@ def index(directory: AuditDir, progress: Progress) -> Members:
     log.refresh(progress=lambda done: progress("log", done, size))
     manifest = read_manifest(directory, open_saved=saved_manifest.open_saved)
     saved_manifest.save(directory.manifest, manifest)
-    return {"saved": log.save() or log.columns.saved is not None}
+    return {"saved": log.save() or log.has_saved}
 
 
 def check(

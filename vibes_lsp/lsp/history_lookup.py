@@ -375,7 +375,7 @@ class HistoryLookup:
         if not locator.has_git:
             return ClosedFiles()
         names = tuple(locator.recorded_names(locator.annotated_files()))
-        state = locator.head(), names, locator.trail.log.columns
+        state = locator.head(), names, locator.trail.log.epoch
         before = self._closed_files_of
         if before[:2] != state[:2] or before[2] is not state[2]:
             start = locator.incomplete_answers(), failure_count()

@@ -104,7 +104,7 @@ def _config(project: ServedProject) -> Members:
 
 
 def _sessions(project: ServedProject) -> Members:
-    ids = [each for each in project.trail.log.columns.sessions if each]
+    ids = project.trail.session_ids()
     quotations, shown = Quotations(), ids[: -MAX_RESULTS - 1 : -1]
     found = [session_answer(project.trail, each, quotations) for each in shown]
     sessions: list[JsonValue] = [

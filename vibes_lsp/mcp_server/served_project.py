@@ -120,7 +120,7 @@ class ServedProject:
 
 def _problems(trail: Trail, config: LoadedConfig) -> list[str]:
     """Return what of a trail cannot be read, in words."""
-    broken = len(trail.log.columns.broken)
+    broken = len(trail.broken_lines())
     manifest = trail.manifest.problem
     versions = unsupported_versions(config, trail.manifest)
     found = [f"{each}; it is read as far as possible" for each in versions]

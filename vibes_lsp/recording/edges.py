@@ -63,7 +63,7 @@ def node_of(context: RecordingContext, reference: str) -> Node | None:
     """
     if reference in context.trail.manifest:
         return Node(reference, NodeType.CONTEXT)
-    if reference in context.trail.log.columns.sessions:
+    if context.trail.has_session(reference):
         return Node(reference, NodeType.SESSION)
     if not _DIGEST.fullmatch(reference):
         return None
@@ -234,11 +234,11 @@ def record_edge(context: RecordingContext, request: RecordEdge) -> tuple[Draft, 
 
 
 def _end(context: RecordingContext, end: str, reference: str, kind: NodeType) -> Node:
-    log = context.trail.log
+    trail = context.trail
     is_there = {
-        NodeType.ANNOTATION: lambda: log.by_id(reference) is not None,
-        NodeType.CONTEXT: lambda: reference in context.trail.manifest,
-        NodeType.SESSION: lambda: reference in log.columns.sessions,
+        NodeType.ANNOTATION: lambda: trail.log.by_id(reference) is not None,
+        NodeType.CONTEXT: lambda: reference in trail.manifest,
+        NodeType.SESSION: lambda: trail.has_session(reference),
     }
     if not is_there[kind]():
         raise UnknownId(f"{end}_ref: no {kind} has the id {reference!r}", hint="give whole ids")

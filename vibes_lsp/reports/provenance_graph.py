@@ -361,7 +361,7 @@ class GraphReader:
         parent = None if session is None else session.text("parent_session_id")
         if parent is not None:
             yield self._delegation(parent, node.id)
-        for record in log.records(log.columns.delegations.last(_MAX_DELEGATIONS)):
+        for record in self._trail.last_delegations(_MAX_DELEGATIONS):
             ends = record.text("parent_session_id") or "", record.text("child_session_id") or ""
             if all(ends) and node.id in ends:
                 yield self._delegation(*ends)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import compress
-from operator import getitem
-from typing import Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.current_annotations import CurrentAnnotations, lines_recorded_again
+from vibes_lsp.index.current_annotations import CurrentAnnotations, EditCount, edits_by_session
 from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import count_foreign, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -22,10 +17,8 @@ from vibes_lsp.index.records import LoggedSession, recorded_lines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
+from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.reports.authors import Author, Authors
-
-_CURRENT_MEMBERS: Final = ("environment_hash", "assurance_level", "file_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,7 @@ class ModelShare:
 
 
 class CurrentEdits:
-    """Counts of all lineages, by the columns of the log.
+    """Counts of all lineages, without decoding most of them.
 
     Args:
         trail: A refreshed trail.
@@ -79,34 +72,18 @@ class CurrentEdits:
         self._shares: Counter[str] = Counter()
         self._files_of: dict[str, set[str]] = defaultdict(set)
         found = CurrentAnnotations(trail.log, trail.nearest_commit)
-        columns = trail.log.columns
-        facts = (
-            columns.annotation_environments,
-            columns.annotation_levels,
-            columns.annotation_paths,
-        )
-        names = list(map(list, (columns.environments, columns.levels, columns.paths)))
-        singles = compress(zip(columns.annotation_actions, *facts, strict=True), found.is_single)
-        actions = ["" if action in REMAP_ACTIONS else action for action in columns.actions]
-        for (action, *numbers), count in Counter(singles).items():
-            self._add(actions[action], list(map(getitem, names, numbers)), count)
-        for index, edit in found.joined:
-            self._add(edit, [name[fact[index]] for name, fact in zip(names, facts, strict=True)])
-        for lineage in found.decoded:
-            if not lineage.superseded_by:
-                current = lineage.current
-                self._add(lineage.action, [current.text(name) or "" for name in _CURRENT_MEMBERS])
+        for edit in found.edits():
+            self._add(edit)
         self.lineages = found.lineages
         self.current = self.actions.total()
 
-    def _add(self, action: str, members: Sequence[str], count: int = 1) -> None:
-        environment, level, path = members
-        self.files.add(path)
-        self.actions[action or "unknown"] += count
-        self.levels[level or "unknown"] += count
-        if action != Action.REVIEW:
-            self._shares[environment] += count
-            self._files_of[environment].add(path)
+    def _add(self, edit: EditCount) -> None:
+        self.files.add(edit.path)
+        self.actions[edit.action or "unknown"] += edit.count
+        self.levels[edit.level or "unknown"] += edit.count
+        if edit.action != Action.REVIEW:
+            self._shares[edit.environment] += edit.count
+            self._files_of[edit.environment].add(edit.path)
 
     def model_shares(self) -> list[ModelShare]:
         """Return the shares of all tools and models, largest first, without reviews."""
@@ -175,20 +152,11 @@ class SessionSummary:
 def session_summaries(trail: Trail) -> list[SessionSummary]:
     """Return all sessions in the order of the log."""
     authors = Authors(trail)
-    counts = _edits_by_session(trail.log)
+    counts = edits_by_session(trail.log)
     return [
         SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id])
         for session in trail.log.sessions()
     ]
-
-
-def _edits_by_session(log: LogIndex) -> Counter[str]:
-    columns = log.columns
-    sessions, lines = columns.annotation_sessions, columns.annotation_lines
-    counts = Counter(sessions)
-    counts.subtract(sessions[bisect_left(lines, line)] for line in lines_recorded_again(log))
-    names = columns.annotating_sessions
-    return Counter({names[number]: count for number, count in counts.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +213,8 @@ def count_trail(trail: Trail, tracking: Tracking) -> Stats:
     """Count what is in a refreshed trail."""
     edits = CurrentEdits(trail)
     sessions = trail.log.sessions()
-    kinds = trail.log.columns.kinds
     return Stats(
-        records=len(kinds) - kinds.count(LogLineKind.BLANK) - kinds.count(LogLineKind.BROKEN),
+        records=trail.line_count - trail.count(LogLineKind.BLANK, LogLineKind.BROKEN),
         annotations=edits.lineages,
         current=edits.current,
         files=len(edits.files),

@@ -136,9 +136,7 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
             },
             "annotations": {
                 "bytes": digests[directory.log.name].size,
-                "records": sum(
-                    kind != LogLineKind.BLANK for kind in context.trail.log.columns.kinds
-                ),
+                "records": context.trail.count(*set(LogLineKind) - {LogLineKind.BLANK}),
                 "types": _numbers(report.records),
                 "newest_record": _newest_record(context),
             },
@@ -153,9 +151,8 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
 
 def _newest_record(context: CheckContext) -> str | None:
     """Return the latest time among the last records; the log is in order but for merges."""
-    log = context.trail.log
-    last = len(log.columns)
-    records = log.records(range(max(1, last - _LAST_RECORDS), last + 1))
+    last = context.trail.line_count
+    records = context.trail.log.records(range(max(1, last - _LAST_RECORDS), last + 1))
     times = [parse_timestamp(record.text("timestamp") or "") for record in records]
     newest = max((moment for moment in times if moment is not None), default=None)
     return None if newest is None else format_timestamp(newest)

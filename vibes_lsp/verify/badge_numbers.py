@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -67,10 +66,8 @@ def count_unsigned(trail: Trail, signed: int) -> int:
         trail: The trail.
         signed: The length of the beginning of the log that is signed, in bytes.
     """
-    columns = trail.log.columns
-    lines = range(1, len(columns) + 1)
-    first = bisect_left(lines, signed, key=lambda line: columns.byte_range(line)[0])
-    return sum(columns.kinds[at] not in _WITHOUT_LINES for at in range(first, len(columns)))
+    added = trail.kinds_from(signed)
+    return sum(count for kind, count in added.items() if kind not in _WITHOUT_LINES)
 
 
 _WITHOUT_LINES: Final = {LogLineKind.BLANK, LogLineKind.SESSION, LogLineKind.DELEGATION}

@@ -14,9 +14,7 @@ from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.checks.report import Report
 from vibes_lsp.errors import BrokenBlob
-from vibes_lsp.index.log_columns import EDGE_TYPES
 from vibes_lsp.index.project_files import count_foreign
-from vibes_lsp.index.records import read_edge
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import ContextType, EdgeType
 from vibes_lsp.store.reasoning import reasoning_text
@@ -150,14 +148,6 @@ def _unpacked(context: CheckContext, entry: Members) -> str | None:
 
 def _people(context: CheckContext) -> set[str]:
     """Return the reviewers that reviews name (R6)."""
-    reviewed = EDGE_TYPES.index(EdgeType.REVIEWED_BY)
-    columns = context.trail.log.columns
-    lines = [
-        line
-        for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True)
-        if kind == reviewed
-    ]
-    names = (
-        text(read_edge(record).metadata, "reviewer") for record in context.trail.log.records(lines)
-    )
+    reviews = context.trail.edges_of_type(EdgeType.REVIEWED_BY)
+    names = (text(edge.metadata, "reviewer") for edge in reviews)
     return {name for name in names if name}

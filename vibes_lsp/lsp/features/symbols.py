@@ -134,10 +134,10 @@ async def _sessions(
     project: Project, places: RecordPlaces, query: SymbolQuery
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield sessions by their description or agent, the last ones first."""
-    log, left = project.snapshot.trail.log, _MAX_SYMBOLS
-    async for names in _steps(reversed(list(log.columns.sessions))):
+    trail, left = project.snapshot.trail, _MAX_SYMBOLS
+    async for names in _steps(reversed(trail.session_ids())):
         for identifier in names:
-            session = log.session(identifier) if identifier else None
+            session = trail.log.session(identifier)
             if session is None:
                 continue
             said = " ".join(filter(None, (session.text("description"), session.text("agent_name"))))
