@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from vibes_lsp.anchors.align import ascending
 from vibes_lsp.anchors.exact_match import ExactMatches
 from vibes_lsp.anchors.known_lines import KnownLines
 from vibes_lsp.anchors.line_map import (
     MIN_MOVED_LINES,
-    ascending,
     count_distinctive,
     is_distinctive,
 )

@@ -1,19 +1,16 @@
 """Map the lines of an old text to those of a new one: unmoved, moved elsewhere or edited in place.
 
-The alignment is a patience diff on lines without white space, with a longest common subsequence
-where a stretch has no unique line.
+Lines are aligned without their white space.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise
-from operator import itemgetter, lt
-from typing import Final, TypeAlias
+from typing import Final
 
-from vibes_lsp.anchors.text import Text, common_end, common_start
+from vibes_lsp.anchors.align import Stretch, align_within, differing
+from vibes_lsp.anchors.text import Text
 
 MIN_MOVED_LINES: Final = 3
 """Different distinctive lines that a block must have to count as moved."""
@@ -26,10 +23,6 @@ _MAX_PAIRS: Final = 4_096
 
 _SIMILAR: Final = 60.0
 """Similarity, in percent, from which on one line may be an edit of another."""
-
-
-Stretch: TypeAlias = tuple[int, int, int, int]
-"""First line and line after the last, of the old text, then of the new one."""
 
 
 class LineMap:
@@ -267,190 +260,3 @@ def _grown(
     ):
         last += 1
     return {line: line + shift for line in range(first, last + 1)}
-
-
-_MAX_CELLS: Final = 4_000_000
-"""Product of line counts up to which a stretch without unique lines is compared in full."""
-
-_LONG: Final = 64
-"""Minimum length, in lines, of a stretch whose middle is tried first."""
-
-_SEEDS: Final = 16
-"""Lines in the middle that are tried."""
-
-
-def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
-    """Return the index of the new line for each old line, -1 if it is gone; ascending."""
-    return align_within(old, new, differing(old, new))
-
-
-def differing(old: Sequence[str], new: Sequence[str]) -> Stretch:
-    """Return where two texts differ, without their common beginning and end."""
-    most = min(len(old), len(new))
-    first = common_start(old, new, most)
-    last = common_end(old, new, most - first)
-    return first, len(old) - last, first, len(new) - last
-
-
-def changed_lines(
-    old: Sequence[str], new: Sequence[str]
-) -> tuple[list[int], dict[int, tuple[str, ...]]]:
-    """Return the numbers of new lines, and removed lines by the number of the line that follows."""
-    pairs = align(old, new)
-    unchanged = set(pairs)
-    removed: dict[int, tuple[str, ...]] = {}
-    following = 1
-    for line, index in zip(old, pairs, strict=True):
-        if index >= 0:
-            following = index + 2
-        else:
-            removed[following] = (*removed.get(following, ()), line)
-    return [number + 1 for number in range(len(new)) if number not in unchanged], removed
-
-
-def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> list[int]:
-    """Return the same as `align`, given where the texts differ."""
-    begun, ended, _, until = stretch
-    found = [*range(begun), *[-1] * (ended - begun), *range(until, len(new))]
-    stretches = [stretch]
-    while stretches:
-        first, last, start, end = _trimmed(old, new, stretches.pop(), found)
-        if first == last or start == end:
-            continue
-        run = _middle(old, new, (first, last, start, end))
-        if run is not None:
-            line, place, length = run
-            found[line : line + length] = range(place, place + length)
-            stretches += (first, line, start, place), (line + length, last, place + length, end)
-            continue
-        pairs = _unique_pairs(old, new, (first, last, start, end))
-        if any(one[1] > other[1] for one, other in pairwise(pairs)):
-            pairs = ascending(pairs)
-        if not pairs:
-            _fill(old, new, (first, last, start, end), found)
-            continue
-        for line, place, length in _runs(old, new, pairs):
-            if first < line and start < place:
-                stretches.append((first, line, start, place))
-            found[line : line + length] = range(place, place + length)
-            first, start = line + length, place + length
-        stretches.append((first, last, start, end))
-    return found
-
-
-def _middle(
-    old: Sequence[str], new: Sequence[str], stretch: Stretch
-) -> tuple[int, int, int] | None:
-    """Return the equal lines around a unique one in the middle, if they are most of a long stretch.
-
-    Between similar versions this saves counting the lines of the stretch: 10 percent of the time.
-    """
-    first, last, start, end = stretch
-    middle = (first + last) // 2
-    if last - first < _LONG or end - start < _LONG:
-        return None
-    ours, theirs = old[first:last], new[start:end]
-    for line in range(middle, middle + _SEEDS):
-        if ours.count(old[line]) != 1 or theirs.count(old[line]) != 1:
-            continue
-        place = new.index(old[line], start, end)
-        before = common_end(old[first:line], new[start:place], min(line - first, place - start))
-        after = common_start(old[line:last], new[place:end], min(last - line, end - place))
-        return (
-            (line - before, place - before, before + after)
-            if 2 * (before + after) > last - first
-            else None
-        )
-    return None
-
-
-def _runs(
-    old: Sequence[str], new: Sequence[str], pairs: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, int]]:
-    """Yield the pairs as runs of equal lines, as long as possible: both starts and the length."""
-    for _, run in groupby(pairs, lambda pair: pair[1] - pair[0]):
-        matching = list(run)
-        (line, place), (last, end) = matching[0], matching[-1]
-        if old[line : last + 1] == new[place : end + 1]:
-            yield line, place, last + 1 - line
-        else:
-            for line, place in matching:
-                yield line, place, 1
-
-
-def _trimmed(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> Stretch:
-    """Match the common lines at both ends of a stretch; return the rest."""
-    first, last, start, end = stretch
-    while first < last and start < end and old[first] == new[start]:
-        found[first] = start
-        first, start = first + 1, start + 1
-    while first < last and start < end and old[last - 1] == new[end - 1]:
-        last, end = last - 1, end - 1
-        found[last] = end
-    return first, last, start, end
-
-
-def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest selection of pairs in which both numbers ascend (patience sorting).
-
-    Of pairs that share a number at most one is kept.
-    """
-    pairs = sorted(
-        dict.fromkeys(pairs), key=itemgetter(1), reverse=True
-    )  # so that two pairs with one first number never ascend
-    pairs.sort(key=itemgetter(0))
-    places = [place for _, place in pairs]
-    if all(map(lt, places, islice(places, 1, None))):
-        return pairs
-    begun = next(number for number, (one, other) in enumerate(pairwise(places), 1) if one >= other)
-    tops, ends, previous = places[:begun], [*range(begun)], [*range(-1, begun - 1)]
-    highest, last = tops[-1], begun - 1
-    for number, place in enumerate(islice(places, begun, None), begun):
-        if place > highest:
-            previous.append(last)
-            tops.append(place)
-            ends.append(number)
-            highest, last = place, number
-            continue
-        pile = bisect_left(tops, place)
-        previous.append(ends[pile - 1] if pile else -1)
-        tops[pile] = place
-        ends[pile] = number
-        highest, last = tops[-1], ends[-1]
-    chosen: list[tuple[int, int]] = []
-    link = last
-    while link >= 0:
-        chosen.append(pairs[link])
-        link = previous[link]
-    chosen.reverse()
-    return chosen
-
-
-def _unique_pairs(
-    old: Sequence[str], new: Sequence[str], stretch: Stretch
-) -> list[tuple[int, int]]:
-    """Return the indices of the lines that occur once in both stretches."""
-    first, last, start, end = stretch
-    ours, theirs = _once(old[first:last], first), _once(new[start:end], start)
-    return [(number, theirs[line]) for line, number in ours.items() if line in theirs]
-
-
-def _once(lines: Sequence[str], first: int) -> dict[str, int]:
-    """Return the indices of the lines that occur once, counted from a first index."""
-    last = dict(zip(lines, range(first, first + len(lines)), strict=True))
-    if len(last) == len(lines):
-        return last
-    earliest = dict(zip(reversed(lines), range(first + len(lines) - 1, first - 1, -1), strict=True))
-    return {line: number for line, number in last.items() if earliest[line] == number}
-
-
-def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> None:
-    """Match a stretch by its longest common subsequence, unless it is too large."""
-    first, last, start, end = stretch
-    if (last - first) * (end - start) > _MAX_CELLS:
-        return
-    from rapidfuzz.distance import Indel  # noqa: PLC0415  # seldom needed
-
-    for block in Indel.opcodes(old[first:last], new[start:end]).as_matching_blocks():
-        for step in range(block.size):
-            found[first + block.a + step] = start + block.b + step

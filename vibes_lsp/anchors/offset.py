@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, TypeAlias
 
+from vibes_lsp.anchors.align import ascending
 from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
-from vibes_lsp.anchors.line_map import ascending
 
 _OWN_SHARE: Final = 0.45
 """A range gets the lines inserted or deleted between two pairs if it has this share of the lines

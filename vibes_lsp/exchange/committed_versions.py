@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from vibes_lsp.anchors.line_map import align
+from vibes_lsp.anchors.align import align
 from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.history.objects import Commit, GitObjects
 from vibes_lsp.history.renames import renames_in_commit

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
+from vibes_lsp.anchors.align import align, ascending
 from vibes_lsp.anchors.line_map import (
     MIN_MOVED_LINES,
-    align,
-    ascending,
     count_distinctive,
     is_distinctive,
 )

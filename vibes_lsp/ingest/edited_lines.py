@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.line_map import align
+from vibes_lsp.anchors.align import align
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.ingest.events import DiffHunk, FileEdit, lines_after, lines_before
 from vibes_lsp.ingest.line_ends import plain_edit, plain_text

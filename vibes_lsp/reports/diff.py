@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.line_map import changed_lines
+from vibes_lsp.anchors.align import changed_lines
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
 
+from vibes_lsp.anchors.align import changed_lines
 from vibes_lsp.anchors.create_anchors import range_hash
-from vibes_lsp.anchors.line_map import changed_lines
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, UnreadableFile

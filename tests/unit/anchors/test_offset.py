@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.line_map import ascending
+from vibes_lsp.anchors.align import ascending
 from vibes_lsp.anchors.offset import Offsets
 
 PAIRS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
