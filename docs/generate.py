@@ -22,6 +22,7 @@ from docs.json_schemas import schemas
 from tests.conformance import requirement_table
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Severity
+from vibes_lsp.model.record_schema import RECORD_SCHEMAS, Member, MemberType
 
 DOCS: Final = Path(__file__).parent
 _GENERATED: Final = "<!-- Made by `make docs` from {source}; edit that instead. -->\n\n"
@@ -35,6 +36,7 @@ _MEANING: Final = {
 def files() -> dict[Path, str]:
     """Return every generated file with its text, also those of which only blocks are generated."""
     made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": requirement_table.markdown()}
+    made[DOCS / "records.md"] = records()
     made[DOCS / "protocol.md"] = (
         _GENERATED.format(source="`vibes_lsp/lsp`") + protocol_reference.page()
     )
@@ -57,6 +59,37 @@ def files() -> dict[Path, str]:
     for name, schema in schemas().items():
         made[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     return made
+
+
+def records() -> str:
+    """Return the page about the members of records."""
+    page = _GENERATED.format(source="`vibes_lsp/model/record_schema.py`")
+    page += (
+        "# Members of records\n\n"
+        "Every line of the log, `annotations.jsonl`, is a *record*: a JSON object with a `type`. "
+        "These are the members that `vibes check` validates,\n"
+        "and the columns that `audit.db` has of them. A section is one of the standard; "
+        "a member with a reading, such as R32, is an extension of\n"
+        "ours ([how we read the standard](spec-readings.md)). Other members are kept as they are. "
+        "[`record.schema.json`](schema/record.schema.json) has the same as a JSON Schema.\n"
+    )
+    for schema in RECORD_SCHEMAS.values():
+        page += f"\n## `{schema.type}`\n\n{schema.description}\n\n"
+        page += "| member | value | required | from | meaning |\n|---|---|---|---|---|\n"
+        page += "".join(f"{_member_row(member)}\n" for member in schema.members)
+    return page
+
+
+def _member_row(member: Member) -> str:
+    value = (
+        member.type.name.lower().replace("_", " ")
+        if isinstance(member.type, MemberType)
+        else ", ".join(f"`{word.value}`" for word in member.type)
+    )
+    required = "yes" if member.is_required else ""
+    older = f"older name `{member.older_name}`" if member.older_name else ""
+    meaning = "; ".join(filter(None, (member.description, older)))
+    return f"| `{member.name}` | {value} | {required} | {member.section} | {meaning} |"
 
 
 def checks() -> str:

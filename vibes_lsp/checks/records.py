@@ -18,12 +18,11 @@ from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.record_schema import ENTRY_REFERENCES
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import (
-    CONTEXT_MEMBERS,
     AssuranceLevel,
-    ContextType,
     EdgeType,
     NodeType,
     RecordType,
@@ -168,7 +167,7 @@ class RecordChecks:
 
     def _hashes(self, members: Members, line: int) -> Iterator[Finding]:
         context, types = self._subject, self._types
-        for name, wanted in _REFERENCES.items():
+        for name, wanted in ENTRY_REFERENCES.items():
             key = members.get(name)
             if not isinstance(key, str) or types.get(key) == wanted:
                 continue
@@ -266,13 +265,6 @@ def check_tally(context: CheckContext, tally: RecordTally) -> Iterator[Finding]:
             line,
             "session_id",
         )
-
-
-_REFERENCES: Final = {
-    **CONTEXT_MEMBERS,
-    "parent_environment_hash": ContextType.ENVIRONMENT,
-    "child_environment_hash": ContextType.ENVIRONMENT,
-}
 
 
 def check_sessions(context: CheckContext) -> Iterator[Finding]:

@@ -31,8 +31,9 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
+from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType
+from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.reports.record_text import entry_text, subject_of
 from vibes_lsp.reports.show import current_state, found_as_json
 from vibes_lsp.store.reasoning import reasoning_text

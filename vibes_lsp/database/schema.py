@@ -1,5 +1,7 @@
 """The SQL schema of `audit.db`: its tables, views, columns and indexes (RFC 7.8, 10.3).
 
+The columns of records are the members of `model.record_schema`.
+
 The tables of annotations have every record, and end in `_all`. The views without that ending have
 the current annotations, so that the queries of the standard are right as they are printed.
 """
@@ -11,20 +13,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.model.record_schema import RECORD_SCHEMAS, MemberType
+from vibes_lsp.model.vocabulary import Action, RecordType
 
 SqlValue: TypeAlias = str | int | float | None
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 """Increased with every change of the tables."""
 CREATE_SOURCE: Final = "CREATE TABLE made_of (source TEXT, modified_ns INTEGER)"
 """The table that identifies the files from which a database was built, and its own file."""
-_ANNOTATION: Final = (
-    "file_path", "environment_hash", "command_hash", "prompt_hash", "reasoning_hash",
-    "decision_hash", "action", "timestamp", "commit_hash", "session_id", "assurance_level",
-    "annotation_id", "anchor_context", "anchor_hash", "file_content_hash", "risk_score",
-    "risk_factors",
-)  # fmt: skip
 DERIVED_COLUMNS: Final = ("log_line", "lineage_id", "is_current", "edit_action", "is_creation")
 """Columns of annotations that are not members of records: the line of the log, the id of the first
 record of the edit, whether the record is current and not history, by the log alone (R7), what the
@@ -33,38 +30,24 @@ created them, or replaced a creation as a whole."""
 _VIEW_ACTION: Final = f"CASE WHEN is_creation THEN '{Action.CREATE}' ELSE edit_action END"
 """A sum over creations is only right if what replaced one as a whole counts in its place."""
 
+_TABLES: Final = {
+    RecordType.LINE: "line_annotations_all",
+    RecordType.FUNCTION: "function_annotations_all",
+    RecordType.SESSION: "sessions",
+    RecordType.EDGE: "edges",
+    RecordType.DELEGATION: "delegations",
+}
+_OF_ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
 RECORDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "line": (
-        "line_annotations_all",
-        ("line_start", "line_end", *_ANNOTATION, *DERIVED_COLUMNS),
-    ),
-    "function": (
-        "function_annotations_all",
-        ("function_name", "function_signature", *_ANNOTATION, *DERIVED_COLUMNS),
-    ),
-    "session": (
-        "sessions",
+    kind: (
+        table,
         (
-            "session_id", "event", "timestamp", "environment_hash", "assurance_level",
-            "description", "parent_session_id", "agent_name", "agent_type", "annotation_id",
+            *RECORD_SCHEMAS[kind].names(),
+            *(DERIVED_COLUMNS if kind in _OF_ANNOTATIONS else ()),
         ),
-    ),
-    "edge": (
-        "edges",
-        (
-            "edge_type", "source_ref", "source_type", "target_ref", "target_type", "timestamp",
-            "session_id", "metadata", "annotation_id",
-        ),
-    ),
-    "delegation": (
-        "delegations",
-        (
-            "parent_session_id", "child_session_id", "timestamp", "task_description",
-            "delegated_files", "delegation_type", "parent_environment_hash",
-            "child_environment_hash", "annotation_id",
-        ),
-    ),
-}  # fmt: skip
+    )
+    for kind, table in _TABLES.items()
+}
 """Table and columns by the type of a record; `annotation_id` is the primary key."""
 
 ENTRIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -125,11 +108,15 @@ INDEXED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 TYPE: Final = "type"
 """The first column of every table, which the queries of the standard name (RFC 10.2)."""
+_NUMBER_TYPES: Final = frozenset({MemberType.LINE, MemberType.FRACTION, MemberType.BOOLEAN})
 _NUMBERS: Final = frozenset(
     {
-        "line_start",
-        "line_end",
-        "risk_score",
+        *(
+            member.name
+            for schema in RECORD_SCHEMAS.values()
+            for member in schema.members
+            if member.type in _NUMBER_TYPES
+        ),
         "command_exit_code",
         "reasoning_token_count",
         "log_line",

@@ -19,13 +19,8 @@ from vibes_lsp.index.records import Edge, LogRecord, recorded_range
 from vibes_lsp.model.canonical_json import canonical_json, same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.members import Members, integer
-from vibes_lsp.model.vocabulary import (
-    CONTEXT_MEMBERS,
-    REMAP_ACTIONS,
-    Action,
-    RecordType,
-    SupersedesReason,
-)
+from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
+from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType, SupersedesReason
 
 NearestCommit: TypeAlias = Callable[[Sequence[str]], str | None]
 """Returns the nearest ancestor of HEAD among commits; None if there is none or git fails."""

@@ -27,21 +27,18 @@ from vibes_lsp.index.columns import (
 from vibes_lsp.index.file_rows import FileRows, file_edges_to_save, file_lines_to_save
 from vibes_lsp.index.id_keys import append_id_keys
 from vibes_lsp.index.log_rows import (
+    INDEXED,
+    ROWS,
     BlankRow,
     BrokenLine,
     BrokenRow,
-    DelegationRow,
-    EdgeRow,
-    FunctionRow,
-    LineRow,
     Row,
-    SessionRow,
     computed_id,
     read_rows,
 )
 from vibes_lsp.index.saved_columns import SavedFile
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
+from vibes_lsp.model.vocabulary import EdgeType, RecordType, SupersedesReason
 from vibes_lsp.store.log_batches import MAX_LINE, LineBatch
 
 
@@ -63,6 +60,10 @@ EDGE_TYPES: Final = tuple(EdgeType)
 REASONS: Final = tuple(SupersedesReason)
 UNKNOWN: Final = 255
 """Code of an unknown edge type or reason."""
+_ANNOTATION_MEMBERS: Final = (
+    "annotation_id",
+    *(member.name for member in INDEXED[RecordType.LINE]),
+)
 _GET_ID: Final = attrgetter("annotation_id")
 _EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
 _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
@@ -70,11 +71,7 @@ _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enum
 
 _KINDS: Final[dict[type[Row], int]] = {
     BlankRow: LogLineKind.BLANK,
-    LineRow: LogLineKind.LINE,
-    FunctionRow: LogLineKind.FUNCTION,
-    SessionRow: LogLineKind.SESSION,
-    EdgeRow: LogLineKind.EDGE,
-    DelegationRow: LogLineKind.DELEGATION,
+    **{row: LogLineKind[kind.name] for kind, row in ROWS.items()},
     Row: LogLineKind.OTHER,
     BrokenRow: LogLineKind.BROKEN,
 }
@@ -357,18 +354,18 @@ class LogColumns:
         self.delegations.added.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
 
     def _add_annotations(self, lines: list[int], rows: Iterable[Row]) -> None:
-        _, paths, sessions, prompts, decisions, environments, actions, levels = _members(rows)
+        members = dict(zip(_ANNOTATION_MEMBERS, _members(rows), strict=True))
         self.annotation_lines.added.fromlist(lines)
-        self.prompts.extend(lines, prompts)
-        self.decisions.extend(lines, decisions)
-        for column, names, values in (
-            (self.annotation_paths, self.paths, paths),
-            (self.annotation_sessions, self.annotating_sessions, sessions),
-            (self.annotation_environments, self.environments, environments),
-            (self.annotation_actions, self.actions, actions),
-            (self.annotation_levels, self.levels, levels),
+        self.prompts.extend(lines, members["prompt_hash"])
+        self.decisions.extend(lines, members["decision_hash"])
+        for column, names, member in (
+            (self.annotation_paths, self.paths, "file_path"),
+            (self.annotation_sessions, self.annotating_sessions, "session_id"),
+            (self.annotation_environments, self.environments, "environment_hash"),
+            (self.annotation_actions, self.actions, "action"),
+            (self.annotation_levels, self.levels, "assurance_level"),
         ):
-            column.added.fromlist(list(names.numbers(values)))
+            column.added.fromlist(list(names.numbers(members[member])))
 
     def _add_edges(self, rows: Iterable[Row]) -> None:
         _, types, source_refs, target_refs, source_ids, target_ids, metadata = _members(rows)

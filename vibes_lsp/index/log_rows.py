@@ -1,10 +1,13 @@
-"""Lines of the log as rows: their kind and the few members that the index has columns of."""
+"""Lines of the log as rows: their kind and the members that the index has columns of.
+
+Which these are is declared in `model.record_schema`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Union, cast
 
 import msgspec
 
@@ -12,6 +15,8 @@ from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.record_schema import RECORD_SCHEMAS
+from vibes_lsp.model.vocabulary import RecordType
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,56 +41,40 @@ class BrokenRow(Row, gc=False):
     """A line that is not a record."""
 
 
-class AnnotationRow(Row, gc=False):
-    """A line or function record."""
-
-    file_path: str | None = None
-    session_id: str | None = None
-    prompt_hash: str | None = None
-    decision_hash: str | None = None
-    environment_hash: str | None = None
-    action: str | None = None
-    assurance_level: str | None = None
-
-
-class LineRow(AnnotationRow, gc=False, tag_field="type", tag="line"):
-    """A line record."""
-
-
-class FunctionRow(AnnotationRow, gc=False, tag_field="type", tag="function"):
-    """A function record."""
-
-
 class EdgeMetadata(msgspec.Struct, gc=False):
     """What the index has of the metadata of an edge."""
 
     reason: str | None = None
 
 
-class EdgeRow(Row, gc=False, tag_field="type", tag="edge"):
-    """An edge."""
-
-    edge_type: str | None = None
-    source_ref: str | None = None
-    target_ref: str | None = None
-    source_id: str | None = None
-    target_id: str | None = None
-    metadata: EdgeMetadata | None = None
+INDEXED: Final = {
+    kind: tuple(member for member in schema.members if member.is_indexed)
+    for kind, schema in RECORD_SCHEMAS.items()
+}
+"""The members by which the index finds and counts records of each type."""
 
 
-class SessionRow(Row, gc=False, tag_field="type", tag="session"):
-    """A session record."""
+def _row(kind: RecordType) -> type[Row]:
+    """Return the row of a type of record."""
+    names = [member.name for member in INDEXED[kind]]
+    names += [member.older_name for member in INDEXED[kind] if member.older_name is not None]
+    fields: list[tuple[str, Any, Any]] = [(name, str | None, None) for name in names]
+    if kind == RecordType.EDGE:
+        fields.append(("metadata", EdgeMetadata | None, None))
+    row: Any = msgspec.defstruct(
+        f"{kind.capitalize()}Row",
+        fields,
+        bases=(Row,),
+        namespace={"__doc__": RECORD_SCHEMAS[kind].description},
+        gc=False,
+        tag_field="type",
+        tag=kind.value,
+    )
+    return cast("type[Row]", row)
 
-    session_id: str | None = None
 
-
-class DelegationRow(Row, gc=False, tag_field="type", tag="delegation"):
-    """A delegation."""
-
-
-_DECODER: Final[FastDecoder[Any]] = FastDecoder(
-    LineRow | FunctionRow | EdgeRow | SessionRow | DelegationRow
-)
+ROWS: Final = {kind: _row(kind) for kind in RecordType}
+_DECODER: Final[FastDecoder[Any]] = FastDecoder(Union[tuple(ROWS.values())])  # noqa: UP007
 _CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
 
 
@@ -146,25 +135,14 @@ def _are_utf8(lines: Sequence[bytes]) -> bool:
 
 def _lenient_row(record: Members) -> Row:
     """Return the row of a record, ignoring members of a wrong type."""
-    identifier = text(record, "annotation_id")
-    match record.get("type"):
-        case "line" | "function" as kind:
-            row = LineRow if kind == "line" else FunctionRow
-            names = AnnotationRow.__struct_fields__[1:]
-            return row(identifier, *(text(record, name) for name in names))
-        case "session":
-            return SessionRow(identifier, text(record, "session_id"))
-        case "delegation":
-            return DelegationRow(identifier)
-        case "edge":
-            return EdgeRow(
-                identifier,
-                text(record, "edge_type"),
-                text(record, "source_ref"),
-                text(record, "target_ref"),
-                text(record, "source_id"),
-                text(record, "target_id"),
-                EdgeMetadata(text(mapping(record, "metadata"), "reason")),
-            )
-        case _:
-            return Row(identifier)
+    identifier, kind = text(record, "annotation_id"), text(record, "type")
+    if kind not in ROWS:
+        return Row(identifier)
+    row = ROWS[RecordType(kind)]
+    members: list[Any] = [
+        EdgeMetadata(text(mapping(record, name), "reason"))
+        if name == "metadata"
+        else text(record, name)
+        for name in row.__struct_fields__[1:]
+    ]
+    return row(identifier, *members)

@@ -18,7 +18,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.objects import SourceType
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS
+from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 
 PROVENANCE_MEMBER: Final = "vibes"
 """The member of a source's `metadata` that says what of a trail it is."""

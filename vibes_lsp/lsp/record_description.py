@@ -21,8 +21,9 @@ from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import can_be_in_project
+from vibes_lsp.model.record_schema import REFERENCES
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, ContextType, RecordType
+from vibes_lsp.model.vocabulary import ContextType, RecordType
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
 
 _MAX_TEXT: Final = 400
@@ -30,22 +31,12 @@ _MAX_LINES: Final = 8
 _MAX_NAME: Final = 60
 _MAX_EDITS: Final = 100
 _ID: Final = 8
-_REFERENCES: Final = frozenset(
-    {
-        *CONTEXT_MEMBERS,
-        "source_ref",
-        "target_ref",
-        "session_id",
-        "parent_session_id",
-        "child_session_id",
-    }
-)
 
 
 def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> str | None:
     """Return what is at a position of an audit file; None if the trail has nothing there."""
     subject = position.subject
-    if position.named is None and position.member in _REFERENCES:
+    if position.named is None and position.member in REFERENCES:
         return "not in this trail"
     if subject is None:
         return None

@@ -11,7 +11,6 @@ from typing import Final
 
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text, encode
-from vibes_lsp.database.schema import DERIVED_COLUMNS, RECORDS
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.history.stored_files import StoredFiles
@@ -26,6 +25,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.record_schema import RECORD_SCHEMAS
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import read_file
@@ -289,10 +289,12 @@ def _columns_record() -> Members:
     know all of them. Readers skip its type, which is not the standard's (RFC 12.2), and no query of
     RFC 10 selects it.
     """
-    standard = {name for _, names in RECORDS.values() for name in names} - {
-        *DERIVED_COLUMNS,
-        "annotation_id",
-    }
+    standard = {
+        member.name
+        for schema in RECORD_SCHEMAS.values()
+        for member in schema.members
+        if not member.is_extension
+    } - {"annotation_id"}
     factor: Members = {"signal": "", "value": 0.5, "weight": 0.5, "reason": ""}
     typed: Members = {
         "line_start": 0,

@@ -1,4 +1,6 @@
-"""Schemas of log records (RFC 7.2-7.7) and manifest entries (RFC 6.1-6.7), and their field types.
+"""Schemas that validate log records and manifest entries (RFC 6.1-6.7), and their field types.
+
+Those of records are made from `model.record_schema`.
 
 Members that the RFC requires but real logs lack for good reasons are optional here:
 `annotation_id` (R3), `commit_hash` (R4) and the ends of an edge under their older names (R5).
@@ -7,7 +9,7 @@ Separate checks report those.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union
 
 from pydantic import (
     AfterValidator,
@@ -15,21 +17,20 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    create_model,
     field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from vibes_lsp.model.record_schema import RECORD_SCHEMAS, Member, MemberType, RecordSchema
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import (
-    Action,
     AssuranceLevel,
     CommandType,
     Confidence,
-    DelegationType,
-    EdgeType,
-    NodeType,
     PromptType,
+    RecordType,
     RuleAction,
     SessionEvent,
 )
@@ -71,12 +72,7 @@ Fraction: TypeAlias = Annotated[Number, Field(ge=0, le=1, json_schema_extra=_nam
 LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
 
 # Strict mode rejects strings where an enum is expected; these accept its values and nothing else.
-LaxAction: TypeAlias = Annotated[Action, Field(strict=False)]
 LaxLevel: TypeAlias = Annotated[AssuranceLevel, Field(strict=False)]
-LaxSessionEvent: TypeAlias = Annotated[SessionEvent, Field(strict=False)]
-LaxEdgeType: TypeAlias = Annotated[EdgeType, Field(strict=False)]
-LaxNodeType: TypeAlias = Annotated[NodeType, Field(strict=False)]
-LaxDelegationType: TypeAlias = Annotated[DelegationType, Field(strict=False)]
 LaxPromptType: TypeAlias = Annotated[PromptType, Field(strict=False)]
 LaxCommandType: TypeAlias = Annotated[CommandType, Field(strict=False)]
 LaxConfidence: TypeAlias = Annotated[Confidence, Field(strict=False)]
@@ -92,70 +88,10 @@ class RiskFactor(StrictModel):
     reason: str | None = None
 
 
-class BaseRecord(StrictModel):
-    """Members of every record: a timestamp, and an id computed from its content (RFC 5.4)."""
+class _LineRecord(StrictModel):
+    """The rule about the lines of a record: they are 1-based and inclusive."""
 
-    annotation_id: Digest | None = Field(
-        default=None, description="SHA-256 of the record; always written (R3)"
-    )
-    timestamp: Timestamp
-
-
-class Annotation(BaseRecord):
-    """Members that line and function records share (RFC 7.3, 7.4)."""
-
-    file_path: NonEmpty = Field(description="relative to the project root, forward slashes")
-    environment_hash: Digest
-    command_hash: Digest | None = None
-    prompt_hash: Digest | None = None
-    reasoning_hash: Digest | None = None
-    decision_hash: Digest | None = None
-    action: LaxAction
-    commit_hash: CommitHash | None = Field(
-        default=None, description="null until the change is committed (R4)"
-    )
-    session_id: NonEmpty | None = None
-    assurance_level: LaxLevel
-    anchor_context: str | None = Field(
-        default=None, description="first three lines, at most 256 bytes (R14)"
-    )
-    anchor_hash: Digest | None = None
-    file_content_hash: Digest | None = None
-    risk_score: Fraction | None = None
-    risk_factors: list[RiskFactor] | None = None
-    line_hashes: LineHashes | None = Field(
-        default=None,
-        description="first 8 hex digits of the SHA-256 of each line as the edit wrote it; zeros "
-        "for a line with a masked secret; an extension (R32)",
-    )
-    edit: NonEmpty | None = Field(
-        default=None,
-        description="the id that recording returned, where this record is one hunk of an edit; "
-        "an extension (R32)",
-    )
-    sure: bool | None = Field(
-        default=None,
-        description="false where less than half of the edit's block still stood; "
-        "an extension (R32)",
-    )
-    evidence: NonEmpty | None = Field(
-        default=None,
-        description="`compared`: a file that came into being while a command ran; "
-        "an extension (R32)",
-    )
-
-
-class LineRecord(Annotation):
-    """Lines that an AI wrote, changed, removed or reviewed (RFC 7.3).
-
-    Lines are 1-based and inclusive.
-    """
-
-    type: Literal["line"]
-    line_start: LineNumber
-    line_end: LineNumber
-
-    @field_validator("line_end")
+    @field_validator("line_end", check_fields=False)
     @classmethod
     def _check_order(cls, line_end: int, info: Any) -> int:
         line_start = info.data.get("line_start")
@@ -164,87 +100,91 @@ class LineRecord(Annotation):
         return line_end
 
 
-class FunctionRecord(Annotation):
-    """A function, method or class that an AI wrote or changed (RFC 7.4)."""
-
-    type: Literal["function"]
-    function_name: NonEmpty
-    function_signature: str | None = None
-
-
-class SessionRecord(BaseRecord):
-    """The start or the end of a session (RFC 7.5)."""
-
-    type: Literal["session"]
-    event: LaxSessionEvent
-    session_id: NonEmpty
-    environment_hash: Digest | None = Field(
-        default=None, description="required when a session starts"
-    )
-    assurance_level: LaxLevel | None = Field(
-        default=None, description="required when a session starts"
-    )
-    description: str | None = None
-    parent_session_id: NonEmpty | None = None
-    agent_name: str | None = None
-    agent_type: str | None = None
+class _SessionRecord(StrictModel):
+    """The rule about what the start of a session has."""
 
     @model_validator(mode="after")
-    def _check_start(self) -> SessionRecord:
-        if self.event == "start":
+    def _check_start(self) -> _SessionRecord:
+        members = vars(self)
+        if members["event"] == SessionEvent.START:
             for name in ("environment_hash", "assurance_level"):
-                if getattr(self, name) is None:
+                if members[name] is None:
                     raise PydanticCustomError(
                         "missing_on_start", "is required when a session starts", {"member": name}
                     )
         return self
 
 
-class EdgeRecord(BaseRecord):
-    """A directed relation, read as: source [edge_type] target (RFC 7.6).
-
-    The ends may also have their older names, `source_id` and `target_id`, without types (R5).
-    """
-
-    type: Literal["edge"]
-    edge_type: LaxEdgeType
-    source_ref: NonEmpty | None = None
-    source_type: LaxNodeType | None = None
-    target_ref: NonEmpty | None = None
-    target_type: LaxNodeType | None = None
-    source_id: NonEmpty | None = None
-    target_id: NonEmpty | None = None
-    session_id: NonEmpty | None = None
-    metadata: dict[str, Any] | None = None
+class _EdgeRecord(StrictModel):
+    """The rule about the names of an edge's ends (R5)."""
 
     @model_validator(mode="after")
-    def _check_ends(self) -> EdgeRecord:
+    def _check_ends(self) -> _EdgeRecord:
+        members = vars(self)
         for end in ("source", "target"):
-            named = getattr(self, f"{end}_ref") is not None
-            if not named and getattr(self, f"{end}_id") is None:
+            named = members[f"{end}_ref"] is not None
+            if not named and members[f"{end}_id"] is None:
                 raise PydanticCustomError("missing_end", "is required", {"member": f"{end}_ref"})
-            if named and getattr(self, f"{end}_type") is None:
+            if named and members[f"{end}_type"] is None:
                 raise PydanticCustomError("missing_end", "is required", {"member": f"{end}_type"})
         return self
 
 
-class DelegationRecord(BaseRecord):
-    """Work that one session hands to another (RFC 7.7)."""
+_VALUES: Final[dict[MemberType, Any]] = {
+    MemberType.TEXT: str,
+    MemberType.NAME: NonEmpty,
+    MemberType.TIMESTAMP: Timestamp,
+    MemberType.DIGEST: Digest,
+    MemberType.COMMIT: CommitHash,
+    MemberType.LINE: LineNumber,
+    MemberType.FRACTION: Fraction,
+    MemberType.BOOLEAN: bool,
+    MemberType.LINE_HASHES: LineHashes,
+    MemberType.TEXTS: list[str],
+    MemberType.FACTORS: list[RiskFactor],
+    MemberType.OBJECT: dict[str, Any],
+}
+_RULES: Final[dict[RecordType, type[StrictModel]]] = {
+    RecordType.LINE: _LineRecord,
+    RecordType.SESSION: _SessionRecord,
+    RecordType.EDGE: _EdgeRecord,
+}
 
-    type: Literal["delegation"]
-    parent_session_id: NonEmpty
-    child_session_id: NonEmpty
-    task_description: str | None = None
-    delegated_files: list[str] | None = None
-    delegation_type: LaxDelegationType | None = None
-    parent_environment_hash: Digest | None = None
-    child_environment_hash: Digest | None = None
+
+def _record_model(schema: RecordSchema) -> type[StrictModel]:
+    """Return the model that validates a type of record."""
+    fields: dict[str, Any] = {"type": (Literal[schema.type.value], ...)}
+    for member in schema.members:
+        fields[member.name] = _field(member)
+        if member.older_name is not None:
+            fields[member.older_name] = (NonEmpty | None, None)
+    return create_model(
+        f"{schema.type.capitalize()}Record",
+        __base__=_RULES.get(schema.type, StrictModel),
+        __module__=__name__,
+        __doc__=schema.description,
+        **fields,
+    )
 
 
-Record: TypeAlias = Annotated[
-    LineRecord | FunctionRecord | SessionRecord | EdgeRecord | DelegationRecord,
-    Field(discriminator="type"),
-]
+def _field(member: Member) -> tuple[Any, Any]:
+    """Return type and default of a member."""
+    value: Any = (
+        _VALUES[member.type]
+        if isinstance(member.type, MemberType)
+        # Strict mode rejects strings where an enum is expected; this accepts its values only.
+        else Annotated[member.type, Field(strict=False)]
+    )
+    described = f"{member.description}; an extension ({member.section})"
+    description = (described if member.is_extension else member.description) or None
+    if member.is_required:
+        return value, Field(description=description) if description else ...
+    return value | None, Field(default=None, description=description)
+
+
+_MODELS: Final = tuple(map(_record_model, RECORD_SCHEMAS.values()))
+_RECORD: Final[Any] = Union[_MODELS]  # noqa: UP007  # made at run time
+Record: Final[Any] = Annotated[_RECORD, Field(discriminator="type")]
 
 
 class BaseContext(StrictModel):

@@ -27,16 +27,6 @@ class ContextType(StrEnum):
     DECISION = "decision"
 
 
-CONTEXT_MEMBERS: Final = {
-    "environment_hash": ContextType.ENVIRONMENT,
-    "prompt_hash": ContextType.PROMPT,
-    "command_hash": ContextType.COMMAND,
-    "reasoning_hash": ContextType.REASONING,
-    "decision_hash": ContextType.DECISION,
-}
-"""The members of an annotation that name entries, and the type of each entry (RFC 7.3)."""
-
-
 class AssuranceLevel(StrEnum):
     """How much metadata is captured (RFC 3)."""
 

@@ -13,9 +13,9 @@ from typing import Final
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import (
-    CONTEXT_MEMBERS,
     Action,
     EdgeType,
     NodeType,

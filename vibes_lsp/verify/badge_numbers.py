@@ -12,7 +12,8 @@ from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import CONTEXT_MEMBERS, AssuranceLevel
+from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
+from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.reports.blame import line_kind
 from vibes_lsp.reports.coverage import OwnedFile
 from vibes_lsp.verify.badge import BadgeClaim, BadgeTier
