@@ -1,0 +1,202 @@
+"""Which lines of a text are a waiting edit's, and whether that is sure (R32).
+
+A block is recognised while at least half of its distinctive lines still stand. Then each of its
+lines that stands is the edit's. A complete block between its neighbours is recognised too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from vibes_lsp.anchors.align import came_from
+from vibes_lsp.anchors.line_hashes import distinctive_numbers, is_long
+from vibes_lsp.anchors.reformatting import reformatted
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.placing.edits import EditLine, LoggedLines, Snapshots, WaitingEdit
+from vibes_lsp.placing.hash_placement import HashedText, place_hashes
+from vibes_lsp.placing.replay import ReplayedText, replay
+
+_NONE: Final[Mapping[str, int]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateEdits:
+    """The waiting edits that lines of a file may be of.
+
+    Attributes:
+        own: Those of the file, in the order of receipt.
+        moved: Those of other files that have lost them.
+        foreign: Those of the file in other work trees; taken only where they are complete.
+        snapshots: The texts right after them.
+        logged: Their lines that the log has already.
+        state: The last text of the file with its owners, if it is known; else it is computed.
+    """
+
+    own: Sequence[WaitingEdit]
+    moved: Sequence[WaitingEdit] = ()
+    foreign: Sequence[WaitingEdit] = ()
+    snapshots: Snapshots = field(default=lambda _: None)
+    logged: LoggedLines = field(default_factory=dict)
+    state: ReplayedText | None = None
+
+
+class StandingLine(NamedTuple):
+    """A line of a text that is a waiting edit's.
+
+    Attributes:
+        edit: The edit.
+        number: Which of its lines it is.
+        is_sure: Whether enough of the edit stands to recognise it.
+    """
+
+    edit: WaitingEdit
+    number: int
+    is_sure: bool
+
+
+def standing_lines(
+    waiting: CandidateEdits, text: HashedText, candidates: AbstractSet[int]
+) -> dict[int, StandingLine]:
+    """Return which of the candidates are a waiting edit's that the log does not have yet.
+
+    Args:
+        waiting: The edits.
+        text: The text as it is, staged or on screen.
+        candidates: The numbers of the lines that are new: git does not say whose they are.
+    """
+    if not candidates:
+        return {}
+    own = [edit for edit in waiting.own if edit.writes_lines]
+    state = waiting.state if waiting.state is not None else replay(own, waiting.snapshots)
+    owners = _carried(state, text)
+    _search([*own, *waiting.moved], text, owners, candidates, only_whole=False)
+    _search(waiting.foreign, text, owners, candidates, only_whole=True)
+    edits = {edit.id: edit for edit in (*waiting.foreign, *waiting.moved, *own)}
+    numbers: dict[str, dict[int, int]] = {}
+    for place, owner in enumerate(owners):
+        if owner is not None and owner.edit in edits:
+            numbers.setdefault(owner.edit, {})[place] = owner.number
+    found: dict[int, StandingLine] = {}
+    for name, lines in numbers.items():
+        new = sorted(candidates & lines.keys())
+        if not new:
+            continue
+        edit = edits[name]
+        snapshot = waiting.snapshots(edit.content)
+        recognition = _recognise(edit, lines, text, _reference(edit, state, snapshot))
+        is_recognised = recognition.is_recognised or _is_whole(edit, lines, text, snapshot)
+        unwritten = _unwritten(
+            edit, (lines[place] for place in new), waiting.logged.get(name, _NONE)
+        )
+        for place in new:
+            if lines[place] in unwritten:
+                is_sure = is_recognised and place not in recognition.repeated
+                found[place] = StandingLine(edit, lines[place], is_sure)
+    return found
+
+
+def _carried(state: ReplayedText, text: HashedText) -> list[EditLine | None]:
+    """Return whose each line is, from the last text that is known; formatted lines included."""
+    origins = came_from(state.lines, text.lines)
+    kept = set(origins)
+    if any(owner and number not in kept for number, owner in enumerate(state.owners)):
+        origins = reformatted(state.lines, text.lines, origins)
+    return [state.owners[origin] if origin >= 0 else None for origin in origins]
+
+
+def _search(
+    edits: Sequence[WaitingEdit],
+    text: HashedText,
+    owners: list[EditLine | None],
+    candidates: AbstractSet[int],
+    *,
+    only_whole: bool,
+) -> None:
+    """Find edits that no text on the way here has, latest first, among lines without an owner.
+
+    So is found what was stashed or switched away in between.
+    """
+    standing = {owner.edit for owner in owners if owner is not None}
+    free = {number for number, owner in enumerate(owners) if owner is None}
+    hashes = {text.hashes[number] for number in free}
+    long = {text.hashes[number] for number in free & candidates if is_long(text.lines[number])}
+    for edit in reversed(edits):
+        wanted = set(edit.hashes)
+        if edit.id in standing or not (wanted & long or wanted <= hashes):
+            continue
+        placed = place_hashes(edit.hashes, text, free)
+        if placed.is_ambiguous or (only_whole and not placed.is_whole):
+            continue
+        for place, number in placed.lines.items():
+            owners[place] = EditLine(edit.id, number)
+        free -= placed.lines.keys()
+
+
+class _Recognition(NamedTuple):
+    """Whether enough of a block stands.
+
+    Attributes:
+        is_recognised: Whether at least half of its distinctive lines stand.
+        repeated: Lines of the text that occur more than once now, but did not where it was written.
+    """
+
+    is_recognised: bool
+    repeated: AbstractSet[int]
+
+
+def _reference(
+    edit: WaitingEdit, state: ReplayedText, snapshot: Text | None
+) -> AbstractSet[int] | None:
+    """Return which lines of an edit were distinctive when last seen; None if that is not known."""
+    held = state.places.get(edit.id)
+    if held:
+        return {number for place, number in held.items() if place in state.distinctive}
+    if snapshot is None:
+        return None
+    distinctive = distinctive_numbers(snapshot.lines)
+    return {place - edit.first for place in distinctive if edit.first <= place < edit.end}
+
+
+def _recognise(
+    edit: WaitingEdit,
+    lines: Mapping[int, int],
+    text: HashedText,
+    reference: AbstractSet[int] | None,
+) -> _Recognition:
+    if reference is None:
+        standing = {lines[place] for place in text.distinctive.intersection(lines)}
+        return _Recognition(bool(standing) and 2 * len(standing) >= len(edit.hashes), frozenset())
+    known = {place for place, number in lines.items() if number in reference}
+    standing = {lines[place] for place in known & text.distinctive}
+    repeated = {place for place in known - text.distinctive if is_long(text.lines[place])}
+    return _Recognition(bool(standing) and 2 * len(standing) >= len(reference), repeated)
+
+
+def _is_whole(
+    edit: WaitingEdit, lines: Mapping[int, int], text: HashedText, snapshot: Text | None
+) -> bool:
+    """Whether a block stands as it was written, between the lines that it was written between."""
+    places = sorted(lines)
+    first, end = places[0], places[-1] + 1
+    if snapshot is None or tuple(text.hashes[first:end]) != edit.hashes:
+        return False
+    before, after = snapshot.lines[: edit.first], snapshot.lines[edit.end :]
+    return list(text.lines[:first][-1:]) == before[-1:] and list(text.lines[end:][:1]) == after[:1]
+
+
+def _unwritten(
+    edit: WaitingEdit, numbers: Iterable[int], logged: Mapping[str, int]
+) -> AbstractSet[int]:
+    """Return those of some lines of an edit that the log does not have yet."""
+    left = Counter(edit.hashes)
+    left.subtract(logged)
+    found: set[int] = set()
+    for number in sorted(set(numbers)):
+        left[edit.hashes[number]] -= 1
+        if left[edit.hashes[number]] >= 0:
+            found.add(number)
+    return found
