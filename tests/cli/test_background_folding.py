@@ -154,7 +154,7 @@ for count in range(events):
         "tool_input": {"file_path": name, "content": "b = 1\\n"},
         "tool_response": {"type": "create", "originalFile": None, "structuredPatch": []},
     }
-    folder = hook_spool.store_event(json.dumps(payload).encode(), os.getcwd)
+    (folder,) = hook_spool.store_event(json.dumps(payload).encode(), os.getcwd)
     if count % 10 == 0:
         hook_spool._start_folding(folder)
 hook_spool._start_folding(folder)

@@ -485,4 +485,6 @@ def test_the_hook_loads_little() -> None:
         "vibes_lsp.ingest",
         "vibes_lsp.ingest.hook_spool",
         "vibes_lsp.patience",
+        "vibes_lsp.store",
+        "vibes_lsp.store.trail_search",
     }

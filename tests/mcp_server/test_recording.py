@@ -151,3 +151,39 @@ async def test_a_wrong_request_records_nothing_and_says_why(project: Project) ->
         for tool, arguments, expected in wrong:
             assert expected in await server.fail(tool, **arguments), tool
     assert project.records() == before
+
+
+async def test_an_edit_of_another_project_is_recorded_there(tmp_path: Path) -> None:
+    here, there = new_project(tmp_path / "here"), new_project(tmp_path / "there")
+    async with connected(here.root, "--tools", "all") as server:
+        session = (await server.ask("start_session", tool=TOOL, model=MODEL))["sessionId"]
+        prompt = {"text": "Keep this private.", "type": "user_instruction"}
+        await server.ask("record_prompt", sessionId=session, prompt=prompt)
+        edit = await server.ask(
+            "record_annotation",
+            file=str(there.root / "a.py"), lineStart=4, lineEnd=6, action="modify",
+            sessionId=session,
+        )  # fmt: skip
+    [line] = there.records("line")
+    assert line == edit["record"]
+    assert [each["session_id"] for each in there.records("session")] == [session]
+    assert there.entries("prompt") == {}
+    assert here.records("line") == []
+
+
+async def test_a_person_is_refused_in_another_project_too(tmp_path: Path) -> None:
+    here, there = new_project(tmp_path / "here"), new_project(tmp_path / "there")
+    annotation = there.annotate(there.session(), 4, 6)
+    there.recorder.execute(
+        RecordReview(verdict="approved", annotation_ids=(annotation,), reviewer="Ada")  # type: ignore[arg-type]  # as in JSON
+    )
+    [person] = [
+        each["session_id"] for each in there.records("session") if each.get("agent_type") == "human"
+    ]
+    async with connected(here.root, "--tools", "all") as server:
+        refused = await server.fail(
+            "record_annotation",
+            file=str(there.root / "a.py"), lineStart=9, lineEnd=9, action="modify",
+            sessionId=person,
+        )  # fmt: skip
+    assert "person's session" in refused

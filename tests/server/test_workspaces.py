@@ -14,6 +14,7 @@ from tests.server.editor import Editor, Message
 from tests.server.profiles import PROFILES
 from tests.server.project import STORY, Project
 from tests.server.sessions import as_folder, session
+from tests.unit.recording.projects import new_project
 
 NOWHERE = (
     "untitled:Untitled-1",
@@ -323,3 +324,36 @@ async def test_a_text_without_lines(editor: Editor, project: Project) -> None:
     assert await lines(editor, uri) == [(None, None, "lost")]
     editor.insert(uri, 0, STORY)
     assert await lines(editor, uri) == [(4, 7, "exact")]
+
+
+async def test_an_edit_in_the_second_folder_has_a_session_of_its_own(tmp_path: Path) -> None:
+    here, there = new_project(tmp_path / "here"), new_project(tmp_path / "there")
+    async with session(tmp_path, [here.root, there.root]) as editor:
+        started = await editor.run(
+            "vibes.startSession",
+            {
+                "uri": here.root.as_uri(),
+                "tool": {"name": "Some Tool", "version": "1"},
+                "model": {"name": "some-model", "version": "1"},
+            },
+        )
+        uri = editor.open(there.root / "a.py")
+        answer = await editor.run(
+            "vibes.recordAnnotation",
+            {
+                "uri": uri,
+                "range": {
+                    "start": {"line": 3, "character": 0},
+                    "end": {"line": 5, "character": 1},
+                },
+                "action": "modify",
+                "sessionId": started["sessionId"],
+                "prompt": {"text": "Keep this private.", "type": "user_instruction"},
+            },
+        )
+        assert (await models(editor, uri)) == ["some-model"]
+    [line] = there.records("line")
+    assert line == answer["record"]
+    assert [each["session_id"] for each in there.records("session")] == [started["sessionId"]]
+    assert there.entries("prompt") == {}
+    assert here.records("line") == []

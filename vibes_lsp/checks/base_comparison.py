@@ -29,8 +29,9 @@ from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical_json import object_or_none, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 

@@ -23,11 +23,13 @@ from vibes_lsp.cli.output import (
     print_warning,
 )
 from vibes_lsp.cli.project import finish_recording, open_recorder
-from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
+from vibes_lsp.errors import AuditDirNotFound, MalformedJson, UnreadableFile, VibesError
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Action, EdgeType, ReviewerKind, Verdict
 from vibes_lsp.recording import RecordEdge, RecordReview, Request
+from vibes_lsp.recording.across_projects import addressed_to_owner, visiting_request
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.recording.results import HIDDEN
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
@@ -121,8 +123,9 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
         request = parse(kind, members)
         if _may_be_a_persons_review(request):
             refuse_agents()
-        recorder = open_recorder(_directory(audit_dir, request))
-        result = recorder.execute_json(request)
+        directory, request, homes = _addressed(audit_dir, request)
+        recorder = open_recorder(directory)
+        result = recorder.execute_json(visiting_request(recorder, homes, request))
         if place is not None and is_terminal():
             _print_result(result)
         else:
@@ -258,13 +261,24 @@ def _members(source: Path | None) -> Members:
         raise VibesError(f"{where}: {error.message}", hint="give one JSON object") from None
 
 
-def _directory(audit_dir: Path | None, request: Request[Any]) -> AuditDir:
-    """Return the named trail, else the nearest above the file, else above the current folder."""
+def _addressed(
+    audit_dir: Path | None, request: Request[Any]
+) -> tuple[AuditDir, Request[Any], list[Trail]]:
+    """Return the trail that a request is for, the request, and the trails of its session.
+
+    The trail is the named one, else the one that owns the file, else that of the current folder.
+    """
     if audit_dir is not None:
-        return named_audit_dir(audit_dir)
-    path = request.path
-    absolute = path is not None and Path(path).is_absolute()
-    return find_audit_dir(Path(path).parent if path is not None and absolute else Path.cwd())
+        return named_audit_dir(audit_dir), request, []
+    try:
+        home = find_audit_dir(Path.cwd())
+    except AuditDirNotFound:
+        home = None
+    owner, addressed = addressed_to_owner(request, Path.cwd() if home is None else home.project)
+    if home is None or (owner is not None and owner.path.resolve() != home.path.resolve()):
+        homes = [] if home is None else [Trail(home)]
+        return owner or find_audit_dir(Path.cwd()), addressed, homes
+    return home, request, []
 
 
 for _name, _kind in REQUESTS.items():

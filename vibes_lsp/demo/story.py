@@ -42,8 +42,9 @@ from vibes_lsp.recording import (
     Tool,
     Verdict,
 )
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.initialise import initialise
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 ADA: Final = CommitAuthor("Ada Example", "ada@example.org")
 _BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)

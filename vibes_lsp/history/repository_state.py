@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.store.file_stamps import file_stamp
+from vibes_lsp.store.trail_search import is_repository
 
 _MAX_BYTES: Final = 4096
 _NOTES: Final = "refs/notes/ai"
@@ -76,6 +77,18 @@ def common_git_folder(folder: Path) -> Path | None:
     """Return the git directory that holds the refs of a work tree; None outside one."""
     marker = folder / ".git"
     return git_folders(marker)[1] if os.path.lexists(marker) else None
+
+
+def shared_repository(one: Path, other: Path) -> bool:
+    """Return whether two folders are in work trees of the same repository."""
+    first, second = (_common_folder_above(each) for each in (one, other))
+    return first is not None and first == second
+
+
+def _common_folder_above(folder: Path) -> Path | None:
+    top = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
+    common = None if top is None else common_git_folder(top)
+    return None if common is None else common.resolve()
 
 
 def read_head(root: Path) -> str | None:

@@ -23,6 +23,7 @@ from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository_state import git_folders, read_head
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
+from vibes_lsp.store.trail_search import is_repository
 
 UNKNOWN_FILTER: Final = "unknown"
 """The name of a filter when git cannot be asked for it."""
@@ -201,9 +202,7 @@ class StoredFiles:
         folder, project = Path(os.path.realpath(name)), Path(os.path.realpath(self._project))
         if not folder.is_relative_to(project):
             return None
-        root = next(
-            (each for each in (folder, *folder.parents) if _is_git_marker(each / ".git")), None
-        )
+        root = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
         if root is None:
             return None
         inside = folder.relative_to(root).as_posix()
@@ -270,11 +269,6 @@ def _mentions_in(file: Path) -> _Mentions:
         b"attributesfile" in lower or b"[attr]" in lower or None in plain,
         tuple(file.parent / path for path in paths),
     )
-
-
-def _is_git_marker(path: Path) -> bool:
-    """Whether a `.git` is that of a work tree; git looks further up if it is an empty folder."""
-    return os.path.isfile(path) or os.path.lexists(path / "HEAD")  # noqa: PTH113  # never raises
 
 
 def _attributes_in_tree(prefix: str) -> Iterator[str]:

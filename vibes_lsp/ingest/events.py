@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Final, TypeAlias
 
 UNKNOWN: Final = "unknown"
@@ -219,6 +220,19 @@ class SessionKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Visit:
+    """The agent's folder belongs to another trail than the edited file, or to none.
+
+    Attributes:
+        home: The audit directory of the agent's folder.
+        keeps_prompt: Whether the prompt and reasoning of the session are recorded.
+    """
+
+    home: Path | None
+    keeps_prompt: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AgentEvent:
     """One thing that an agent did.
 
@@ -237,6 +251,7 @@ class AgentEvent:
         call_content: The tool call itself, where the payload does not identify it.
         reasoning: What the model thought before it, if it is to be recorded.
         method: How it was found, where no hook reported it.
+        visit: What is known of its session where that belongs to another trail.
     """
 
     agent: Agent
@@ -252,3 +267,4 @@ class AgentEvent:
     call_content: str | None = None
     reasoning: str | None = None
     method: str | None = None
+    visit: Visit | None = None

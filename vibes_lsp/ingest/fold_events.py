@@ -43,7 +43,7 @@ from vibes_lsp.ingest.unexplained_edits import CommandEdit, session_key
 from vibes_lsp.ingest.waiting_events import (
     WaitingEvent,
     event_of,
-    owns_folder,
+    owned_path,
     read_batch,
     without_repeats,
 )
@@ -51,7 +51,7 @@ from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.patience import LOCK, READER, SAVING, Wait
-from vibes_lsp.recording.paths import is_bookkeeping, project_path
+from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.audit_dir import AuditDir
@@ -69,7 +69,11 @@ _ABANDONED_SECONDS: Final = 3600
 
 
 def fold_events(
-    directory: AuditDir, *, patience: Wait | None = None, now: Callable[[], datetime] = utc_now
+    directory: AuditDir,
+    *,
+    patience: Wait | None = None,
+    now: Callable[[], datetime] = utc_now,
+    with_homes: bool = True,
 ) -> int | None:
     """Record the events that wait.
 
@@ -78,6 +82,7 @@ def fold_events(
         patience: The wait for another program that does the same; by default it is left to that
             one.
         now: The clock.
+        with_homes: Whether the trails of visiting sessions are folded first.
 
     Returns:
         How many were processed; None if another program does the same.
@@ -93,7 +98,7 @@ def fold_events(
     if handle is None:
         return None
     with handle:
-        return _fold(directory, now)
+        return _fold(directory, now, with_homes=with_homes)
 
 
 def fold_for_reader(directory: AuditDir) -> None:
@@ -115,7 +120,7 @@ def wait_until_folded(directory: AuditDir) -> None:
     end_folding(str(directory.spool))
 
 
-def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
+def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool) -> int:
     done: set[Path] = set()
     clock = _Clock(now)
     recorder = Recorder(directory, now=clock.now)
@@ -128,6 +133,8 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
         while batch := read_batch(directory, now(), done):
             complete = _with_session_files(batch, session_files, comparison.sessions)
             edited = _resolve_when_saved(directory, complete, now)
+            if with_homes:
+                _fold_homes(complete)
             complete = _when_written(directory, complete, now)
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
@@ -152,6 +159,17 @@ def _fold(directory: AuditDir, now: Callable[[], datetime]) -> int:
         clock.moment = None
         recorder.finish(wait=False)
     return len(done)
+
+
+def _fold_homes(batch: Sequence[WaitingEvent]) -> None:
+    """Record what waits in the trails of visiting sessions: their prompts were sent first."""
+    visits = [waiting.event.visit for waiting in batch if waiting.event is not None]
+    homes = dict.fromkeys(
+        visit.home for visit in visits if visit is not None and visit.keeps_prompt and visit.home
+    )
+    for home in homes:
+        with suppress(OSError, VibesError):
+            fold_events(AuditDir(home), patience=READER, with_homes=False)
 
 
 def _has_hidden_text(
@@ -356,7 +374,7 @@ def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, li
     for number, waiting in enumerate(batch):
         if waiting.event is not None and isinstance(waiting.event.action, FilesEdited):
             for edit in waiting.event.action.edits:
-                relative = _project_file(directory, edit.path)
+                relative = owned_path(directory, edit.path)
                 if relative is not None:
                     by_file.setdefault(relative, []).append((number, edit))
     edited: dict[int, list[EditedFile]] = {}
@@ -384,11 +402,3 @@ def _resolve_file(
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's edits are unresolved: %s", type(error).__name__)
         return [(None, "internal error")] * len(edits)
-
-
-def _project_file(directory: AuditDir, path: str) -> str | None:
-    """Return an edited file relative to the project; None if this trail does not own it."""
-    relative = project_path(directory.project, path)
-    if relative is None or is_bookkeeping(directory.project, relative):
-        return None
-    return relative if owns_folder(directory, (directory.project / relative).parent) else None

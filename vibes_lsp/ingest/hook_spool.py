@@ -17,10 +17,11 @@ import sys
 import time
 
 from vibes_lsp.patience import HOOK_INPUT
+from vibes_lsp.store.trail_search import RefusedTrail, search_trail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MAX_PAYLOAD = 32 << 20
 """Largest payload that is stored, in bytes; some have a whole file four times."""
@@ -33,7 +34,6 @@ MAX_WAITING = 20_000
 _NEVER = 1 << 63
 """Nanoseconds that no clock reaches; a larger number in a name is none of a hook."""
 
-_AUDIT_DIR = ".ai-audit"
 _MARKER = "folding.lock"
 """A file in the spool that is locked while a process folds in the background."""
 _FOLDING_MODULE = "vibes_lsp.ingest.background_folding"
@@ -41,6 +41,10 @@ _MARKER_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLO
 _PAUSE = 0.05
 _INHERITED = 1024
 """Descriptors below this number may be an agent's pipes."""
+_MAX_STRINGS = 2_000
+"""Strings of a payload that may name a file; those before the text of a file are few."""
+_MAX_PATH = 4096
+_SEPARATORS = (b"/",) if os.sep == "/" else (b"/", b"\\\\")
 _FOLDER_MEMBERS = (b'"cwd"', b'"workspaceRoots"', b'"workspace_roots"')
 
 
@@ -56,36 +60,50 @@ def main() -> None:
     """Store the event and end the process with exit code 0, also after an error."""
     try:
         _limit_time()
-        folder = receive_event()
-        if folder is not None:
+        for folder in receive_event():
             _start_folding(folder)
     finally:
         os._exit(0)  # without the work that Python does at its end
 
 
-def receive_event() -> str | None:
-    """Store the event on standard input and return the trail; None if nothing is stored."""
+def receive_event() -> list[str]:
+    """Store the event on standard input and return the trails; none if nothing is stored."""
     try:
         return store_event(_read_input(), os.getcwd)
     except BaseException:  # noqa: BLE001  # the agent must not notice
-        return None
+        return []
 
 
-def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | None:
-    """Store a payload in the spool of the nearest audit trail; nothing happens without one.
+def store_event(data: bytes | None, current_folder: Callable[[], str]) -> list[str]:
+    """Store a payload in the spool of each trail that it concerns; nothing happens without one.
+
+    These are the trail of the agent's folder, and those of the files that the payload names.
 
     Args:
         data: The payload; None is dropped, and of one that is too large only the head is stored.
         current_folder: Returns the folder to begin at if the payload names none.
 
     Returns:
-        The audit directory; None if nothing is stored.
+        The audit directories.
     """
     if not data:
-        return None
-    folder = _find_audit_dir(_named_folder(data) or current_folder())
-    if folder is None:
-        return None
+        return []
+    folder = os.path.abspath(_named_folder(data) or current_folder())
+    trails: dict[str, None] = {}
+    for each in dict.fromkeys((folder, *_folders_of_files(data, folder))):
+        try:
+            trail = search_trail(each)
+        except (RefusedTrail, OSError, ValueError):
+            continue
+        if trail is not None:
+            trails[trail] = None
+    for trail in trails:
+        _store(data, trail)
+    return list(trails)
+
+
+def _store(data: bytes, folder: str) -> None:
+    """Store a payload in the spool of a trail."""
     spool = os.path.join(folder, "spool")
     if _make_folder(spool, 0o777):
         _create(os.path.join(spool, ".gitignore"), b"*\n", 0o666)
@@ -93,7 +111,7 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | 
     _make_folder(events, 0o700)  # prompts are not masked yet
     waiting = os.listdir(events)
     if len(waiting) >= MAX_WAITING:
-        return folder
+        return
     name = f"{_moment_after(waiting):020d}-{os.getpid()}-{os.urandom(4).hex()}"
     if len(data) > MAX_PAYLOAD:
         name, data = f"{name}{LARGE}", data[:LARGE_HEAD]
@@ -103,7 +121,29 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> str | 
         os.replace(temporary, os.path.join(events, f"{name}.json"))
     except OSError:
         os.unlink(temporary)
-    return folder
+
+
+def _folders_of_files(data: bytes, folder: str) -> Iterator[str]:
+    """Yield the folders of the files that a payload names, without decoding it.
+
+    Each string that names a file is taken for one that may have been edited, and each line of a
+    patch that begins with its marks. A wrong one does no harm: `fold_events` records only edits.
+    """
+    strings = data.split(b'"', _MAX_STRINGS)[:_MAX_STRINGS]
+    patched = data.split(b" File: ", _MAX_STRINGS)[1 : _MAX_STRINGS + 1]
+    for string in (*strings, *(part[:_MAX_PATH].partition(b"\\n")[0] for part in patched)):
+        if len(string) > _MAX_PATH or not any(mark in string for mark in _SEPARATORS):
+            continue
+        try:
+            plain = string.replace(b"\\/", b"/").decode("utf-8")
+            name = plain.encode("ascii", "backslashreplace").decode("unicode_escape")
+            path = os.path.normpath(os.path.join(folder, name))
+            if os.path.lexists(path):
+                yield os.path.dirname(path)
+            if os.path.islink(path):
+                yield os.path.dirname(os.path.realpath(path))
+        except (UnicodeError, ValueError):
+            continue
 
 
 def _moment_after(waiting: list[str]) -> int:
@@ -267,18 +307,6 @@ def _named_folder(data: bytes) -> str | None:
             is_url_like = os.name == "nt" and folder[:1] == "/" and folder[2:3] == ":"
             return folder[1:] if is_url_like else folder
     return None
-
-
-def _find_audit_dir(folder: str) -> str | None:
-    folder = os.path.abspath(folder)
-    while True:
-        candidate = os.path.join(folder, _AUDIT_DIR)
-        if os.path.isdir(candidate):
-            return candidate
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
 
 
 def _make_folder(path: str, mode: int) -> bool:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import LoggedSession
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.edited_lines import EditedRange, ResolvedEdit, changed_ranges
 from vibes_lsp.ingest.events import (
     UNKNOWN,
@@ -57,6 +60,7 @@ from vibes_lsp.recording import (
     Tool,
     WrongArgument,
 )
+from vibes_lsp.recording.across_projects import HomeSession, copy_prompt, find_home_session
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.edges import inform_session
 from vibes_lsp.recording.entries import Entries
@@ -65,6 +69,7 @@ from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.results import Informed
 from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_start, record_delegation
+from vibes_lsp.store.audit_dir import AuditDir
 
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
 _MAX_EXIT_CODE: Final = 2**32
@@ -107,6 +112,7 @@ class EventRecorder:
         self._recorder = recorder
         self._transcripts = Transcripts()
         self._versions: dict[tuple[Agent, str], str] = {}
+        self._homes: dict[Path, Trail] = {}
 
     def record(
         self, event: AgentEvent, edited: Sequence[EditedFile], *, fallback_identity: str
@@ -130,11 +136,31 @@ class EventRecorder:
         if self._is_repeated(f"{event.agent.value} {identity}", fallback_identity):
             return False
         if isinstance(event.action, FilesEdited):
+            self._copy_prompt(event)
             for number, each in enumerate(edited):
                 self._edit(event, each, f"{identity} {number}")
         else:
             self._record(event, identity)
         return True
+
+    def _copy_prompt(self, event: AgentEvent) -> None:
+        """Record what the session of a visit was asked last in its own trail, if that is kept."""
+        home = self._home_session(event)
+        if home is not None and event.visit is not None and event.visit.keeps_prompt:
+            session, _ = self._session(event)
+            copy_prompt(self._recorder, session, home.prompt)
+
+    def _home_session(self, event: AgentEvent) -> HomeSession | None:
+        """Return an event's session in the trail of the agent's folder, where that is another."""
+        if event.visit is None or event.visit.home is None:
+            return None
+        home = event.visit.home
+        if home not in self._homes:
+            self._homes[home] = Trail(AuditDir(home))
+        return find_home_session(
+            self._homes[home],
+            lambda log: _find_session(log, event.agent, event.session.id)[1],
+        )
 
     def _record(self, event: AgentEvent, identity: str) -> None:
         match event.action:
@@ -266,7 +292,7 @@ class EventRecorder:
         found: list[str] = []
 
         def look(context: RecordingContext) -> tuple[Draft, StartedSession]:
-            session = _find_session(context, event.agent, event.session.id)[1]
+            session = _find_session(context.trail.log, event.agent, event.session.id)[1]
             if session is not None and session.is_open:
                 found.append(session.id)
             return Draft(context.timestamp), StartedSession("", "")
@@ -278,7 +304,7 @@ class EventRecorder:
     def _origin(self, event: AgentEvent) -> tuple[str, dict[str, Any]]:
         """Return an event's session, and the origin of an edit in it with its reasoning."""
         session, origin = self._session(event)
-        if event.reasoning:
+        if event.reasoning and (event.visit is None or event.visit.keeps_prompt):
             origin["reasoning"] = Reasoning(event.reasoning)
         return session, origin
 
@@ -291,6 +317,8 @@ class EventRecorder:
         """
         use = None if event.model is not None else self._transcripts.find(event)
         name = event.model or (None if use is None else use.model)
+        if name is None and (home := self._home_session(event)) is not None:
+            name = home.model.name if home.model.name != UNKNOWN else None
         known = self._versions.get((event.agent, event.session.id))
         version = known or (None if use is None else use.version) or UNKNOWN
         tool, model = Tool(event.agent.value, version), Model(name or UNKNOWN, UNKNOWN)
@@ -314,7 +342,7 @@ class EventRecorder:
         models: list[str] = []
 
         def decide(context: RecordingContext) -> tuple[Draft, StartedSession]:
-            number, known = _find_session(context, agent, key.id)
+            number, known = _find_session(context.trail.log, agent, key.id)
             if known is not None and (known.is_open or not resumes):
                 models.append(_model_of(context, known, agent))
                 return Draft(context.timestamp), StartedSession(known.id, "")
@@ -325,7 +353,7 @@ class EventRecorder:
                 environment = Entries(context).environment(tool, model)
                 add_start(draft, context, identifier, environment)
                 return draft, StartedSession(identifier, environment)
-            _, parent = _find_session(context, agent, key.parent)
+            _, parent = _find_session(context.trail.log, agent, key.parent)
             request = RecordDelegation(
                 parent_session_id=key.parent if parent is None else parent.id,
                 child_session_id=identifier,
@@ -357,12 +385,10 @@ def session_id(agent: Agent, identifier: str, number: int) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{agent.value} {identifier} {number}"))
 
 
-def _find_session(
-    context: RecordingContext, agent: Agent, identifier: str
-) -> tuple[int, LoggedSession | None]:
-    """Return the latest session of the trail for an agent's session, and its number."""
+def _find_session(log: LogIndex, agent: Agent, identifier: str) -> tuple[int, LoggedSession | None]:
+    """Return the latest session of a trail for an agent's session, and its number."""
     number, found = 1, None
-    while (later := context.trail.log.session(session_id(agent, identifier, number))) is not None:
+    while (later := log.session(session_id(agent, identifier, number))) is not None:
         found = later
         number += 1
     return max(number - 1, 1), found

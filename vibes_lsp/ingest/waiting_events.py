@@ -29,10 +29,12 @@ from vibes_lsp.ingest.event_log import (
     EventSource,
     source_of,
 )
-from vibes_lsp.ingest.events import AgentEvent
+from vibes_lsp.ingest.events import AgentEvent, FilesEdited, Visit
 from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD
 from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.model.members import Members
+from vibes_lsp.recording.across_projects import OFF_REASON, AcrossProjects, recorded_across
+from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.files import read_file
@@ -45,6 +47,7 @@ _MAX_BATCH_BYTES: Final = 64 << 20
 """How many events, and bytes, are read before they are recorded."""
 _CLOCK_STEP: Final = 10_000_000_000
 """A name that is later by more nanoseconds is from before the clock was set back."""
+_ELSEWHERE: Final = "its folder belongs to another trail, or does not exist"
 _RETENTION: Final = timedelta(seconds=RETENTION_SECONDS)
 """Older events are dropped: whether they were recorded is not remembered any longer."""
 
@@ -152,6 +155,8 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
             agent = agent_of(payload)
             source = source_of(None if agent is None else agent.value, payload, data)
             event, reason = event_of(directory, payload)
+            if reason == _ELSEWHERE or (event is not None and event.visit is not None):
+                source = replace(source, payload=None)  # it is another project's
             event = None if event is None else without_overwrites(event, moment)
     except MalformedJson:
         reason = "the payload is no JSON object"
@@ -171,8 +176,35 @@ def event_of(directory: AuditDir, payload: Members) -> tuple[AgentEvent | None, 
     if event is None:
         return None, NOTHING_TO_RECORD
     if event.folder and not owns_folder(directory, Path(event.folder)):
-        return None, "its folder belongs to another trail, or does not exist"
+        return _visiting(directory, event)
     return event, ""
+
+
+def _visiting(directory: AuditDir, event: AgentEvent) -> tuple[AgentEvent | None, str]:
+    """Return the edits of a trail's files by an agent whose folder it does not own."""
+    if not isinstance(event.action, FilesEdited):
+        return None, _ELSEWHERE
+    edits = tuple(each for each in event.action.edits if owned_path(directory, each.path))
+    if not edits:
+        return None, _ELSEWHERE
+    try:
+        home = find_audit_dir(Path(event.folder))
+    except (AuditDirNotFound, OSError, RuntimeError, ValueError):
+        home = None
+    across = recorded_across(directory, home)
+    if across is AcrossProjects.OFF:
+        return None, OFF_REASON
+    keeps_prompt = across is AcrossProjects.PROMPTS
+    visit = Visit(None if home is None else home.path, keeps_prompt)
+    return replace(event, action=FilesEdited(edits), visit=visit), ""
+
+
+def owned_path(directory: AuditDir, path: str) -> str | None:
+    """Return an edited file relative to the project; None if this trail does not own it."""
+    relative = project_path(directory.project, path)
+    if relative is None or is_bookkeeping(directory.project, relative):
+        return None
+    return relative if owns_folder(directory, (directory.project / relative).parent) else None
 
 
 def owns_folder(directory: AuditDir, folder: Path) -> bool:

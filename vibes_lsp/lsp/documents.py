@@ -18,7 +18,7 @@ from lsprotocol import types
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.lsp.conversion import Encoding, to_characters, to_column, to_utf16_column
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 ANNOTATIONS: Final = "annotations"
 EVIDENCE: Final = "evidence"

@@ -13,11 +13,13 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.mcp_server.served_project import ServedProject
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import NO_MODEL
-from vibes_lsp.recording import RecordAnnotation, WrongArgument
+from vibes_lsp.recording import RecordAnnotation, Recorder, WrongArgument
+from vibes_lsp.recording.across_projects import addressed_to_owner, visiting_request
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.requests import Request
 from vibes_lsp.recording.results import Result
 from vibes_lsp.recording.reviews import HUMAN
+from vibes_lsp.store.audit_dir import AuditDir
 
 _MAX_FILES: Final = 200
 _SESSIONS: Final = ("session_id", "parent_session_id", "child_session_id")
@@ -57,13 +59,32 @@ def record(project: ServedProject, request: Request[Any], given: GivenAnswers) -
         WrongArgument: It names a person, or an argument is wrong.
         VibesError: It cannot be recorded.
     """
+    owner, addressed = addressed_to_owner(request, project.root)
+    if owner is not None and owner.path.resolve() != project.trail.directory.path.resolve():
+        return _record_elsewhere(project, owner, addressed)
     _refuse_persons(project.trail, request)
+    _refuse_reviews(request)
     if isinstance(request, RecordAnnotation):
-        if request.action == "review":
-            raise WrongArgument("action", "expected create, modify or delete; people review")
         request = _with_answers(project, request, given)
     result: Result = project.recorder.execute(request)
     return result
+
+
+def _record_elsewhere(project: ServedProject, owner: AuditDir, request: Request[Any]) -> Result:
+    """Execute a request about a file of another trail; raises as `record`."""
+    trail = Trail(owner)
+    trail.refresh()
+    for each in (project.trail, trail):
+        _refuse_persons(each, request)
+    _refuse_reviews(request)
+    with Recorder(owner, shared_with=trail) as recorder:
+        result: Result = recorder.execute(visiting_request(recorder, [project.trail], request))
+    return result
+
+
+def _refuse_reviews(request: Request[Any]) -> None:
+    if isinstance(request, RecordAnnotation) and request.action == "review":
+        raise WrongArgument("action", "expected create, modify or delete; people review")
 
 
 def _with_answers(

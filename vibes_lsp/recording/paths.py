@@ -13,8 +13,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 from vibes_lsp.store.files import is_inside
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _BOOKKEEPING: Final = frozenset({".git", AUDIT_DIR_NAME})
 """Folders whose files are never annotated, in any case: file systems may ignore case."""

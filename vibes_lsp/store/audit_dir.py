@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.store.trail_search import (
+    AUDIT_DIR_NAME,
+    RefusedTrail,
+    check_links,
+    search_trail,
+)
 
-AUDIT_DIR_NAME: Final = ".ai-audit"
 LOG_NAME: Final = "annotations.jsonl"
 MANIFEST_NAME: Final = "manifest.json"
 CONFIG_NAME: Final = "config.json"
@@ -97,40 +103,43 @@ class AuditDir:
 
 
 def find_audit_dir(start: Path) -> AuditDir:
-    """Return the nearest audit directory at `start` or above it.
+    """Return the nearest audit directory at `start` or above it; see `trail_search`.
 
     Raises:
-        AuditDirNotFound: There is none up to the root of the file system.
+        AuditDirNotFound: There is none that may be used.
     """
-    found = nearest_audit_dir(str(start.absolute()))
+    try:
+        found = search_trail(str(start.absolute()))
+    except RefusedTrail as refusal:
+        raise _refused(refusal) from None
     if found is None:
         raise AuditDirNotFound(
             f"no {AUDIT_DIR_NAME}/ in {start.absolute()} or above it",
             hint="run `vibes init` in the project, or name one with --audit-dir",
         )
-    return found
+    return _audit_dir(found)
+
+
+def _refused(refusal: RefusedTrail) -> AuditDirNotFound:
+    if refusal.is_link:
+        return AuditDirNotFound(
+            f"{refusal.path} is a link out of the project: it names another project's audit trail",
+            hint="remove the link, and run `vibes init` for a trail of this project",
+        )
+    return AuditDirNotFound(
+        f"{refusal.path} is owned by another user, so the audit trail there is not used",
+        hint="if you trust it: git config --global --add safe.directory "
+        f"{shlex.quote(refusal.top)}",
+    )
 
 
 def nearest_audit_dir(folder: str) -> AuditDir | None:
-    """Return the nearest audit directory at an absolute path or above it; None without one."""
-    for candidate in _candidates(folder):
-        # Every answer of the server asks. Access takes a third of the time of the second question.
-        if os.access(candidate, os.F_OK) and os.path.isdir(candidate):  # noqa: PTH112
-            return _audit_dir(candidate)
-    return None
-
-
-@lru_cache(maxsize=1024)
-def _candidates(folder: str) -> tuple[str, ...]:
-    """Return where the audit directory of a folder may be, the nearest first."""
-    found = []
-    while True:
-        is_itself = os.path.basename(folder) == AUDIT_DIR_NAME  # noqa: PTH119
-        found.append(folder if is_itself else os.path.join(folder, AUDIT_DIR_NAME))  # noqa: PTH118
-        parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder:
-            return tuple(found)
-        folder = parent
+    """Return the audit directory that owns an absolute path; None without one to use."""
+    try:
+        found = search_trail(folder)
+    except RefusedTrail:
+        return None
+    return None if found is None else _audit_dir(found)
 
 
 @lru_cache(maxsize=1024)
@@ -142,11 +151,17 @@ def named_audit_dir(path: Path) -> AuditDir:
     """Return the audit directory at a path that the user gave; its folder may have any name.
 
     Raises:
-        AuditDirNotFound: It is not a folder, or has no file of an audit trail.
+        AuditDirNotFound: It is not a folder, has no file of an audit trail, or is a link out of
+            the project.
     """
     folder = path.absolute()
     if (folder / AUDIT_DIR_NAME).is_dir():
-        return AuditDir(folder / AUDIT_DIR_NAME)
+        folder /= AUDIT_DIR_NAME
+    if folder.name == AUDIT_DIR_NAME:
+        try:
+            check_links(str(folder))
+        except RefusedTrail as refusal:
+            raise _refused(refusal) from None
     if not folder.is_dir():
         raise AuditDirNotFound(
             f"{path} is not a folder", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder"

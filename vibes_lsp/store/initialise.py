@@ -19,7 +19,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.vocabulary import NO_MODEL, AssuranceLevel, ContextType
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import (
     TEMPORARY_SUFFIX,
@@ -34,6 +34,7 @@ from vibes_lsp.store.files import (
 )
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.manifest_format import new_manifest
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD, unsupported_versions
 
 IGNORE_LINES: Final = ("audit.db*", "*.lock", "wal/", "spool/")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from vibes_lsp import __version__
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 MAX_CACHED: Final = 8 << 20
 """Largest cached file, in bytes."""

@@ -12,7 +12,8 @@ from vibes_lsp.errors import BadEnvelope, MalformedJson
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 from vibes_lsp.verify.envelope import PAYLOAD_TYPE, Envelope
 
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"

@@ -27,7 +27,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, line_owners, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review
-from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _MAX_FILES: Final = 1000
 _MAX_SUBJECT: Final = 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.conversion import Encoding, path_of
 from vibes_lsp.lsp.documents import Document, to_utf16
@@ -21,6 +22,7 @@ from vibes_lsp.model.vocabulary import ReviewerKind
 
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
+    from vibes_lsp.store.audit_dir import AuditDir
 
 COMMANDS: Final = {
     "vibes.startSession": "session-start",
@@ -68,7 +70,8 @@ def _handler(
             prepared = _PREPARE.get(use_case, _with_text)(ls, members)
             _set_known_locations(ls, project, uri)
             texts = open_texts(ls.projects, project) if project.pending else {}
-            work = partial(_execute, use_case, prepared, project.recorder, texts)
+            homes = [each.directory for each in ls.projects.all() if each is not project]
+            work = partial(_execute, use_case, prepared, project.recorder, texts, homes)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
@@ -206,9 +209,11 @@ def _execute(
     members: dict[str, Any],
     recorder: Recorder,
     texts: Mapping[str, str],
+    homes: Sequence[AuditDir],
 ) -> dict[str, Any]:
     # A server that only reads does not import pydantic's models.
     from vibes_lsp.recording import as_json  # noqa: PLC0415
+    from vibes_lsp.recording.across_projects import visiting_request  # noqa: PLC0415
     from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
 
     if use_case == "remap":
@@ -219,4 +224,5 @@ def _execute(
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts of open documents
         recorder.record_pending_completions(texts, session_id=session)
-    return dict(recorder.execute_json(request))
+    visiting = visiting_request(recorder, map(Trail, homes), request)
+    return dict(recorder.execute_json(visiting))

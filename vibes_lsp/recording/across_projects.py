@@ -1,0 +1,205 @@
+"""Record an edit on the trail of its file, where the session belongs to another trail.
+
+That trail gets a session of its own with the same id, tool and model. From a trail of the same
+repository, such as that of another work tree, it gets the session's last prompt too. From another
+project it gets none, unless the user's setting allows it: prompts may be private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.history.git import user_setting
+from vibes_lsp.history.repository_state import shared_repository
+from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.index.records import LoggedSession
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.hashing import sha256
+from vibes_lsp.model.members import text
+from vibes_lsp.model.vocabulary import PromptType
+from vibes_lsp.recording.arguments import Model, Prompt, Tool, WrongArgument
+from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.edges import latest_prompt
+from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.requests import (
+    Origin,
+    RecordAnnotation,
+    RecordInlineCompletion,
+    Request,
+)
+from vibes_lsp.recording.results import StartedSession
+from vibes_lsp.recording.sessions import add_start
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+
+SETTING: Final = "vibes.record.acrossProjects"
+"""The user's setting, one of git's: no project can change it."""
+OFF_REASON: Final = f"{SETTING} is off, and its session belongs to another project"
+_UNKNOWN_HERE: Final[tuple[str, ...]] = ("prompt_hash", "decision", "informed_by")
+"""Members of an edit that may refer to the trail of its session."""
+_PRIVATE: Final = ("prompt", "reasoning", "command")
+"""Members of an edit that have texts of its session."""
+
+_Q = TypeVar("_Q", bound=Request[Any])
+
+
+class AcrossProjects(StrEnum):
+    """What is recorded of an edit on the trail of another project than the session's.
+
+    Attributes:
+        OFF: Nothing.
+        LINES: The edit with its tool and model.
+        PROMPTS: The session's prompt and reasoning too.
+    """
+
+    OFF = "off"
+    LINES = "lines"
+    PROMPTS = "prompts"
+
+
+def recorded_across(trail: AuditDir, home: AuditDir | None) -> AcrossProjects:
+    """Return what a trail gets of a session that belongs to another trail, or to none.
+
+    Args:
+        trail: The trail of the edited file.
+        home: The session's own trail.
+    """
+    if home is not None and shared_repository(trail.project, home.project):
+        return AcrossProjects.PROMPTS
+    try:
+        return AcrossProjects(user_setting(SETTING) or AcrossProjects.LINES)
+    except ValueError:  # an unknown value
+        return AcrossProjects.LINES
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSession:
+    """A session in its own trail.
+
+    Attributes:
+        tool: Its tool.
+        model: Its model.
+        prompt: What it was asked last, if that is recorded.
+    """
+
+    tool: Tool
+    model: Model
+    prompt: Prompt | None
+
+
+def find_home_session(
+    home: Trail, find: Callable[[LogIndex], LoggedSession | None]
+) -> HomeSession | None:
+    """Return a session of a trail; None if the trail has none, or is not readable.
+
+    Args:
+        home: The trail; it is refreshed.
+        find: Returns the session in its log.
+    """
+    home.refresh()
+    session = find(home.log)
+    if session is None:
+        return None
+    environment = home.manifest.entry(session.text("environment_hash") or "") or {}
+    names = [
+        text(environment, name) or "unknown"
+        for name in ("tool_name", "tool_version", "model_name", "model_version")
+    ]
+    key = latest_prompt(home, session.id)
+    entry = {} if key is None else home.manifest.entry(key) or {}
+    asked = text(entry, "prompt_text")
+    prompt = Prompt(asked, PromptType.USER_INSTRUCTION) if asked else None
+    return HomeSession(Tool(names[0], names[1]), Model(names[2], names[3]), prompt)
+
+
+def addressed_to_owner(request: _Q, folder: Path) -> tuple[AuditDir | None, _Q]:
+    """Return the trail that owns the file of a request, links resolved; None without one.
+
+    The request is returned with the file's absolute path, or as it is where no trail owns the file.
+
+    Args:
+        request: The request.
+        folder: What a relative path of the request is relative to.
+    """
+    path = request.path
+    if path is None:
+        return None, request
+    try:
+        file = (folder / path).resolve()
+        directory = find_audit_dir(file.parent)
+    except (AuditDirNotFound, OSError, RuntimeError, ValueError):
+        return None, request
+    return directory, request.model_copy(update={"file": str(file), "uri": None})
+
+
+def visiting_request(recorder: Recorder, homes: Iterable[Trail], request: _Q) -> _Q:
+    """Return a request as the trail of its file can record it; the session is started there.
+
+    A request about no edit, and one whose session the trail has, is returned as it is.
+
+    Args:
+        recorder: Records on the trail of the file.
+        homes: The trails in which the session may have been started.
+        request: The request.
+
+    Raises:
+        WrongArgument: The user's setting forbids it.
+    """
+    origin: Request[Any] = request
+    if not isinstance(origin, RecordAnnotation | RecordInlineCompletion):
+        return request
+    session_id = origin.session_id
+    if session_id is None or _has_session(recorder, session_id):
+        return request
+    for home in homes:
+        session = find_home_session(home, lambda log: log.session(session_id))
+        if session is not None:
+            kept = recorded_across(recorder.directory, home.directory)
+            if kept is AcrossProjects.OFF:
+                raise WrongArgument("session_id", OFF_REASON)
+            start_visit(recorder, session_id, session)
+            withheld = _UNKNOWN_HERE
+            if kept is AcrossProjects.LINES:
+                withheld = (*_UNKNOWN_HERE, *_PRIVATE)
+            else:
+                copy_prompt(recorder, session_id, session.prompt)
+            fields = Origin.model_fields
+            return request.model_copy(update={name: fields[name].default for name in withheld})
+    return request
+
+
+def start_visit(recorder: Recorder, session_id: str, session: HomeSession) -> None:
+    """Start a session that another trail has, unless it was."""
+
+    def decide(context: RecordingContext) -> tuple[Draft, StartedSession]:
+        draft = Draft(context.timestamp)
+        environment = ""
+        if context.trail.log.session(session_id) is None:
+            environment = Entries(context).environment(session.tool, session.model)
+            add_start(draft, context, session_id, environment)
+        return draft, StartedSession(session_id, environment)
+
+    recorder.write_derived(StartedSession, decide)
+
+
+def copy_prompt(recorder: Recorder, session_id: str, prompt: Prompt | None) -> None:
+    """Record what a session was asked last in its own trail, once."""
+    if prompt is not None:
+        digest = sha256(prompt.text.encode("utf-8", "surrogatepass"))
+        recorder.record_prompt(session_id, prompt, request_id=f"{session_id} visit {digest}")
+
+
+def _has_session(recorder: Recorder, session_id: str) -> bool:
+    known: list[bool] = []
+
+    def look(context: RecordingContext) -> tuple[Draft, StartedSession]:
+        known.append(context.trail.log.session(session_id) is not None)
+        return Draft(context.timestamp), StartedSession("", "")
+
+    recorder.write_derived(StartedSession, look)
+    return known[-1]
