@@ -1,0 +1,289 @@
+"""Compares what a tool says with what is known, line by line, and reads its log."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from tests.git_life.lines import PERSON, UNKNOWN, Line, Origin
+from tests.git_life.subject import Claim
+from tests.git_life.work_tree import WorkTree
+
+LOG: Final = ".ai-audit/annotations.jsonl"
+MANIFEST: Final = ".ai-audit/manifest.json"
+
+ERRORS: Final = (
+    "wrong_owner",
+    "person_distinctive",
+    "person_ordinary",
+    "copies",
+    "ai_human",
+    "edited_verified",
+)
+"""Counts that have to be 0, or next to it."""
+EXCHANGEABLE: Final = ("wrong_owner", "person_distinctive", "person_ordinary", "copies")
+"""Errors that no text can avoid where git itself exchanged two equal lines."""
+_MAX_PROBLEMS: Final = 10
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """Counts of lines, by place (`checkout`, `clone`, `waiting`) and what was said of them.
+
+    Attributes:
+        counts: The numbers.
+        problems: The first ones of each sort, in words.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    _sorts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, place: str, what: str) -> None:
+        """Count one line."""
+        self.counts[f"{place}.{what}"] += 1
+
+    def report(self, sort: str, text: str) -> None:
+        """Keep the first problems of a sort."""
+        self._sorts[sort] += 1
+        if self._sorts[sort] <= _MAX_PROBLEMS:
+            self.problems.append(f"{sort}: {text}")
+
+
+def judge_file(work: WorkTree, path: str, place: str, verdicts: Verdicts) -> None:
+    """Judge what the tool says of each line of a file on disk."""
+    lines = work.lines(path)
+    claims = work.history.subject.owners(work.path, path)
+    has_ai = claims or any(line.by_ai for line in lines)
+    by_git = lines_by_blame(work, path) if has_ai else {}
+    committed = work.commit_of().tree.get(path)
+    known = {line.number for line in committed.lines} if committed else set()
+    for number, line in enumerate(lines, 1):
+        where = place if line.number in known else "waiting"
+        claim = claims.get(number)
+        origin = by_git.get(line.number)
+        verdict = judge_line(line, claim)
+        if verdict in EXCHANGEABLE and claim and origin and origin.author == claim.edit:
+            verdict = "exchanged"
+        described = (
+            f"{where} {work.path.name}/{path}:{number} {line.text.strip()!r} of {line.author}"
+            f" is {claim.kind if claim else 'unrecorded'} {claim.edit if claim else ''}".rstrip()
+        )
+        verdicts.add(where, "ai" if line.by_ai else "person")
+        verdicts.add(where, verdict)
+        if verdict in ERRORS or verdict == "exchanged":
+            verdicts.report(verdict, f"{described}, {line.origin.value}")
+        if line.by_ai and line.origin != Origin.FORMATTED and origin and origin.is_brought:
+            verdicts.add(place, "blamed")
+            verdicts.add(place, "blamed_verified" if verdict == "verified" else "missed")
+            if verdict != "verified":
+                verdicts.report("missed", described)
+
+
+def judge_line(line: Line, claim: Claim | None) -> str:
+    """Return what has to be counted of a line."""
+    kind, edit = claim or ("none", "")
+    if line.author == UNKNOWN:
+        return "unknown"
+    if not line.by_ai:
+        return _wrongly_verified(line) if kind == "ai" else f"person_{kind}"
+    if kind == "human":
+        return "ai_human"
+    if kind == "none":
+        return "unrecorded"
+    if edit != line.author:
+        return "wrong_owner"
+    if kind != "ai":
+        return kind
+    return "edited_verified" if line.origin == Origin.FORMATTED else "verified"
+
+
+def _wrongly_verified(line: Line) -> str:
+    """Return how a person's line was verified as an AI's."""
+    if line.origin == Origin.COPIED:
+        return "copies"
+    if line.origin == Origin.UNDONE:
+        return "undone"
+    return "person_ordinary" if line.ordinary else "person_distinctive"
+
+
+class Blamed(NamedTuple):
+    """What git's blame says of a line.
+
+    Attributes:
+        author: Of the line that it is, as git sees it; equal lines may be exchanged.
+        is_brought: Whether git is right, and its commit is the one that brought the line first.
+    """
+
+    author: str
+    is_brought: bool
+
+
+def lines_by_blame(work: WorkTree, path: str) -> dict[int, Blamed]:
+    """Return what git says of each line of a file in HEAD, by identity."""
+    history = work.history
+    file = work.commit_of().tree.get(path)
+    result: dict[int, Blamed] = {}
+    if file is None:
+        return result
+    for line, (commit, source, place) in zip(file.lines, blame(work, path), strict=True):
+        known = history.commits.get(commit)
+        if known is None or source not in known.tree:
+            continue
+        there = known.tree[source].lines
+        if place < len(there):
+            is_it = there[place].number == line.number
+            result[line.number] = Blamed(
+                there[place].author, is_it and line.number in known.brought
+            )
+    return result
+
+
+def disagreements(work: WorkTree) -> list[str]:
+    """Return the lines of which git's blame and the generator say different things.
+
+    Lines that may stand in a text twice are compared by text only.
+    """
+    result = []
+    for path, file in work.commit_of().tree.items():
+        for line, (commit, source, place) in zip(file.lines, blame(work, path), strict=True):
+            there = work.history.commits[commit].tree[source].lines[place]
+            if there.text != line.text or (
+                line.number != there.number and not line.ordinary and line.origin == Origin.TYPED
+            ):
+                result.append(f"{path}: {line} is {there} in {commit}")
+    return result
+
+
+def blame(work: WorkTree, path: str) -> list[tuple[str, str, int]]:
+    """Return commit, path and place there, from 0, of each line of a file in HEAD."""
+    known = work.history.blames.get((work.head, path))
+    if known is None:
+        known = work.history.blames[work.head, path] = _blame(work, path)
+    return known
+
+
+def _blame(work: WorkTree, path: str) -> list[tuple[str, str, int]]:
+    result: list[tuple[str, str, int]] = []
+    names: dict[str, str] = {}
+    commit, place = "", 0
+    arguments = ("-c", "core.quotePath=false", "blame", "--line-porcelain", "HEAD")
+    for row in work.git(*arguments, "--", path).stdout.decode().split("\n"):
+        words = row.split(" ")
+        if row.startswith("\t"):
+            result.append((commit, names[commit], place))
+        elif row.startswith("filename "):
+            names[commit] = row[9:]
+        elif len(words) in (3, 4) and len(words[0]) == 40 and words[1].isdigit():
+            commit, place = words[0], int(words[1]) - 1
+    return result
+
+
+def judge_log(work: WorkTree, verdicts: Verdicts) -> None:
+    """Judge how often each AI line stands in the log that HEAD has.
+
+    Lines that no commit of HEAD has any more may stand there, too: a log is never shortened.
+    """
+    history = work.history
+    logged, hashes = _logged(work)
+    head = {line.number for file in work.commit_of().tree.values() for line in file.lines}
+    anywhere = frozenset[int]().union(*(commit.ever for commit in history.commits.values()))
+    lines = [line for lines in history.lines.values() for line in lines if line.by_ai]
+    standing = {line.root or line.number for line in lines if line.number in head}
+    expected, possible = dict[str, Counter[str]](), dict[str, Counter[str]]()
+    for root, line in {
+        line.root or line.number: line for line in lines if line.number in anywhere
+    }.items():
+        digest = hashlib.sha256((line.typed or line.text).encode()).hexdigest()[:8]
+        possible.setdefault(line.author, Counter())[digest] += 1
+        if root in standing:
+            expected.setdefault(line.author, Counter())[digest] += 1
+    for name in sorted({*logged, *possible}):
+        needs, may = (counts.get(name, Counter[str]()) for counts in (expected, possible))
+        has = hashes.get(name, Counter[str]())
+        missing = max(needs.total() - logged[name], (needs - has).total() if has else 0, 0)
+        twice = max(logged[name] - may.total(), (has - may).total(), 0)
+        for what, count in (
+            ("lines", needs.total()),
+            ("sum", logged[name]),
+            ("missing", missing),
+            ("twice", twice),
+        ):
+            verdicts.counts[f"log.{what}"] += count
+        if missing or twice:
+            verdicts.report(
+                "log",
+                f"{work.path.name} {name}: {needs.total()} lines stand, records have"
+                f" {logged[name]}: {missing} missing, {twice} too many",
+            )
+
+
+def judge_gate(work: WorkTree, copy: WorkTree, base: str, verdicts: Verdicts) -> None:
+    """Judge what the gate asks to review in a work tree and in a clone of it."""
+    subject = work.history.subject
+    here = subject.unreviewed(work.path, base)
+    if here is None:
+        return
+    there = subject.unreviewed(copy.path, base)
+    if there is None:
+        verdicts.report("gate", "no answer in the clone")
+        there = set()
+    verdicts.counts["gate.checkout"] += len(here)
+    verdicts.counts["gate.clone"] += len(there)
+    verdicts.counts["gate.unseen"] += len(here - there)
+    for path, number in sorted(here - there):
+        verdicts.report("gate", f"{path}:{number} waits for a review in the checkout only")
+    older = work.history.commits[base].ever
+    for path, file in copy.disk.items():
+        for number, line in enumerate(file.lines, 1):
+            if line.by_ai and line.number not in older:
+                verdicts.counts["gate.ai"] += 1
+                verdicts.counts["gate.ai_seen"] += (path, number) in there
+            elif line.author == PERSON and (path, number) in there:
+                verdicts.counts["gate.person"] += 1
+
+
+def _logged(work: WorkTree) -> tuple[Counter[str], dict[str, Counter[str]]]:
+    """Return the number of lines that RFC 10.2 sums up for each edit, and their hashes."""
+    names = _prompts(work)
+    sums: Counter[str] = Counter()
+    hashes: dict[str, Counter[str]] = {}
+    for record in map(_parsed, _trail(work, LOG)):
+        if record.get("type") != "line" or record.get("action") not in ("create", "modify"):
+            continue
+        name = record.get("prompt") or names.get(record.get("prompt_hash", ""), "")
+        sums[name] += record["line_end"] - record["line_start"] + 1
+        joined = record.get("line_hashes") or ""
+        hashes.setdefault(name, Counter()).update(
+            joined[start : start + 8] for start in range(0, len(joined), 8)
+        )
+    return sums, hashes
+
+
+def _trail(work: WorkTree, name: str) -> Iterator[str]:
+    """Yield the lines of a file of each trail that HEAD has."""
+    for path in work.answer("ls-tree", "-r", "--name-only", "HEAD").splitlines():
+        if path == name or path.endswith(f"/{name}"):
+            yield from work.committed("HEAD", path) or ()
+
+
+def _parsed(row: str) -> Mapping[str, Any]:
+    try:
+        record = json.loads(row)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _prompts(work: WorkTree) -> dict[str, str]:
+    """Return the prompts of the manifest that HEAD has, by hash."""
+    result: dict[str, str] = {}
+    for row in _trail(work, MANIFEST):
+        for digest, entry in _parsed("{" + row.strip(" ,") + "}").items():
+            if isinstance(entry, dict) and "prompt_text" in entry:
+                result[digest] = entry["prompt_text"]
+    return result

@@ -1,0 +1,134 @@
+"""One history from its beginning to the last question, and the list of its kinds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from tests.git_life.beginnings import begin
+from tests.git_life.code import LANGUAGES
+from tests.git_life.combining import clone
+from tests.git_life.history import History
+from tests.git_life.judge import Verdicts, judge_file, judge_gate, judge_log
+from tests.git_life.subject import Subject
+from tests.git_life.work_tree import WorkTree
+
+MakeSubject: TypeAlias = Callable[[dict[str, str]], Subject]
+Kind: TypeAlias = Callable[["Life"], None]
+
+KINDS: Final[dict[str, Kind]] = {}
+"""All kinds by name; `tests.git_life.kinds` fills it."""
+
+
+def kind(plan: Kind) -> Kind:
+    """Add a kind of history, named as its function."""
+    KINDS[plan.__name__] = plan
+    return plan
+
+
+class Life:
+    """A history that is played, and judged now and then.
+
+    Attributes:
+        history: Its lines and commits.
+        work: The first work tree.
+        verdicts: What was counted.
+        start: The commit that started the trail.
+        asks_before_commits: Whether the tool is asked at each commit, not at the end only.
+    """
+
+    def __init__(self, history: History, *, asks_before_commits: bool) -> None:
+        self.history, self.rng = history, history.rng
+        self.verdicts = Verdicts()
+        self.asks_before_commits = asks_before_commits
+        self.work = begin(history)
+        self.start = self.work.head
+
+    def look(self, work: WorkTree | None = None, place: str = "during") -> None:
+        """Judge the files that are not as in HEAD, or all if they are."""
+        work = work or self.work
+        tree = work.commit_of().tree
+        changed = [path for path, file in work.disk.items() if tree.get(path) != file]
+        for path in changed or sorted(work.disk):
+            judge_file(work, path, place, self.verdicts)
+
+    def commit(self, work: WorkTree | None = None, *options: str, **how: Any) -> str:
+        """Commit, with a look before and after."""
+        work = work or self.work
+        if self.asks_before_commits:
+            self.look(work)
+        tree = work.commit_of().tree
+        commit = work.commit(*options, **how)
+        if self.asks_before_commits:
+            for path, file in work.disk.items():
+                if tree.get(path) != file:
+                    judge_file(work, path, "during", self.verdicts)
+        self.check_trail(work, "commit")
+        return commit
+
+    def check_trail(self, work: WorkTree, after: str) -> None:
+        """Note what is left in the trail."""
+        if status := work.trail_status():
+            self.history.happened.left.append(f"{work.path.name} after {after}: {status!r}")
+
+    def finish(self) -> None:
+        """Judge every file in the checkout and in a fresh clone, and the log."""
+        self.work.check()
+        for path in sorted(self.work.disk):
+            judge_file(self.work, path, "checkout", self.verdicts)
+        judge_log(self.work, self.verdicts)
+        copy = clone(self.work, "fresh")
+        for path in sorted(copy.disk):
+            judge_file(copy, path, "clone", self.verdicts)
+        judge_gate(self.work, copy, self.start, self.verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One history to be played.
+
+    Attributes:
+        kind: A name of `KINDS`.
+        seed: Decides everything else; also the language of the code.
+    """
+
+    kind: str
+    seed: int
+
+    @property
+    def language(self) -> str:
+        """The language of its code."""
+        return LANGUAGES[(self.seed + len(self.kind)) % len(LANGUAGES)]
+
+
+@contextmanager
+def lived(
+    case: Case, make_subject: MakeSubject, *, plan: Kind | None = None, asks: bool = True
+) -> Iterator[Life]:
+    """Play a history, ask at the end, and remove it.
+
+    Args:
+        case: Which one.
+        make_subject: Makes what is judged.
+        plan: What is played in place of the case's kind.
+        asks: Whether the tool is asked at commits, too.
+    """
+    with tempfile.TemporaryDirectory(prefix="git-life-", ignore_cleanup_errors=True) as folder:
+        history = History(
+            Path(folder).resolve(),
+            make_subject,
+            case.language,
+            f"{case.kind} {case.seed}",
+            line_end="\r\n" if case.kind.startswith("crlf") else "\n",
+        )
+        try:
+            life = Life(history, asks_before_commits=asks)
+            (plan or KINDS[case.kind])(life)
+            life.finish()
+            yield life
+        finally:
+            history.close()
