@@ -26,6 +26,8 @@ from vibes_lsp.store.log_batches import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
+_MAX_ARGUMENTS: Final = 400
+"""Commits that one process compares: within every system's limit for a command line."""
 _FORMAT_OPTIONS: Final = (
     "--reverse",
     "--topo-order",
@@ -35,6 +37,27 @@ _FORMAT_OPTIONS: Final = (
     "--unified=0",
     f"--format={_MARK.decode()}%H %P",
 )
+
+
+def lines_by_commit(
+    repository: Repository, commits: Sequence[str], name: str
+) -> dict[str, list[bytes]]:
+    """Return the lines that each commit added to a log; at a merge, those that no parent has.
+
+    Args:
+        repository: The repository.
+        commits: Full hashes.
+        name: The log's path in these commits, from the top of the work tree.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    found: dict[str, list[bytes]] = {commit: [] for commit in commits}
+    for start in range(0, len(commits), _MAX_ARGUMENTS):
+        revisions = ("--no-walk=unsorted", *commits[start : start + _MAX_ARGUMENTS])
+        for line, commit in _added_lines(repository, revisions, name, GIT):
+            found[commit].append(line)
+    return found
 
 
 def added_record_ids(
@@ -64,22 +87,31 @@ def added_lines(
         HistoryUnavailable: Git failed, perhaps after some lines.
         ValueError: The log is outside the repository.
     """
+    yield from _added_lines(repository, revisions, repository.relative_path(log), patience)
+
+
+def _added_lines(
+    repository: Repository, revisions: Sequence[str], name: str, patience: Wait | None
+) -> Iterator[tuple[bytes, str]]:
     arguments = (
         "log",
         *_FORMAT_OPTIONS,
         *LOG_OPTIONS,
         *revisions,
         "--",
-        literal_pathspec(repository.relative_path(log)),
+        literal_pathspec(name),
     )
     with git_lines(repository.root, *arguments, patience=patience, bounded=True) as lines:
-        commit, added = "", b"+"
+        commit, added, is_content = "", b"+", False
         for line in lines:
-            if line.startswith(added):
-                yield line[len(added) :], commit
-            elif line.startswith(_MARK):
+            if line.startswith(_MARK):
                 commit, *parents = line[len(_MARK) :].decode().split()
                 added = b"+" * max(1, len(parents))  # combined diff: a + per parent
+                is_content = False
+            elif line.startswith(b"@@"):
+                is_content = True
+            elif is_content and line.startswith(added):
+                yield line[len(added) :], commit
 
 
 class _Identified(msgspec.Struct):
@@ -108,8 +140,6 @@ def record_id_of(line: bytes) -> str:
     return text(members, "annotation_id") or annotation_id(members)
 
 
-_MAX_ARGUMENTS: Final = 400
-"""Commits that one process compares: within every system's limit for a command line."""
 _MAX_HASHED: Final = 4 << 30
 """Bytes that are hashed to find which versions are beginnings of the log, in a few seconds."""
 _PART: Final = 1 << 20

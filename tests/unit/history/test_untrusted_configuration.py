@@ -12,6 +12,9 @@ from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path
 from tests.unit.index.trails import ENVIRONMENT
+from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.log_additions import lines_by_commit
+from vibes_lsp.history.patches import PatchHunk, commit_patch, staged_patch
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 
@@ -71,6 +74,14 @@ def call_everything(writer: TrailWriter) -> None:
     wanted = [str(record["annotation_id"]) for record in writer.files.records()]
     assert len(commits_by_log(git, writer.files.log, wanted)) == 2
     assert len(commits_by_path(git, writer.root, {"a.py": [START]})) == 1
+    (origin,) = line_origins(git, "a.py", head)
+    assert origin is not None
+    assert origin.commit == head
+    parent = git.resolve("HEAD^")
+    (log,) = [patch for patch in commit_patch(git, parent, head) if patch.path == "a.py"]
+    assert log.hunks == [PatchHunk(0, [b"0"], 0, [b"1"])]
+    assert staged_patch(git, parent, ["a.py"]) == [log]
+    assert len(lines_by_commit(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
     with ProjectHistory(writer.root) as history:
         found = history.versions("a.py").versions
         assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
