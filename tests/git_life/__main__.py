@@ -3,7 +3,7 @@
     python -m tests.git_life --histories 1000 --seeds 1-12 --results life.jsonl --subject SUBJECT
 
 A file of results is continued: what it has is not played again. SUBJECT is `nothing`, `product`,
-`product-hook`, or MODULE:CLASS.
+`product-hook`, `product-editor`, or MODULE:CLASS.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tests.git_life.life import Case, MakeSubject, lived
 _SUBJECTS: Final = {
     "nothing": "tests.git_life.nothing:Nothing",
     "product": "tests.git_life.product:CommandLine",
+    "product-editor": "tests.git_life.editor:Editor",
     "product-hook": "tests.git_life.product:AgentHook",
 }
 

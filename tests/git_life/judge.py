@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -54,8 +55,22 @@ class Verdicts:
             self.problems.append(f"{sort}: {text}")
 
 
-def judge_file(work: WorkTree, path: str, place: str, verdicts: Verdicts) -> None:
-    """Judge what the tool says of each line of a file on disk."""
+def judge_file(
+    work: WorkTree,
+    path: str,
+    place: str,
+    verdicts: Verdicts,
+    typed: AbstractSet[int] = frozenset(),
+) -> None:
+    """Judge what the tool says of each line of a file on disk.
+
+    Args:
+        work: The work tree.
+        path: The file.
+        place: What committed lines are counted as.
+        verdicts: Where they are counted.
+        typed: The identities of a person's lines that resemble an AI's; they are counted apart.
+    """
     lines = work.lines(path)
     claims = work.history.subject.owners(work.path, path)
     has_ai = claims or any(line.by_ai for line in lines)
@@ -74,6 +89,11 @@ def judge_file(work: WorkTree, path: str, place: str, verdicts: Verdicts) -> Non
             f" is {claim.kind if claim else 'unrecorded'} {claim.edit if claim else ''}".rstrip()
         )
         verdicts.add(where, "ai" if line.by_ai else "person")
+        if line.number in typed:
+            verdicts.add("real", "typed")
+            verdicts.add(
+                "real", "typed_verified" if claim and claim.kind == "ai" else "typed_right"
+            )
         verdicts.add(where, verdict)
         if verdict in ERRORS or verdict == "exchanged":
             verdicts.report(verdict, f"{described}, {line.origin.value}")

@@ -6,6 +6,7 @@ from tests.git_life import (
     kinds_branches,
     kinds_edits,
     kinds_places,
+    kinds_real_code,
     kinds_rewrites,
     kinds_walks,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "kinds_branches",
     "kinds_edits",
     "kinds_places",
+    "kinds_real_code",
     "kinds_rewrites",
     "kinds_walks",
 ]

@@ -9,12 +9,13 @@ from tests.git_life.work_tree import WorkTree
 
 
 def work_on(life: Life, *, commits: int = 1, path: str | None = None) -> list[str]:
-    """Let an AI and a person make some commits; return them."""
+    """Let an AI and a person make some commits, with several edits each; return them."""
     result = []
     for _ in range(commits):
-        life.work.ai(path)
-        if life.rng.random() < 0.5:
-            life.work.person(path)
+        for _ in range(life.rng.choice((1, 1, 2, 3))):
+            life.work.ai_somewhere(path)
+            if life.rng.random() < 0.3:
+                life.work.person_somewhere(path)
         result.append(life.commit())
     return result
 
@@ -22,7 +23,7 @@ def work_on(life: Life, *, commits: int = 1, path: str | None = None) -> list[st
 def person_on_main(life: Life, *, commits: int = 1, path: str | None = None) -> None:
     """Let a person make some commits."""
     for _ in range(commits):
-        life.work.person(path)
+        life.work.person_somewhere(path)
         life.work.commit()
 
 

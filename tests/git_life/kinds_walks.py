@@ -80,24 +80,12 @@ class Walk:
             self.life.commit()
 
     def ai(self) -> None:
-        """Let an AI write a function, or some lines in one."""
-        path = self.work.a_file()
-        functions = self.work.functions(path)
-        if functions and self.rng.random() < 0.4:
-            start, end = self.rng.choice(functions)
-            at = self.rng.randint(start + 1, max(start + 1, end - 1))
-            self.work.ai(path, at=at, gone=self.rng.randint(0, max(0, end - at - 1)) % 3, part=True)
-        else:
-            self.work.ai(path)
+        """Let an AI write something."""
+        self.work.ai_somewhere()
 
     def person(self) -> None:
-        """Let a person write a function, or some lines in one."""
-        path = self.work.a_file()
-        length = len(self.work.lines(path))
-        if self.rng.random() < 0.5:
-            self.work.person(path, at=self.rng.randint(0, length), part=True)
-        else:
-            self.work.person(path)
+        """Let a person write something."""
+        self.work.person_somewhere()
 
     def rewrite(self) -> None:
         """Let a person write other lines in place of some."""

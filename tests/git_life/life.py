@@ -37,6 +37,7 @@ class Life:
         history: Its lines and commits.
         work: The first work tree.
         verdicts: What was counted.
+        typed: The identities of a person's lines that resemble an AI's; they are counted apart.
         start: The commit that started the trail.
         asks_before_commits: Whether the tool is asked at each commit, not at the end only.
     """
@@ -44,6 +45,7 @@ class Life:
     def __init__(self, history: History, *, asks_before_commits: bool) -> None:
         self.history, self.rng = history, history.rng
         self.verdicts = Verdicts()
+        self.typed: set[int] = set()
         self.asks_before_commits = asks_before_commits
         self.work = begin(history)
         self.start = self.work.head
@@ -79,7 +81,7 @@ class Life:
         """Judge every file in the checkout and in a fresh clone, and the log."""
         self.work.check()
         for path in sorted(self.work.disk):
-            judge_file(self.work, path, "checkout", self.verdicts)
+            judge_file(self.work, path, "checkout", self.verdicts, self.typed)
         judge_log(self.work, self.verdicts)
         copy = clone(self.work, "fresh")
         for path in sorted(copy.disk):

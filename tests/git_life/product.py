@@ -38,21 +38,16 @@ class CommandLine:
 
     def record(self, root: Path, edit: Edit) -> None:
         """Record each range of an edit."""
-        for first, last in edit.ranges:
-            members = {
-                "file": edit.path,
-                "lineStart": first,
-                "lineEnd": last,
-                "action": "create" if edit.before is None else "modify",
-                "tool": {"name": "Some Tool", "version": "1"},
-                "model": {"name": "some-model", "version": "1"},
-                "prompt": {"text": edit.name, "type": "user_instruction"},
-            }
-            self._vibes(root, "record", "annotate", given=json.dumps(members))
+        for span in edit.ranges:
+            self._vibes(root, "record", "annotate", given=json.dumps(annotation(edit, span)))
 
     def owners(self, root: Path, path: str) -> Mapping[int, Claim]:
         """Ask `vibes blame`."""
-        answer = self._vibes(root, "blame", "--json", "--", path)
+        return self.claims(self._vibes(root, "blame", "--json", "--", path))
+
+    @staticmethod
+    def claims(answer: Mapping[str, Any]) -> Mapping[int, Claim]:
+        """Return what an answer with placements and lines says of each line."""
         prompts = {
             placement["annotationId"]: placement.get("prompt") or ""
             for placement in answer["placements"]
@@ -89,6 +84,19 @@ class CommandLine:
         if not done.stdout.startswith(b"{"):
             return None
         return json.loads(done.stdout)
+
+
+def annotation(edit: Edit, span: tuple[int, int]) -> dict[str, Any]:
+    """Return the request that records some lines of an edit."""
+    return {
+        "file": edit.path,
+        "lineStart": span[0],
+        "lineEnd": span[1],
+        "action": "create" if edit.before is None else "modify",
+        "tool": {"name": "Some Tool", "version": "1"},
+        "model": {"name": "some-model", "version": "1"},
+        "prompt": {"text": edit.name, "type": "user_instruction"},
+    }
 
 
 class AgentHook(CommandLine):

@@ -70,7 +70,12 @@ def table(results: Iterable[Mapping[str, Any]]) -> str:
     for outcome in results:
         kinds.setdefault(outcome["kind"], []).append(outcome)
     rows = [_row(kind, kinds[kind]) for kind in kinds]
-    rows.append(_row("**all**", [outcome for outcomes in kinds.values() for outcome in outcomes]))
+    for name, is_real in (("**generated code**", False), ("**real code**", True)):
+        chosen = [
+            outcomes for kind, outcomes in kinds.items() if is_real == kind.startswith("real_")
+        ]
+        if chosen:
+            rows.append(_row(name, [outcome for outcomes in chosen for outcome in outcomes]))
     head = (
         "kind",
         "n",
@@ -85,13 +90,21 @@ def table(results: Iterable[Mapping[str, Any]]) -> str:
         "claimed, edited of persons; exchanged by git",
         "refused / left / unknown",
     )
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+    counts = _sum(outcome for outcomes in kinds.values() for outcome in outcomes)
+    typed, wrong = counts["real.typed"], counts["real.typed_verified"]
+    return "\n".join([*lines, "", f"Real code: {wrong} of {typed} lines of persons verified."])
 
 
-def _row(name: str, results: Sequence[Mapping[str, Any]]) -> list[str]:
+def _sum(results: Iterable[Mapping[str, Any]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for outcome in results:
         counts.update(outcome["counts"])
+    return counts
+
+
+def _row(name: str, results: Sequence[Mapping[str, Any]]) -> list[str]:
+    counts = _sum(results)
     log = [counts[f"log.{what}"] for what in ("lines", "sum", "missing", "twice")]
     wrong_claims = [
         sum(counts[f"{place}.person_{kind}"] for place in _PLACES) for kind in ("claimed", "edited")

@@ -65,8 +65,9 @@ class WorkTree:
         return self.disk[path].lines
 
     def a_file(self) -> str:
-        """Return the path of some file."""
-        return self.rng.choice(sorted(self.disk))
+        """Return the path of some file; two are changed more often than the others."""
+        paths = sorted(self.disk)
+        return self.rng.choice(paths[:2] if self.rng.random() < 0.6 else paths)
 
     def gap(self, path: str) -> int:
         """Return a place between two functions."""
@@ -144,6 +145,32 @@ class WorkTree:
         old = self.lines(path) if path in self.disk else ()
         at = (self.gap(path) if old else 0) if at is None else at
         self.put(path, old[:at] + self.history.write(words) + old[at + gone :])
+
+    def ai_somewhere(self, path: str | None = None) -> str:
+        """Let an AI write a function, or insert or replace lines in one that is there."""
+        path = path or self.a_file()
+        functions = self.functions(path) if path in self.disk else []
+        if not functions or self.rng.random() < 0.5:
+            return self.ai(path)
+        start, end = self.rng.choice(functions)
+        at = self.rng.randint(start + 1, max(start + 1, end - 1))
+        gone = self.rng.choice((0, 0, 1, 2, 3))
+        return self.ai(path, at=at, gone=min(gone, max(0, end - at - 1)), part=True)
+
+    def person_somewhere(self, path: str | None = None) -> None:
+        """Let a person write a function, insert or replace lines, or delete some."""
+        path = path or self.a_file()
+        length = len(self.lines(path)) if path in self.disk else 0
+        how = self.rng.randrange(4) if length > 8 else 0
+        at = self.rng.randint(0, length)
+        if how == 0:
+            self.person(path)
+        elif how == 1:
+            self.person(path, at=at, part=True)
+        elif how == 2:
+            self.change(path, self.rng.sample(range(length), self.rng.randint(1, 3)))
+        else:
+            self.delete(path, min(at, length - 3), min(at, length - 3) + self.rng.randint(1, 3))
 
     def change(self, path: str, places: Iterable[int]) -> None:
         """Let a person write other lines in place of some."""
@@ -259,6 +286,8 @@ class WorkTree:
         for path in only:
             tree[path] = self.index[path] = self.disk[path]
         message = message or f"Change {self.history.number()}"
+        if tree == self.commit_of().tree:
+            options = (*options, "--allow-empty")
         self.git("commit", "-q", "-m", message, *options, "--", *only)
         if self.formats and "--no-verify" not in options:
             self._format(tree)
