@@ -166,13 +166,52 @@ def rebase(
     command = ["rebase", "-q", *(["--onto", onto, upstream] if upstream != onto else [onto])]
     steps = commits
     if todo is not None:
-        text = "".join(f"{verb} {commits[number]}\n" for verb, number in todo)
+        text = "".join(
+            "exec git status\n" if verb == "exec" else f"{verb} {commits[number]}\n"
+            for verb, number in todo
+        )
         file = work.history.root / "todo"
         file.write_text(text, "utf-8")
         command[1:1] = ["-i"]
         command[:0] = ["-c", f"sequence.editor=cp {shlex.quote(str(file))}"]
-        steps = [commits[number] for verb, number in todo if verb != "drop"]
+        steps = [commits[number] for verb, number in todo if verb not in ("drop", "exec")]
     _sequence(work, command, steps, how, start=work.resolve(onto))
+
+
+def rebase_merges(work: WorkTree, onto: str) -> None:
+    """Rebase the current branch with its merges, which must not conflict."""
+    history = work.history
+    old = work.answer("rev-list", "--reverse", "--topo-order", f"{onto}..HEAD").split()
+    start = work.resolve(onto)
+    done = work.run_clean("rebase", "-q", "--rebase-merges", onto)
+    if done.returncode:
+        raise Refused((done.stdout + done.stderr).decode("utf-8", "replace")[-600:])
+    messages = {work.answer("show", "-s", "--format=%s", commit): commit for commit in old}
+    for commit in work.answer("rev-list", "--reverse", "--topo-order", f"{start}..HEAD").split():
+        parents = work.answer("show", "-s", "--format=%P", commit).split()
+        trees = [history.commits[parent].tree for parent in parents]
+        if len(parents) == 1:
+            original = messages[work.answer("show", "-s", "--format=%s", commit)]
+            tree = _applied(history, trees[0], original, "both")
+        else:
+            base = history.commits[work.answer("merge-base", *parents)].tree
+            tree = merge_trees(history, base, trees[0], trees[1])
+        work.register(commit, tree)
+    work.arrive()
+
+
+def mail(work: WorkTree, base: str, source: str) -> None:
+    """Apply the commits of another branch as patches by mail."""
+    commits = work.answer("rev-list", "--reverse", f"{base}..{source}").split()
+    patches = work.git("format-patch", "--stdout", f"{base}..{source}").stdout
+    tree: Tree = work.commit_of().tree
+    start = work.head
+    work.history.git(work.path, "am", "-q", "-3", stdin=patches)
+    new = work.answer("rev-list", "--reverse", f"{start}..HEAD").split()
+    for original, commit in zip(commits, new, strict=True):
+        tree = _applied(work.history, tree, original, "both")
+        work.register(commit, tree)
+    work.arrive()
 
 
 def go_on(work: WorkTree, steps: Sequence[str], how: Resolution = "both") -> None:

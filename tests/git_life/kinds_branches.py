@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.git_life.combining import Resolution, cherry_pick, merge, pop, rebase, revert, stash
+from tests.git_life.combining import (
+    Resolution,
+    cherry_pick,
+    mail,
+    merge,
+    pop,
+    rebase,
+    revert,
+    stash,
+)
 from tests.git_life.life import Life, kind
 from tests.git_life.lines import Lines, Origin
 from tests.git_life.work_tree import WorkTree
@@ -219,6 +228,53 @@ def cherry_pick_conflict(life: Life) -> None:
     cherry_pick(life.work, "topic")
     life.look()
     merge(life.work, "topic", how="ours")
+
+
+@kind
+def patches_by_mail(life: Life) -> None:
+    """Commits of an AI come to main as patches by mail."""
+    work = life.work
+    paths = sorted(work.disk)
+    base = work.head
+    work.branch("topic")
+    for path in paths[:2]:
+        work.ai(path)
+        life.commit()
+    work.switch("main")
+    person_on_main(life, path=paths[2])
+    mail(work, base, "topic")
+
+
+@kind
+def busy_day(life: Life) -> None:
+    """Three branches are worked on in turns, switched and rebased again and again."""
+    work = life.work
+    names = ("one", "two", "three")
+    for name in names:
+        work.git("branch", name)
+    for _ in range(4):
+        for name in names:
+            work.switch(name)
+            work.ai_somewhere()
+            life.commit()
+            rebase(work, "main")
+        work.switch("main")
+        person_on_main(life)
+        merge(work, life.rng.choice(names))
+    for name in names:
+        merge(work, name)
+
+
+@kind
+def older_commit(life: Life) -> None:
+    """An older commit is looked at, and a branch begins there."""
+    work_on(life, commits=3)
+    life.work.switch("HEAD~2", "--detach")
+    life.look()
+    life.work.branch("again")
+    work_on(life)
+    life.work.switch("main")
+    merge(life.work, "again")
 
 
 @kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.git_life.combining import go_on, merge, rebase
+from tests.git_life.combining import go_on, merge, rebase, rebase_merges
 from tests.git_life.kinds_branches import both_sides, person_on_main, work_on
 from tests.git_life.life import Life, kind
 
@@ -46,6 +46,49 @@ def rebase_drop(life: Life) -> None:
 def rebase_reorder(life: Life) -> None:
     """Commits change places."""
     _interactive(life, [("pick", 2), ("pick", 0), ("pick", 1)])
+
+
+@kind
+def rebase_exec(life: Life) -> None:
+    """A command runs after each commit."""
+    _interactive(life, [("pick", 0), ("exec", 0), ("pick", 1), ("exec", 0), ("pick", 2)])
+
+
+@kind
+def rebase_autosquash(life: Life) -> None:
+    """A later commit is made as a fixup of an earlier one, and squashed into it."""
+    work = life.work
+    work.branch("topic")
+    made = work_on(life, commits=2)
+    work.ai()
+    made.append(life.commit(message="fixup! " + work.answer("show", "-s", "--format=%s", made[0])))
+    rebase(work, "main", todo=[("pick", 0), ("fixup", 2), ("pick", 1)])
+    work.switch("main")
+    merge(work, "topic")
+
+
+@kind
+def rebase_with_merges(life: Life) -> None:
+    """A branch with a merge in it is rebased."""
+    work = life.work
+    paths = sorted(work.disk)
+    work.branch("topic")
+    work.ai(paths[0])
+    life.commit()
+    work.branch("side")
+    work.ai(paths[1])
+    life.commit()
+    work.switch("topic")
+    work.ai(paths[2])
+    life.commit()
+    merge(work, "side", options=["--no-ff"])
+    work.switch("main")
+    person_on_main(life, path=paths[3])
+    work.switch("topic")
+    rebase_merges(work, "main")
+    life.look()
+    work.switch("main")
+    merge(work, "topic")
 
 
 @kind

@@ -63,13 +63,14 @@ class Life:
         work = work or self.work
         if self.asks_before_commits:
             self.look(work)
+            self.check_trail(work, "an edit")
         tree = work.commit_of().tree
         commit = work.commit(*options, **how)
         if self.asks_before_commits:
             for path, file in work.disk.items():
                 if tree.get(path) != file:
                     judge_file(work, path, "during", self.verdicts)
-        self.check_trail(work, "commit")
+        self.check_trail(work, "a commit")
         return commit
 
     def check_trail(self, work: WorkTree, after: str) -> None:
