@@ -17,7 +17,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.files import regular_file_stamp
+from vibes_lsp.store.files import real_path_in, regular_file_stamp
 from vibes_lsp.store.versions import unsupported_versions
 
 if TYPE_CHECKING:
@@ -38,13 +38,16 @@ def audit_directory(audit_dir: Path | None) -> AuditDir:
 
 
 def path_in_project(file: Path, project: Path) -> str:
-    """Return a file's path relative to the project, with forward slashes.
+    """Return a file's path relative to the project, with forward slashes, as git has it.
+
+    A link inside the project stands for its file.
 
     Raises:
         UnreadableFile: It is outside the project.
     """
     try:
-        return absolute(file).relative_to(absolute(project)).as_posix()
+        path = absolute(file).relative_to(absolute(project)).as_posix()
+        return real_path_in(absolute(project), path) or path
     except ValueError:
         raise UnreadableFile(
             f"{file} is outside the project {project}",

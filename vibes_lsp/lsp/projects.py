@@ -41,6 +41,7 @@ from vibes_lsp.lsp.snapshots import (
 )
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
+from vibes_lsp.store.files import real_path_in
 
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
@@ -478,4 +479,7 @@ def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
 @lru_cache(maxsize=4096)
 def _path_in(audit_dir: Path, uri: str) -> str:
     file = path_of(uri)
-    return "" if file is None else file.relative_to(audit_dir.parent).as_posix()
+    if file is None:
+        return ""
+    path = file.relative_to(audit_dir.parent).as_posix()
+    return real_path_in(audit_dir.parent, path) or path  # a link inside stands for its file

@@ -16,7 +16,7 @@ class PathKind(StrEnum):
         INSIDE: It can.
         ABSOLUTE: It is not relative to the project.
         ESCAPING: It leads out of the project with `..`.
-        UNUSABLE: It is empty, names the project itself or has control characters.
+        UNUSABLE: It is empty, names the project itself or has a NUL, which no system allows.
         TOO_LONG: It is longer than `MAX_PATH`.
     """
 
@@ -30,7 +30,6 @@ class PathKind(StrEnum):
 MAX_PATH: Final = 4096
 """Longest path of a file, in bytes: the limit of operating systems and git."""
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ABSOLUTE: Final = re.compile(r"[/\\]|[A-Za-z]:|file:", re.IGNORECASE)
 _is_plain: Final = re.compile(r"[\w-][\w.-]*+(?>(?:/[\w-][\w.-]*+)*)", re.ASCII).fullmatch
 """Whether a path is in normal form, by its text alone: a third of the time for most paths."""
@@ -40,7 +39,7 @@ def path_kind(path: str) -> PathKind:
     """Classify a recorded path by its text alone, without looking for the file."""
     if len(path) <= MAX_PATH and _is_plain(path):
         return PathKind.INSIDE
-    if not path.strip() or _CONTROL.search(path):
+    if not path or "\0" in path:
         return PathKind.UNUSABLE
     if _ABSOLUTE.match(path):
         return PathKind.TOO_LONG if is_too_long(path) else PathKind.ABSOLUTE
@@ -60,7 +59,7 @@ def is_too_long(path: str) -> bool:
 
 
 def can_be_in_project(path: str) -> bool:
-    """Whether some system allows this path in the project, even with control characters."""
+    """Whether some system allows this path in the project, or it is the project itself."""
     return "\0" not in path and path_kind(path) not in {
         PathKind.ABSOLUTE,
         PathKind.ESCAPING,

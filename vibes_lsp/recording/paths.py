@@ -13,7 +13,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
-from vibes_lsp.store.files import is_inside
+from vibes_lsp.store.files import is_inside, real_path_in
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _BOOKKEEPING: Final = frozenset({".git", AUDIT_DIR_NAME})
@@ -21,7 +21,9 @@ _BOOKKEEPING: Final = frozenset({".git", AUDIT_DIR_NAME})
 
 
 def project_path(project: Path, path: str) -> str | None:
-    """Return a path relative to the project; None for no file inside it, links resolved.
+    """Return the path that git has, relative to the project; None for no file inside it.
+
+    Links inside the project are followed: the link itself has no lines.
 
     Args:
         project: The project's root.
@@ -32,13 +34,10 @@ def project_path(project: Path, path: str) -> str | None:
         if path_kind(path) == PathKind.ABSOLUTE
         else normal_path(path).rstrip("/")
     )
-    if (
-        relative is None
-        or path_kind(relative) != PathKind.INSIDE
-        or not is_inside(project / relative, project)
-    ):
+    if relative is None or path_kind(relative) != PathKind.INSIDE:
         return None
-    return relative
+    real = real_path_in(project, relative)
+    return None if real == "." else real
 
 
 def required_path(project: Path, path: str) -> str:

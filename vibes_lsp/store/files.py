@@ -167,6 +167,24 @@ def is_inside(path: Path, folder: Path) -> bool:
         return False
 
 
+def real_path_in(folder: Path, path: str) -> str | None:
+    """Return a path with its links resolved, as git has the file; None if it leaves the folder.
+
+    Args:
+        folder: The folder.
+        path: Relative to it, in normal form.
+    """
+    file = folder / path
+    if not is_inside(file, folder):
+        return None
+    if _has_no_links(os.fspath(file), os.fspath(folder)):
+        return path
+    try:
+        return file.resolve().relative_to(folder.resolve()).as_posix()
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
 def _has_no_links(path: str, folder: str) -> bool:
     """Whether no part of a path below a folder is a link; a third of the time of resolving both."""
     start = folder.rstrip(os.sep) + os.sep
