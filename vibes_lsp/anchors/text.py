@@ -212,7 +212,7 @@ class Text:
         """The lines as a record can hold them."""
         return (
             [replace_invalid(line) for line in self.lines]
-            if _has_surrogates(self.content)
+            if has_surrogates(self.content)
             else self.lines
         )
 
@@ -244,7 +244,7 @@ def _split(content: str) -> list[str]:
     return lines
 
 
-def _has_surrogates(text: str) -> bool:
+def has_surrogates(text: str) -> bool:
     """Whether a text has content that is not valid UTF-8, as lone surrogates."""
     if text.isascii():
         return False

@@ -40,7 +40,7 @@ from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement, why_unverified
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_files import given_text, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.members import Members, mapping
@@ -105,10 +105,11 @@ def command(  # noqa: PLR0917
         raise UnreadableFile(f"{file} is no file", hint=f"for lines, use `vibes show {file}`")
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
+    root = project.trail.directory.project
     text = (
-        Text.from_bytes(_read_input())
+        given_text(root, path, Text.from_bytes(_read_input()).content)
         if contents
-        else read_source(project.trail.directory.project, path)
+        else read_source(root, path)
     )
     with project.locator(use_git=git, use_cache=True) as locator:
         blame = blame_file(locator, path, text, project.scorer)

@@ -9,15 +9,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import hash_variants
+from vibes_lsp.anchors.encodings import as_saved
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.occurrences import parse_context
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.history.file_encodings import as_stored
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.store.files import is_circular, is_inside, read_file
 
@@ -35,8 +38,23 @@ def read_source(project: Path, path: str, *, hint: str = _HINT) -> Text:
     return Text.from_bytes(read_content(project, path, hint=hint))
 
 
+def given_text(project: Path, path: str, text: str) -> Text:
+    """Return what another program gives as the text of a file, in the encoding that the file has.
+
+    Args:
+        project: The project's root.
+        path: The file, relative to it; it may not exist.
+        text: The text.
+    """
+    saved = ""
+    if not text.isascii():
+        with suppress(UnreadableFile):
+            saved = read_source(project, path).content
+    return Text(as_saved(text, saved))
+
+
 def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> bytes:
-    """Return the bytes of a file of the project.
+    """Return the bytes of a file of the project, in the encoding in which git stores them.
 
     Args:
         project: The project's root.
@@ -52,7 +70,7 @@ def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: st
     data = read_file(project / path, limit=limit)
     if data is None:
         raise UnreadableFile(f"{path} does not exist", hint=hint)
-    return data
+    return as_stored(project, path, data)
 
 
 _REASONS: Final = {

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.anchors.encodings import UnknownEncoding
 from vibes_lsp.errors import (
     RefusedWrite,
     UnreadableFile,
@@ -36,6 +37,7 @@ from vibes_lsp.ingest.event_log import (
 )
 from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited, FilesRead
 from vibes_lsp.ingest.hook_spool import end_folding, has_waiting_events
+from vibes_lsp.ingest.line_ends import in_encoding_of
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.session_reasoning import find_reasoning
 from vibes_lsp.ingest.transcripts import awaits_session_file
@@ -394,11 +396,14 @@ def _resolve_file(
     except UnreadableFile:
         saved = None
     try:
+        edits = [in_encoding_of(edit, saved) for edit in edits]
         found = resolve_edits(edits, saved)
         return [
             (resolved, "" if resolved is not None else why_unresolved(edit, saved))
             for edit, resolved in zip(edits, found, strict=True)
         ]
+    except UnknownEncoding:
+        return [(None, "the encoding of the file is not known")] * len(edits)
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's edits are unresolved: %s", type(error).__name__)
         return [(None, "internal error")] * len(edits)

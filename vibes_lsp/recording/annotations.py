@@ -27,7 +27,7 @@ from vibes_lsp.recording.edges import (
     unused_reads,
 )
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.paths import required_path, source_text
+from vibes_lsp.recording.paths import requested_text, required_path
 from vibes_lsp.recording.requests import Origin, RecordAnnotation
 from vibes_lsp.recording.results import HIDDEN, Recorded
 from vibes_lsp.risk.scoring import compute_score
@@ -50,7 +50,7 @@ def record_annotation(
     path = required_path(context.project, request.required_path)
     if not context.config.tracking.tracks(path):
         return Draft(context.timestamp), Recorded(None, untracked=True)
-    source = Text(request.text) if request.text is not None else source_text(context.project, path)
+    source = requested_text(context.project, path, request.text)
     start, end = _range(request, path, source)
     contexts = write_contexts(context, request, prompt_hash=_prompt_hash(context, request))
     span = LineSpan(path, source, start, end)

@@ -6,7 +6,6 @@ the AI wrote does not change (R14).
 
 from __future__ import annotations
 
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS
@@ -15,7 +14,7 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
-from vibes_lsp.recording.paths import required_path, source_text
+from vibes_lsp.recording.paths import requested_text, required_path
 from vibes_lsp.recording.requests import MarkLost, Reanchor
 from vibes_lsp.recording.results import Corrected
 
@@ -30,7 +29,7 @@ def reanchor(context: RecordingContext, request: Reanchor) -> tuple[Draft, Corre
     """
     lineage = _lineage(context, request.annotation_id)
     path = required_path(context.project, request.required_path)
-    text = Text(request.text) if request.text is not None else source_text(context.project, path)
+    text = requested_text(context.project, path, request.text)
     start, end = request.required_lines
     if not 1 <= start <= end <= len(text.lines):
         raise WrongArgument(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_files import given_text, read_source
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.files import is_inside, real_path_in
@@ -121,6 +121,17 @@ def _relative(project: Path, path: str) -> str | None:
             (there.parent.resolve() / there.name).relative_to(project.resolve()).as_posix()
         )
     return None
+
+
+def requested_text(project: Path, path: str, text: str | None) -> Text:
+    """Return the text that a request gives of a file, as the file has it; else the saved text.
+
+    Raises:
+        UnreadableFile: As for `source_text`, where the request has no text.
+    """
+    if text is None:
+        return source_text(project, path)
+    return given_text(project, path, text)
 
 
 def source_text(project: Path, path: str) -> Text:

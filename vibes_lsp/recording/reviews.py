@@ -12,7 +12,6 @@ from typing import Final
 
 from vibes_lsp import __version__
 from vibes_lsp.anchors.create_anchors import range_hash
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
 from vibes_lsp.history.git import user_name
 from vibes_lsp.index.lineage import Lineage
@@ -24,7 +23,7 @@ from vibes_lsp.model.vocabulary import NO_MODEL, Action, EdgeType, NodeType
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.paths import required_path, source_text
+from vibes_lsp.recording.paths import requested_text, required_path
 from vibes_lsp.recording.requests import RecordReview, ReviewScope
 from vibes_lsp.recording.results import Reviewed
 from vibes_lsp.recording.sessions import add_end, add_start
@@ -337,7 +336,7 @@ class _Selection:
             given = (
                 self.request.text if path in self._own_path or self.request.path is None else None
             )
-            text = Text(given) if given is not None else source_text(self.context.project, path)
+            text = requested_text(self.context.project, path, given)
             is_hidden = self.context.hides(path, text)
             found: dict[str, _PlacedLines] = {}
             for placement in self.locator.locate(path, text):

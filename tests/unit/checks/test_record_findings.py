@@ -114,7 +114,7 @@ def test_annotation_id_mismatch(project: Project) -> None:
         ("../other/lib.py", "1 outside the project"),
         ("x/" * 5_000 + "lib.py", "1 too long"),
         ("src/gone.py", "1 missing"),
-        ("src/two\nlines.py", "1 invalid"),
+        ("src/two\nlines.py", "1 missing"),
     ],
 )
 def test_path_foreign(project: Project, path: str, reason: str) -> None:

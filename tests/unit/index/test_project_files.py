@@ -36,7 +36,7 @@ def test_foreign_paths_of_a_trail(tmp_path: Path) -> None:
         ("file:///a.py", "absolute"),
         ("../a.py", "outside the project"),
         ("src\\..\\..\\a.py", "outside the project"),
-        (" ", "invalid"),
+        (" ", "missing"),
         ("a\0.py", "invalid"),
         ("\ud800.py", "missing"),
         ("x" * 5000, "too long"),
