@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -206,10 +206,13 @@ def _blame(work: WorkTree, path: str) -> list[tuple[str, str, int]]:
 def judge_log(work: WorkTree, verdicts: Verdicts) -> None:
     """Judge how often each AI line stands in the log that HEAD has.
 
-    Lines that no commit of HEAD has any more may stand there, too: a log is never shortened.
+    Lines that no commit of HEAD has any more may stand there, too: a log is never shortened. A
+    record that a merge of texts repeats, byte for byte, is counted apart.
     """
     history = work.history
-    logged, hashes = _logged(work)
+    rows = Counter(_trail(work, LOG))
+    logged, hashes = _logged(rows, _prompts(work))
+    verdicts.counts["log.repeated"] += rows.total() - len(rows)
     head = {line.number for file in work.commit_of().tree.values() for line in file.lines}
     anywhere = frozenset[int]().union(*(commit.ever for commit in history.commits.values()))
     lines = [line for lines in history.lines.values() for line in lines if line.by_ai]
@@ -267,15 +270,16 @@ def judge_gate(work: WorkTree, copy: WorkTree, base: str, verdicts: Verdicts) ->
                 verdicts.counts["gate.person"] += 1
 
 
-def _logged(work: WorkTree) -> tuple[Counter[str], dict[str, Counter[str]]]:
+def _logged(
+    rows: Iterable[str], prompts: Mapping[str, str]
+) -> tuple[Counter[str], dict[str, Counter[str]]]:
     """Return the number of lines that RFC 10.2 sums up for each edit, and their hashes."""
-    names = _prompts(work)
     sums: Counter[str] = Counter()
     hashes: dict[str, Counter[str]] = {}
-    for record in map(_parsed, _trail(work, LOG)):
+    for record in map(_parsed, rows):
         if record.get("type") != "line" or record.get("action") not in ("create", "modify"):
             continue
-        name = record.get("prompt") or names.get(record.get("prompt_hash", ""), "")
+        name = record.get("prompt") or prompts.get(record.get("prompt_hash", ""), "")
         sums[name] += record["line_end"] - record["line_start"] + 1
         joined = record.get("line_hashes") or ""
         hashes.setdefault(name, Counter()).update(

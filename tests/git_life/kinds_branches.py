@@ -415,8 +415,8 @@ def file_of_other_branch(life: Life) -> None:
 
 
 @kind
-def copied_commit_by_hand(life: Life) -> None:
-    """A person types again what an AI wrote on another branch."""
+def copied_from_branch(life: Life) -> None:
+    """A person copies what an AI wrote on another branch into another file."""
     work = life.work
     work.branch("topic")
     name = work.ai("new." + life.history.coder.extension)
@@ -424,5 +424,5 @@ def copied_commit_by_hand(life: Life) -> None:
     assert lines[0].author == name
     life.commit()
     work.switch("main")
-    work.insert(path := work.a_file(), work.gap(path), life.history.again(lines, Origin.RETYPED))
+    work.insert(path := work.a_file(), work.gap(path), life.history.again(lines, Origin.COPIED))
     life.commit()

@@ -1,4 +1,4 @@
-"""Subjects that are no tools: one that knows nothing, and one that git's blame answers for."""
+"""A subject that records nothing: what is judged then is the generator itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.git_life.subject import Claim, Edit
 
 
 class Nothing:
-    """Records nothing and says nothing: what is left is the generator's own consistency."""
+    """Records nothing and says nothing."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment

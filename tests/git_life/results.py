@@ -85,7 +85,7 @@ def table(results: Iterable[Mapping[str, Any]]) -> str:
         "of all AI lines",
         "waiting",
         "AI / person lines",
-        "log: lines / sum / missing / twice",
+        "log: lines / sum / missing / twice / records repeated",
         "gate: AI lines / seen in clone / in checkout only / of persons",
         "claimed, edited of persons; exchanged by git",
         "refused / left / unknown",
@@ -105,7 +105,7 @@ def _sum(results: Iterable[Mapping[str, Any]]) -> Counter[str]:
 
 def _row(name: str, results: Sequence[Mapping[str, Any]]) -> list[str]:
     counts = _sum(results)
-    log = [counts[f"log.{what}"] for what in ("lines", "sum", "missing", "twice")]
+    log = [counts[f"log.{what}"] for what in ("lines", "sum", "missing", "twice", "repeated")]
     wrong_claims = [
         sum(counts[f"{place}.person_{kind}"] for place in _PLACES) for kind in ("claimed", "edited")
     ]
