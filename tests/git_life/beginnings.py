@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tests.git_life.history import History
+from tests.git_life.history import Form, History
 from tests.git_life.nothing import Nothing
 from tests.git_life.work_tree import TRAIL, WorkTree
 
@@ -20,7 +20,7 @@ _VARIANTS: Final = 5
 
 def begin(history: History) -> WorkTree:
     """Return the first work tree of a history."""
-    shared = _shared(history.coder.language, history.rng.randrange(_VARIANTS), history.line_end)
+    shared = _shared(history.coder.language, history.rng.randrange(_VARIANTS), history.form)
     shutil.copytree(shared.path, history.root / "work")
     history.continue_from(shared.history)
     work = WorkTree(history, history.root / "work")
@@ -32,14 +32,15 @@ def begin(history: History) -> WorkTree:
 def build(history: History, name: str, *, files: int = 4) -> WorkTree:
     """Return a new repository without a trail."""
     work = WorkTree(history, history.root / name)
-    history.git(history.root, "init", "-q", "--template=", str(work.path))
+    options = ("--template=", f"--object-format={history.form.object_format}")
+    history.git(history.root, "init", "-q", *options, str(work.path))
     (work.path / ".git" / "hooks").mkdir()
-    if history.line_end == "\r\n":
+    if history.form.line_end == "\r\n":
         (work.path / ".gitattributes").write_text(
             f"*.{history.coder.extension} text eol=crlf\n", "utf-8"
         )
     for number in range(files):
-        path = f"{'abcdefgh'[number]}.{history.coder.extension}"
+        path = history.path("abcdefgh"[number])
         work.put(path, ())
         for _ in range(history.rng.randint(4, 7)):
             work.insert(path, len(work.lines(path)), history.write(history.coder.function()))
@@ -53,9 +54,9 @@ def build(history: History, name: str, *, files: int = 4) -> WorkTree:
 
 def start_trail(work: WorkTree) -> None:
     """Start a trail, and commit it."""
-    work.history.subject.init(work.path)
+    work.history.subject.init(work.project)
     if work.trail_status():
-        _commit_old(work, "Start a trail", *(name for name in TRAIL if (work.path / name).exists()))
+        _commit_old(work, "Start a trail", *TRAIL)
 
 
 def _commit_old(work: WorkTree, message: str, *paths: str) -> None:
@@ -72,13 +73,11 @@ def _commit_old(work: WorkTree, message: str, *paths: str) -> None:
 
 
 @cache
-def _shared(language: str, variant: int, line_end: str) -> WorkTree:
+def _shared(language: str, variant: int, form: Form) -> WorkTree:
     """Return a repository that is copied by many histories."""
     folder = tempfile.mkdtemp(prefix="git-life-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    history = History(
-        Path(folder).resolve(), Nothing, language, f"beginning {variant}", line_end=line_end
-    )
+    history = History(Path(folder).resolve(), Nothing, language, f"beginning {variant}", form=form)
     work = build(history, "work")
     work.close()
     return work

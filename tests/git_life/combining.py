@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tests.git_life.history import Refused
 from tests.git_life.lines import Conflict, File, Line, Lines, Tree, merge_lines
-from tests.git_life.work_tree import TRAIL, WorkTree
+from tests.git_life.work_tree import WorkTree, is_trail
 
 if TYPE_CHECKING:
     from tests.git_life.history import History
@@ -99,18 +99,24 @@ def _know_new_commits(work: WorkTree, tree: Tree) -> None:
 
 def _resolve(work: WorkTree, tree: Tree, message: bytes = b"") -> None:
     """Write what a person makes of each conflict, and stage it."""
-    conflicts = work.answer("diff", "--name-only", "--diff-filter=U").splitlines()
+    conflicts = conflicts_of(work)
     if message and not conflicts:
         raise Refused(message.decode("utf-8", "replace"))
-    if any(path.startswith(TRAIL) for path in conflicts):
-        work.history.subject.settle(work.path)
-        work.git("add", "-A", "--", *(path for path in conflicts if path.startswith(TRAIL)))
+    if any(map(is_trail, conflicts)):
+        work.history.subject.settle(work.project)
+        work.git("add", "-A", "--", *filter(is_trail, conflicts))
     for path in conflicts:
         if path in tree:
             work.place(path, tree[path])
             work.git("add", "--", path)
-        elif not path.startswith(TRAIL):
+        elif not is_trail(path):
             work.git("rm", "-q", "-f", "--", path)
+
+
+def conflicts_of(work: WorkTree) -> list[str]:
+    """Return the paths of files in conflict."""
+    names = work.answer("diff", "--name-only", "--diff-filter=U", "-z").split("\0")
+    return [name for name in names if name]
 
 
 def cherry_pick(work: WorkTree, *commits: str, how: Resolution = "both") -> None:
@@ -238,7 +244,7 @@ def _sequence(
         stopped = work.git(
             "rev-parse", "-q", "--verify", f"{verb.upper().replace('-', '_')}_HEAD", check=False
         )
-        conflicts = work.answer("diff", "--name-only", "--diff-filter=U")
+        conflicts = conflicts_of(work)
         if not conflicts:
             if done.returncode and not stopped.stdout:
                 raise Refused((done.stdout + done.stderr).decode("utf-8", "replace")[-600:])
@@ -328,7 +334,7 @@ def apply_patch(work: WorkTree, patch: bytes, base: Tree, changed: Tree) -> None
 def _see_disk(work: WorkTree, tree: Tree) -> None:
     """Know that the disk has these files, which git wrote."""
     for path, file in tree.items():
-        actual = (work.path / path).read_bytes().decode().replace("\r\n", "\n").split("\n")[:-1]
+        actual = work.history.decode((work.path / path).read_bytes())
         work.disk[path] = file._replace(lines=work.history.adopt(file.lines, actual))
     for path in set(work.disk) - set(tree):
         del work.disk[path]
@@ -348,7 +354,7 @@ def clone(work: WorkTree, name: str, *options: str, joins: bool = True) -> WorkT
     source = work.path.as_uri() if options else str(work.path)
     history.git(history.root, "clone", "-q", *options, source, str(result.path))
     if joins:
-        history.subject.join(result.path)
+        history.subject.join(result.project)
     if work.head in history.commits:
         result.arrive()
     return result
@@ -375,7 +381,7 @@ def add_work_tree(work: WorkTree, name: str, branch: str) -> WorkTree:
     """Return a new work tree of the same repository, on a new branch."""
     result = WorkTree(work.history, work.history.root / name)
     work.git("worktree", "add", "-q", "-b", branch, str(result.path))
-    work.history.subject.join(result.path)
+    work.history.subject.join(result.project)
     result.arrive()
     return result
 

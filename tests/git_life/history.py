@@ -54,6 +54,25 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """What a repository and its files are like.
+
+    Attributes:
+        line_end: Of files on disk; git has LF.
+        is_terminated: Whether the last line of a file ends with an end of line.
+        folder: The folder of the project within the repository: empty, or ending with a slash.
+        object_format: Git's hashes.
+        name: Pattern of the names of files.
+    """
+
+    line_end: str = "\n"
+    is_terminated: bool = True
+    folder: str = ""
+    object_format: str = "sha1"
+    name: str = "{letter}.{extension}"
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """A commit whose lines are known.
 
@@ -93,7 +112,7 @@ class History:
         make_subject: Makes what is judged; it is given the environment of all programs, and may change it.
         language: Of its code.
         seed: Decides everything.
-        line_end: Of its files on disk.
+        form: What its repository and files are like.
     """
 
     def __init__(
@@ -103,9 +122,9 @@ class History:
         language: str,
         seed: str,
         *,
-        line_end: str = "\n",
+        form: Form = Form(),  # frozen
     ) -> None:
-        self.root, self.line_end = root, line_end
+        self.root, self.form = root, form
         self.rng = random.Random(seed)
         self.coder = Coder(language, self.rng)
         self.commits: dict[str, Commit] = {}
@@ -188,7 +207,18 @@ class History:
 
     def encode(self, lines: Lines) -> bytes:
         """Return the bytes of a file on disk."""
-        return "".join(line.text + self.line_end for line in lines).encode()
+        text = "".join(line.text + self.form.line_end for line in lines)
+        return (text if self.form.is_terminated else text[: -len(self.form.line_end)]).encode()
+
+    @staticmethod
+    def decode(data: bytes) -> list[str]:
+        """Return the texts of the lines of a file."""
+        lines = data.decode().replace("\r\n", "\n").split("\n")
+        return lines if lines[-1] else lines[:-1]
+
+    def path(self, name: str) -> str:
+        """Return the path of a file of the project, without its extension named so."""
+        return self.form.folder + self.form.name.format(letter=name, extension=self.coder.extension)
 
     def file(self, lines: Lines) -> File:
         """Return a new file."""

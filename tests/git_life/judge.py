@@ -72,7 +72,7 @@ def judge_file(
         typed: The identities of a person's lines that resemble an AI's; they are counted apart.
     """
     lines = work.lines(path)
-    claims = work.history.subject.owners(work.path, path)
+    claims = work.history.subject.owners(work.project, work.local(path))
     has_ai = claims or any(line.by_ai for line in lines)
     by_git = lines_by_blame(work, path) if has_ai else {}
     committed = work.commit_of().tree.get(path)
@@ -197,10 +197,17 @@ def _blame(work: WorkTree, path: str) -> list[tuple[str, str, int]]:
         if row.startswith("\t"):
             result.append((commit, names[commit], place))
         elif row.startswith("filename "):
-            names[commit] = row[9:]
-        elif len(words) in (3, 4) and len(words[0]) == 40 and words[1].isdigit():
+            names[commit] = _unquoted(row[9:])
+        elif len(words) in (3, 4) and len(words[0]) in (40, 64) and words[1].isdigit():
             commit, place = words[0], int(words[1]) - 1
     return result
+
+
+def _unquoted(name: str) -> str:
+    """Return a path that git may have put into quotes."""
+    if not name.startswith('"'):
+        return name
+    return name[1:-1].encode().decode("unicode_escape").encode("latin-1").decode()
 
 
 def judge_log(work: WorkTree, verdicts: Verdicts) -> None:
@@ -248,10 +255,10 @@ def judge_log(work: WorkTree, verdicts: Verdicts) -> None:
 def judge_gate(work: WorkTree, copy: WorkTree, base: str, verdicts: Verdicts) -> None:
     """Judge what the gate asks to review in a work tree and in a clone of it."""
     subject = work.history.subject
-    here = subject.unreviewed(work.path, base)
+    here = subject.unreviewed(work.project, base)
     if here is None:
         return
-    there = subject.unreviewed(copy.path, base)
+    there = subject.unreviewed(copy.project, base)
     if there is None:
         verdicts.report("gate", "no answer in the clone")
         there = set()
@@ -265,8 +272,8 @@ def judge_gate(work: WorkTree, copy: WorkTree, base: str, verdicts: Verdicts) ->
         for number, line in enumerate(file.lines, 1):
             if line.by_ai and line.number not in older:
                 verdicts.counts["gate.ai"] += 1
-                verdicts.counts["gate.ai_seen"] += (path, number) in there
-            elif line.author == PERSON and (path, number) in there:
+                verdicts.counts["gate.ai_seen"] += (copy.local(path), number) in there
+            elif line.author == PERSON and (copy.local(path), number) in there:
                 verdicts.counts["gate.person"] += 1
 
 
@@ -290,7 +297,7 @@ def _logged(
 
 def _trail(work: WorkTree, name: str) -> Iterator[str]:
     """Yield the lines of a file of each trail that HEAD has."""
-    for path in work.answer("ls-tree", "-r", "--name-only", "HEAD").splitlines():
+    for path in work.answer("ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0"):
         if path == name or path.endswith(f"/{name}"):
             yield from work.committed("HEAD", path) or ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.git_life import (
     kinds_branches,
     kinds_edits,
+    kinds_forms,
     kinds_places,
     kinds_real_code,
     kinds_rewrites,
@@ -16,6 +17,7 @@ __all__ = [
     "KINDS",
     "kinds_branches",
     "kinds_edits",
+    "kinds_forms",
     "kinds_places",
     "kinds_real_code",
     "kinds_rewrites",

@@ -177,13 +177,13 @@ def octopus(life: Life) -> None:
     """Three branches become one, of which two have lines of an AI."""
     for number, name in enumerate(("one", "two", "three")):
         life.work.branch(name, "main")
-        path = f"{'abc'[number]}.{life.history.coder.extension}"
+        path = life.history.path("abc"[number])
         if number == 2:
             person_on_main(life, path=path)
         else:
             work_on(life, path=path)
     life.work.switch("main")
-    person_on_main(life, path=f"d.{life.history.coder.extension}")
+    person_on_main(life, path=life.history.path("d"))
     for name in ("one", "two", "three"):  # one by one: octopus merges know no merge attributes
         merge(life.work, name)
 
@@ -401,7 +401,7 @@ def person_writes_like(work: WorkTree, path: str, at: int, lines: Lines) -> None
 def file_of_other_branch(life: Life) -> None:
     """A file is taken over from another branch, which is merged later."""
     work = life.work
-    path = f"new.{life.history.coder.extension}"
+    path = life.history.path("new")
     work.branch("topic")
     work.ai(path)
     life.commit()
@@ -419,8 +419,8 @@ def copied_from_branch(life: Life) -> None:
     """A person copies what an AI wrote on another branch into another file."""
     work = life.work
     work.branch("topic")
-    name = work.ai("new." + life.history.coder.extension)
-    lines = work.lines("new." + life.history.coder.extension)
+    name = work.ai(life.history.path("new"))
+    lines = work.lines(life.history.path("new"))
     assert lines[0].author == name
     life.commit()
     work.switch("main")

@@ -51,9 +51,7 @@ def copied_file(life: Life) -> None:
     """A person copies a file with lines of an AI."""
     work = life.work
     path = ai_and_person(life)
-    work.put(
-        f"copy.{life.history.coder.extension}", life.history.again(work.lines(path), Origin.COPIED)
-    )
+    work.put(life.history.path("copy"), life.history.again(work.lines(path), Origin.COPIED))
     life.commit()
     work.change(path, work.of(path, "edit-1")[:1])
     life.commit()
@@ -149,7 +147,7 @@ def file_split(life: Life) -> None:
     ai_and_person(life, path)
     half = work.functions(path)[len(work.functions(path)) // 2][0]
     lines = work.delete(path, half, len(work.lines(path)))
-    work.put(f"half.{life.history.coder.extension}", lines)
+    work.put(life.history.path("half"), lines)
     life.commit()
 
 
@@ -158,11 +156,11 @@ def rename_edit(life: Life) -> None:
     """A file with lines of an AI is renamed and edited in one commit."""
     work = life.work
     path = ai_and_person(life)
-    work.rename(path, target := f"renamed.{life.history.coder.extension}")
+    work.rename(path, target := life.history.path("renamed"))
     work.person(target)
     work.ai(target)
     life.commit()
-    work.rename(target, f"sub/again.{life.history.coder.extension}")
+    work.rename(target, life.history.path("sub/again"))
     life.commit()
     work_on(life)
 
@@ -173,7 +171,7 @@ def renamed_before_commit(life: Life) -> None:
     work = life.work
     path = work.a_file()
     work.ai(path)
-    work.rename(path, target := f"renamed.{life.history.coder.extension}")
+    work.rename(path, target := life.history.path("renamed"))
     work.ai(target)
     life.commit()
 
@@ -182,8 +180,8 @@ def renamed_before_commit(life: Life) -> None:
 def new_file_renamed(life: Life) -> None:
     """A file that an AI made is renamed before the commit."""
     work = life.work
-    work.ai(path := f"new.{life.history.coder.extension}")
-    work.rename(path, f"sub/newer.{life.history.coder.extension}")
+    work.ai(path := life.history.path("new"))
+    work.rename(path, life.history.path("sub/newer"))
     life.commit()
     work_on(life)
 
@@ -447,14 +445,4 @@ def file_deleted_and_back(life: Life) -> None:
     work.git("checkout", "-q", "HEAD~2", "--", path)
     work.place(path, file)
     work.index[path] = file
-    life.commit()
-
-
-@kind
-def crlf(life: Life) -> None:
-    """Files have CR LF on disk and LF in git."""
-    work_on(life, commits=2)
-    person_on_main(life)
-    life.work.ai()
-    life.look()
     life.commit()

@@ -138,7 +138,7 @@ def shallow(life: Life) -> None:
 @kind
 def sparse(life: Life) -> None:
     """A clone has some folders on disk only."""
-    life.work.ai(path := f"sub/new.{life.history.coder.extension}")
+    life.work.ai(path := life.history.path("sub/new"))
     life.commit()
     work_on(life)
     copy = clone(life.work, "sparse", "--sparse")

@@ -153,7 +153,7 @@ class Walk:
         """Create a branch."""
         if len(self.branches) < 4:
             self.settle()
-            self.branches.append(name := f"topic-{len(self.branches)}")
+            self.branches.append(name := f"topic-{self.life.history.number()}")
             self.work.branch(name)
 
     def switch(self) -> None:

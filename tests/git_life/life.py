@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from tests.git_life.beginnings import begin
 from tests.git_life.code import LANGUAGES
 from tests.git_life.combining import clone
-from tests.git_life.history import History
+from tests.git_life.history import Form, History
 from tests.git_life.judge import Verdicts, judge_file, judge_gate, judge_log
 from tests.git_life.subject import Subject
 from tests.git_life.work_tree import WorkTree
@@ -22,6 +22,10 @@ Kind: TypeAlias = Callable[["Life"], None]
 
 KINDS: Final[dict[str, Kind]] = {}
 """All kinds by name; `tests.git_life.kinds` fills it."""
+
+
+FORMS: Final[dict[str, Form]] = {}
+"""What repositories of some kinds are like."""
 
 
 def kind(plan: Kind) -> Kind:
@@ -126,7 +130,7 @@ def lived(
             make_subject,
             case.language,
             f"{case.kind} {case.seed}",
-            line_end="\r\n" if case.kind.startswith("crlf") else "\n",
+            form=FORMS.get(case.kind, Form()),
         )
         try:
             life = Life(history, asks_before_commits=asks)

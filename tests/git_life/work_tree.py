@@ -13,8 +13,13 @@ from tests.git_life.history import Commit, History, Refused
 from tests.git_life.lines import File, Line, Lines, Origin, Tree, changes, spans
 from tests.git_life.subject import Edit
 
-TRAIL: Final = (".ai-audit", ".gitattributes")
-"""What a tool may change beside the files of the history."""
+TRAIL: Final = (":(glob)**/.ai-audit/**", ":(glob)**/.gitattributes")
+"""What a tool may change beside the files of the history, as git finds it."""
+
+
+def is_trail(path: str) -> bool:
+    """Whether a tool may change a file."""
+    return ".ai-audit" in Path(path).parts or Path(path).name == ".gitattributes"
 
 
 class WorkTree:
@@ -37,6 +42,15 @@ class WorkTree:
         self._objects: subprocess.Popen[bytes] | None = None
         history.work_trees.append(self)
 
+    @property
+    def project(self) -> Path:
+        """The folder of the project, which has the trail."""
+        return self.path / self.history.form.folder
+
+    def local(self, path: str) -> str:
+        """Return the path of a file relative to the project."""
+        return path.removeprefix(self.history.form.folder)
+
     # Files
 
     def put(self, path: str, lines: Lines) -> None:
@@ -46,6 +60,8 @@ class WorkTree:
 
     def place(self, path: str, file: File) -> None:
         """Write a file that may have another name elsewhere."""
+        while not self.history.form.is_terminated and file.lines and not file.lines[-1].text:
+            file = file._replace(lines=file.lines[:-1])  # no text has such a line
         self.disk[path] = file
         target = self.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -125,9 +141,10 @@ class WorkTree:
         file = self.path / path
         before = file.read_bytes() if file.exists() else None
         self.put(path, lines)
-        ranges = spans(number for number, line in enumerate(lines, 1) if line.author == name)
-        edit = Edit(name, path, before, file.read_bytes(), ranges)
-        self.history.subject.record(self.path, edit)
+        written = enumerate(self.lines(path), 1)
+        ranges = spans(number for number, line in written if line.author == name)
+        edit = Edit(name, self.local(path), before, file.read_bytes(), ranges)
+        self.history.subject.record(self.project, edit)
 
     def person(
         self,
@@ -344,7 +361,7 @@ class WorkTree:
             for path in {*self.disk, *old}
             if self.disk.get(path) != old.get(path)
         }
-        self.run_clean("switch", "-q", *options, branch)
+        self._succeed("switch", "-q", *options, branch)
         self.arrive()
         for path, file in carried.items():
             if file is None:
@@ -354,9 +371,14 @@ class WorkTree:
 
     def branch(self, name: str, start: str = "HEAD") -> None:
         """Create a branch and switch to it."""
-        self.run_clean("switch", "-q", "-c", name, start)
+        self._succeed("switch", "-q", "-c", name, start)
         if start != "HEAD":
             self.arrive()
+
+    def _succeed(self, *arguments: str) -> None:
+        done = self.run_clean(*arguments)
+        if done.returncode:
+            raise Refused(f"git {' '.join(arguments)}: {done.stderr.decode('utf-8', 'replace')}")
 
     def run_clean(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Run a command that needs a clean trail; where it is not, note that and commit the trail."""
@@ -374,9 +396,9 @@ class WorkTree:
     def commit_trail(self) -> None:
         """Commit what a tool changed in its trail, as its user does where git refuses a command."""
         tree = self.commit_of().tree
-        self.git("add", "-A", "--", ".ai-audit")
-        if self.git("diff", "--cached", "--quiet", "--", ".ai-audit", check=False).returncode:
-            self.git("commit", "-q", "--no-verify", "-m", "Trail", "--", ".ai-audit")
+        self.git("add", "-A", "--", TRAIL[0])
+        if self.git("diff", "--cached", "--quiet", "--", TRAIL[0], check=False).returncode:
+            self.git("commit", "-q", "--no-verify", "-m", "Trail", "--", TRAIL[0])
             self.register(self.head, tree)
 
     def restore(self, *paths: str) -> None:
@@ -400,7 +422,7 @@ class WorkTree:
         blob = self._read(f"{commit}:{path}")
         if blob is None:
             return None
-        return blob[1].decode().replace("\r\n", "\n").split("\n")[: -1 if blob[1] else 0]
+        return self.history.decode(blob[1])
 
     def resolve(self, revision: str) -> str:
         """Return the hash of a revision that is a commit."""
@@ -437,8 +459,8 @@ class WorkTree:
         """Fail where the files on disk are not the known ones: then the generator is wrong."""
         for path, file in self.disk.items():
             assert (self.path / path).read_bytes() == self.history.encode(file.lines), path
-        listed = set(self.answer("ls-files", "-c").splitlines())
-        ours = {path for path in listed if not {*Path(path).parts} & {*TRAIL}}
+        listed = set(self.answer("ls-files", "-c", "-z").split("\0")) - {""}
+        ours = {path for path in listed if not is_trail(path)}
         assert ours == set(self.index), ours ^ set(self.index)
 
     def close(self) -> None:
