@@ -13,6 +13,7 @@ from operator import itemgetter, lt
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long
+from vibes_lsp.anchors.sliders import lone_blocks, settle_blocks
 from vibes_lsp.anchors.text import common_end, common_start
 
 Stretch: TypeAlias = tuple[int, int, int, int]
@@ -39,11 +40,14 @@ def came_from(old: Sequence[str], new: Sequence[str]) -> list[int]:
     Inserted boilerplate may as well stand some lines further up or down, among lines that are equal
     to it. Which of them are new cannot be known, so all of them may be.
     """
+    places = align(old, new)
+    settle_blocks(old, places, len(new))
     origins = [-1] * len(new)
-    for index, place in enumerate(align(old, new)):
+    for index, place in enumerate(places):
         if place >= 0:
             origins[place] = index
-    for start, end in _insertions(origins, len(old)):
+    settle_blocks(new, origins, len(old))
+    for start, end in lone_blocks(origins, len(old)):
         if any(map(is_long, new[start:end])):
             continue
         first, last = start, end
@@ -54,19 +58,6 @@ def came_from(old: Sequence[str], new: Sequence[str]) -> list[int]:
         origins[first:start] = [-1] * (start - first)
         origins[end:last] = [-1] * (last - end)
     return origins
-
-
-def _insertions(origins: Sequence[int], length: int) -> list[tuple[int, int]]:
-    """Return where new lines stand between neighbours of the old text: first and after the last."""
-    found: list[tuple[int, int]] = []
-    start, expected = 0, 0
-    for number, origin in enumerate([*origins, length]):
-        if origin < 0:
-            continue
-        if start < number and origin == expected:
-            found.append((start, number))
-        start, expected = number + 1, origin + 1
-    return found
 
 
 def differing(old: Sequence[str], new: Sequence[str]) -> Stretch:

@@ -118,12 +118,14 @@ class LineKind(StrEnum):
         AI: The AI; this is verified.
         CLAIMED: The AI, according to the record only.
         EDITED: The AI; it was edited since.
+        UNRECORDED: Nothing says that an AI wrote it.
         HUMAN: A person.
     """
 
     AI = "ai"
     CLAIMED = "claimed"
     EDITED = "edited"
+    UNRECORDED = "unrecorded"
     HUMAN = "human"
 
 
