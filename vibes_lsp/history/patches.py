@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.history.git import git_lines, literal_pathspec, run_git
+from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.quoted_names import unquoted_name
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.patience import GIT
+from vibes_lsp.patience import BLAME, GIT
 
 _OPTIONS: Final = (
     "-p",
@@ -79,6 +79,26 @@ def commit_patch(repository: Repository, parent: str, commit: str) -> list[FileP
     arguments = ("diff-tree", "-r", *_OPTIONS, parent, commit, "--")
     with git_lines(repository.root, *arguments, patience=GIT, bounded=True) as lines:
         return _read(lines)
+
+
+def had_line(repository: Repository, commits: Sequence[str], path: str, line: str) -> bool:
+    """Whether commits or their ancestors changed how often a file has a line; not if it is new.
+
+    Args:
+        repository: The repository.
+        commits: Full hashes.
+        path: The file, from the top of the work tree.
+        line: The text.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    if not commits:
+        return False
+    options = (*LOG_OPTIONS, "--no-renames", "--full-history", "--max-count=1", "--format=%H")
+    arguments = ("log", *options, f"-S{line}", *commits, "--", literal_pathspec(path))
+    with git_lines(repository.root, *arguments, patience=BLAME) as lines:
+        return any(lines)
 
 
 def staged_patch(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.history.repositories import open_git
-from vibes_lsp.history.patches import FilePatch, PatchHunk, commit_patch, staged_patch
+from vibes_lsp.history.patches import FilePatch, PatchHunk, commit_patch, had_line, staged_patch
 
 if TYPE_CHECKING:
     from tests.trails import Repository
@@ -86,3 +86,16 @@ def test_the_repository_has_no_say(repository: Repository) -> None:
     repository.write(".gitattributes", "*.py -diff\n")
     hunks = [PatchHunk(0, [], 0, [b"0"]), PatchHunk(1, [], 2, [b""])]
     assert patch_of(repository, "1\n2\n", "0\n1\n\n2\n") == [FilePatch("a.py", hunks)]
+
+
+def test_a_line_that_was_there_before_is_known(repository: Repository) -> None:
+    repository.write("a.py", "first line\nsecond line\n")
+    first = repository.commit("First")
+    repository.write("a.py", "first line\n")
+    second = repository.commit("Take it away")
+    git = open_git(repository)
+    assert had_line(git, [second], "a.py", "second line")
+    assert had_line(git, [first], "a.py", "second line")
+    assert not had_line(git, [second], "a.py", "third line")
+    assert not had_line(git, [second], "b.py", "second line")
+    assert not had_line(git, [], "a.py", "second line")
