@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -15,7 +16,10 @@ from vibes_lsp.anchors.line_hashes import split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, integer, text
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Action, RecordType
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Snapshots: TypeAlias = Callable[[str], Text | None]
 """Returns the text of a file with a `file_content_hash`; None if it is not kept."""
@@ -41,6 +45,7 @@ class WaitingEdit(msgspec.Struct, frozen=True, gc=False):
         hashes: The hashes of its lines as it wrote them, or removed them; none if nothing of it may
             be compared.
         content: The `file_content_hash` of the text right after it, by which its snapshot is kept.
+        moment: When it was made.
         members: The record as it waits.
     """
 
@@ -49,6 +54,7 @@ class WaitingEdit(msgspec.Struct, frozen=True, gc=False):
     first: int
     hashes: tuple[str, ...]
     content: str
+    moment: datetime
     members: Members
 
     @property
@@ -88,8 +94,14 @@ def read_edit(members: Members) -> WaitingEdit | None:
         max(start, 1) - 1,
         hashes,
         text(members, "file_content_hash") or "",
+        moment_of(members),
         members,
     )
+
+
+def moment_of(members: Members) -> datetime:
+    """Return the time of a record; year 1 if it cannot be parsed."""
+    return parse_timestamp(text(members, "timestamp") or "") or _NEVER
 
 
 def edit_id(record: Members) -> str:

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import make_context, range_hash
 from vibes_lsp.anchors.functions import find_function
-from vibes_lsp.anchors.line_hashes import is_long
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
@@ -62,11 +61,17 @@ class WrittenHunks:
 
     def __init__(self, records: Iterable[Members] = ()) -> None:
         self._known: dict[_HunkKey, Members] = {}
+        self._edits: set[str] = set()
         for record in records:
-            self._known.setdefault(_key(record), record)
+            self.again(record)
+
+    def has(self, edit: str) -> bool:
+        """Whether a hunk of an edit was written: what moved since is not waiting any more."""
+        return edit in self._edits
 
     def again(self, record: Members) -> Members:
         """Return the hunk that was written for these lines; the one given if there is none."""
+        self._edits.add(edit_id(record))
         return self._known.setdefault(_key(record), record)
 
 
@@ -163,18 +168,14 @@ class _Placed(NamedTuple):
 
 
 def _records(lines: Iterable[_Placed]) -> list[Members]:
-    """Return a record for each group of neighbours. Boilerplate alone is no claim."""
+    """Return a record for each group of neighbours."""
     groups: list[list[_Placed]] = []
     for line in lines:
         if groups and line.continues(groups[-1][-1]):
             groups[-1].append(line)
         else:
             groups.append([line])
-    return [
-        _record(group)
-        for group in groups
-        if group[0].line.is_sure or any(is_long(file.text.lines[at]) for _, file, at in group)
-    ]
+    return [_record(group) for group in groups]
 
 
 def _record(group: Sequence[_Placed]) -> Members:

@@ -17,9 +17,11 @@ from vibes_lsp.anchors.line_hashes import distinctive_numbers, is_long
 from vibes_lsp.anchors.reformatting import reformatted
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.placing.edits import EditLine, LoggedLines, Snapshots, WaitingEdit
-from vibes_lsp.placing.hash_placement import HashedText, place_hashes
+from vibes_lsp.placing.hash_placement import HashedText, consecutive, place_hashes
 from vibes_lsp.placing.replay import ReplayedText, replay
 
+_MIN_CLAIMED: Final = 2
+"""Distinctive lines of a block that must stand for the others to be claimed."""
 _NONE: Final[Mapping[str, int]] = {}
 
 
@@ -87,14 +89,13 @@ def standing_lines(
             continue
         edit = edits[name]
         snapshot = waiting.snapshots(edit.content)
-        recognition = _recognise(edit, lines, text, _reference(edit, state, snapshot))
-        is_recognised = recognition.is_recognised or _is_whole(edit, lines, text, snapshot)
+        known = _known(edit, lines, _reference(edit, state, snapshot))
+        is_sure = _is_recognised(known, text) or _is_whole(edit, lines, text, snapshot)
         unwritten = _unwritten(
             edit, (lines[place] for place in new), waiting.logged.get(name, _NONE)
         )
-        for place in new:
+        for place in new if is_sure else _claimed(known, new):
             if lines[place] in unwritten:
-                is_sure = is_recognised and place not in recognition.repeated
                 found[place] = StandingLine(edit, lines[place], is_sure)
     return found
 
@@ -136,18 +137,6 @@ def _search(
         free -= placed.lines.keys()
 
 
-class _Recognition(NamedTuple):
-    """Whether enough of a block stands.
-
-    Attributes:
-        is_recognised: Whether at least half of its distinctive lines stand.
-        repeated: Lines of the text that occur more than once now, but did not where it was written.
-    """
-
-    is_recognised: bool
-    repeated: AbstractSet[int]
-
-
 def _reference(
     edit: WaitingEdit, state: ReplayedText, snapshot: Text | None
 ) -> AbstractSet[int] | None:
@@ -161,19 +150,42 @@ def _reference(
     return {place - edit.first for place in distinctive if edit.first <= place < edit.end}
 
 
-def _recognise(
-    edit: WaitingEdit,
-    lines: Mapping[int, int],
-    text: HashedText,
-    reference: AbstractSet[int] | None,
-) -> _Recognition:
+class _Known(NamedTuple):
+    """What proves that a block stands.
+
+    Attributes:
+        lines: The lines of the text that are lines of the block, distinctive where it was written.
+        total: How many of those the block has.
+    """
+
+    lines: Mapping[int, int]
+    total: int
+
+
+def _known(
+    edit: WaitingEdit, lines: Mapping[int, int], reference: AbstractSet[int] | None
+) -> _Known:
     if reference is None:
-        standing = {lines[place] for place in text.distinctive.intersection(lines)}
-        return _Recognition(bool(standing) and 2 * len(standing) >= len(edit.hashes), frozenset())
-    known = {place for place, number in lines.items() if number in reference}
-    standing = {lines[place] for place in known & text.distinctive}
-    repeated = {place for place in known - text.distinctive if is_long(text.lines[place])}
-    return _Recognition(bool(standing) and 2 * len(standing) >= len(reference), repeated)
+        return _Known(lines, len(edit.hashes))
+    known = {place: number for place, number in lines.items() if number in reference}
+    return _Known(known, len(reference))
+
+
+def _is_recognised(known: _Known, text: HashedText) -> bool:
+    """Whether at least half of the distinctive lines of a block stand, and are distinctive here."""
+    standing = {number for place, number in known.lines.items() if place in text.distinctive}
+    return bool(standing) and 2 * len(standing) >= known.total
+
+
+def _claimed(known: _Known, places: Iterable[int]) -> Iterable[int]:
+    """Return the lines of a block of which less stands, beside lines that prove something.
+
+    One equal line is chance, so there must be two.
+    """
+    if len(set(known.lines.values())) < _MIN_CLAIMED:
+        return ()
+    groups = (group for group in consecutive(places) if not known.lines.keys().isdisjoint(group))
+    return [place for group in groups for place in group]
 
 
 def _is_whole(

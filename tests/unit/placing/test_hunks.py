@@ -121,6 +121,22 @@ def test_what_stands_of_a_block_that_lost_more_than_half_is_a_claim() -> None:
     assert not record_problems(record)
 
 
+def test_one_equal_line_of_a_block_is_chance() -> None:
+    waiting = Waiting()
+    waiting.record(joined(*BLOCK), 1, 8)
+    assert written(waiting, joined(BLOCK[0], *PERSON), set(range(1, 6))) == []
+
+
+def test_a_block_whose_long_lines_are_repeated_elsewhere_is_written_between_its_neighbours() -> (
+    None
+):
+    waiting = Waiting()
+    waiting.record(joined(PERSON[0], *BLOCK, PERSON[1]), 2, 9)
+    content = joined(PERSON[0], *BLOCK, PERSON[1], *BLOCK)
+    (record,) = written(waiting, content, set(range(1, 19)))
+    assert (record["line_start"], record["line_end"], record.get("sure")) == (2, 9, None)
+
+
 def test_boilerplate_that_a_person_kept_of_a_block_is_not_written() -> None:
     waiting = Waiting()
     waiting.record(joined("def f():", *BLOCK, "}"), 1, 10)

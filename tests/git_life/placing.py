@@ -1,0 +1,403 @@
+"""The placing of lines as a subject: hunks at each commit, owners by git's blame and line hashes.
+
+It keeps what waits in the simplest way; how the product keeps it is tested elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Self
+
+from tests.git_life.in_process import Committing, InProcessHook
+from tests.git_life.subject import Claim, Edit
+from vibes_lsp.anchors.align import came_from
+from vibes_lsp.anchors.create_anchors import make_context, range_hash
+from vibes_lsp.anchors.line_hashes import join_hashes
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.patches import staged_patch
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.history.staging import open_commit_index
+from vibes_lsp.model.hashing import annotation_id, sha256
+from vibes_lsp.model.members import Members
+from vibes_lsp.placing.committed_lines import CommittedOwners
+from vibes_lsp.placing.edits import WaitingEdit, edit_id, logged_lines, read_edit
+from vibes_lsp.placing.hash_placement import HashedText, consecutive
+from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
+from vibes_lsp.placing.hunks import FileAtCommit, Origin, WrittenHunks, hunks, late_hunks
+from vibes_lsp.placing.line_owners import HeadFile, line_owners
+from vibes_lsp.placing.moved_blocks import PlacedLines
+from vibes_lsp.placing.standing import CandidateEdits
+
+LOG: Final = ".ai-audit/annotations.jsonl"
+
+
+class Placing:
+    """Records edits, writes their hunks in a pre-commit hook, and asks whose lines are."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._hook = InProcessHook(Path(environment["HOME"]), write_hunks)
+
+    def init(self, root: Path) -> None:
+        """Start a trail, and install the hook."""
+        (root / LOG).parent.mkdir(exist_ok=True)
+        (root / LOG).touch()
+        with (root / ".gitattributes").open("a", encoding="utf-8") as attributes:
+            attributes.write(f"{LOG} merge=union -text\n")
+        self.join(root)
+
+    def join(self, root: Path) -> None:
+        """Install the hook."""
+        self._hook.install(root / git(root, "rev-parse", "--git-path", "hooks").strip())
+
+    def record(self, root: Path, edit: Edit) -> None:
+        """Keep an edit and the text after it."""
+        text = Text.from_bytes(edit.after)
+        store = Store(root)
+        content = store.keep(edit.after)
+        for first, last in edit.ranges:
+            lines = text.lines[first - 1 : last]
+            members: Members = {
+                "type": "line",
+                "file_path": edit.path,
+                "line_start": first,
+                "line_end": last,
+                "environment_hash": "ab" * 32,
+                "action": "create" if edit.before is None else "modify",
+                "timestamp": datetime.now(UTC).isoformat(timespec="microseconds"),
+                "commit_hash": None,
+                "assurance_level": "medium",
+                "anchor_context": make_context(lines),
+                "anchor_hash": range_hash(lines),
+                "file_content_hash": content,
+                "line_hashes": join_hashes(lines),
+                "prompt": edit.name,
+            }
+            members["annotation_id"] = annotation_id(members)
+            store.add(members)
+
+    def owners(self, root: Path, path: str) -> Mapping[int, Claim]:
+        """Return whose the lines on disk are."""
+        with Trail(root) as trail:
+            return trail.owners(path)
+
+    def unreviewed(self, root: Path, base: str) -> set[tuple[str, int]] | None:
+        """Return the lines of changed files that an AI wrote."""
+        changed = git(root, "diff", "--name-only", "--diff-filter=AM", "-z", base, "HEAD")
+        with Trail(root) as trail:
+            return {
+                (path, number)
+                for path in changed.split("\0")
+                if path and path not in {LOG, ".gitattributes"} and (root / path).is_file()
+                for number in trail.owners(path)
+            }
+
+    def settle(self, root: Path) -> None:
+        """Take both sides of a log in conflict."""
+        if not git(root, "ls-files", "--unmerged", "--", LOG):
+            return
+        sides = [git(root, "show", f":{stage}:{LOG}", ok=False) for stage in (2, 3)]
+        lines = dict.fromkeys(line for side in sides for line in side.splitlines())
+        (root / LOG).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        git(root, "add", "--", LOG)
+
+    def close(self) -> None:
+        """End the hook."""
+        self._hook.close()
+        assert not self._hook.failures, self._hook.failures
+
+
+class Store:
+    """What waits: in git's common folder, a file for each work tree."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        own = (root / git(root, "rev-parse", "--git-dir").strip()).resolve()
+        common = (root / git(root, "rev-parse", "--git-common-dir").strip()).resolve()
+        self.folder = common / "placing"
+        self.folder.mkdir(exist_ok=True)
+        self.file = self.folder / f"waiting-{own.name}.jsonl"
+        self._written = self.folder / "written.jsonl"
+
+    def keep(self, data: bytes) -> str:
+        """Keep a text, and return its hash."""
+        content = sha256(data)
+        (self.folder / content).write_bytes(data)
+        return content
+
+    def text(self, content: str) -> Text | None:
+        """Return a text."""
+        file = self.folder / content
+        return Text.from_bytes(file.read_bytes()) if file.is_file() else None
+
+    def add(self, members: Members) -> None:
+        """Add an edit."""
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(members) + "\n")
+
+    @cached_property
+    def own(self) -> list[WaitingEdit]:
+        """The edits of this work tree."""
+        return read_edits(self.file)
+
+    @cached_property
+    def foreign(self) -> list[WaitingEdit]:
+        """The edits of other work trees."""
+        others = sorted(set(self.folder.glob("waiting-*.jsonl")) - {self.file})
+        return [edit for file in others for edit in read_edits(file)]
+
+    def candidates(self, path: str, records: Iterable[Members]) -> CandidateEdits:
+        """Return the edits that lines of a file may be of."""
+        return CandidateEdits(
+            [edit for edit in self.own if edit.path == path],
+            [
+                edit
+                for edit in self.own
+                if edit.path != path and not self.written.has(edit.id) and self.has_left(edit)
+            ],
+            [edit for edit in self.foreign if edit.path == path],
+            self.text,
+            logged_lines(records),
+        )
+
+    def has_left(self, edit: WaitingEdit) -> bool:
+        """Whether neither the file on disk nor the staged one has a long line of an edit."""
+        file = self.root / edit.path
+        disk = file.read_bytes() if file.is_file() else b""
+        staged = git(self.root, "show", f":{edit.path}", ok=False).encode(
+            "utf-8", "surrogateescape"
+        )
+        for data in (disk, staged):
+            text = HashedText(Text.from_bytes(data).lines)
+            if any(text.hashes[number] in edit.hashes for number in text.distinctive):
+                return False
+        return True
+
+    @cached_property
+    def written(self) -> WrittenHunks:
+        """The hunks that were written before."""
+        return WrittenHunks(read_lines(self._written))
+
+    def note(self, records: Iterable[Members]) -> None:
+        """Keep what is written."""
+        with self._written.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+
+class Records:
+    """The records of a log."""
+
+    def __init__(self, records: Iterable[Members], waiting: Iterable[WaitingEdit]) -> None:
+        self._hunks = {hunk.id: hunk for hunk in map(read_hunk, records) if hunk is not None}
+        moments = [hunk.moment for hunk in self._hunks.values()]
+        self._oldest = min([*moments, *(edit.moment for edit in waiting)], default=None)
+
+    def of_file(self, path: str) -> Sequence[HunkRecord]:
+        """Return the records of a file."""
+        return [hunk for hunk in self._hunks.values() if hunk.path == path]
+
+    def of_id(self, identifier: str) -> HunkRecord | None:
+        """Return a record."""
+        return self._hunks.get(identifier)
+
+    def oldest(self) -> datetime | None:
+        """Return when the oldest edit was made."""
+        return self._oldest
+
+
+class Trail:
+    """A work tree with its log and what waits."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.store = Store(root)
+        repository = open_repository(root)
+        assert repository is not None
+        self.repository: Repository = repository
+        self.head = repository.head()
+        self.records = [] if self.head is None else log_of(root, self.head)
+        waiting = [*self.store.own, *self.store.foreign]
+        self.hunks = Records(self.records, waiting)
+        self.committed = CommittedOwners(repository, "", self.hunks)
+        self.names = {edit.id: str(edit.members["prompt"]) for edit in waiting}
+        self.names |= {edit_id(record): str(record["prompt"]) for record in self.records}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.repository.close()
+
+    def owners(self, path: str) -> dict[int, Claim]:
+        """Return whose the lines of a file on disk are."""
+        text = Text.from_bytes((self.root / path).read_bytes())
+        head = None if self.head is None else HeadFile(self.head, path, self.committed)
+        owned = line_owners(
+            text,
+            head,
+            self.store.candidates(path, self.records),
+            self.hunks.of_file(path),
+            lambda: self._lost(path),
+        )
+        return {
+            number: Claim(line.kind.value, self.names[line.owner.edit])
+            for number, line in enumerate(owned, 1)
+            if line.owner is not None
+        }
+
+    def _lost(self, path: str) -> Iterable[PlacedLines]:
+        """Return what other files than one have lost."""
+        changed = git(self.root, "diff", "--name-only", "-z", "HEAD").split("\0")
+        for name in changed:
+            if self.head is None or not name or name == path or name.startswith(".ai-audit"):
+                continue
+            file = self.root / name
+            now = Text.from_bytes(file.read_bytes() if file.is_file() else b"").lines
+            before = self.committed.file(self.head, name).text.lines
+            kept = set(came_from(before, now))
+            for block in consecutive(n for n in range(len(before)) if n not in kept):
+                yield PlacedLines(name, block.start, before[block.start : block.stop])
+
+
+def write_hunks(committing: Committing) -> None:
+    """Write the hunks that the commit being made brings."""
+    index = open_commit_index(committing.root, committing.environment)
+    assert index is not None
+    environment = {**os.environ, **committing.environment}
+    root = index.repository.root
+    store = Store(root)
+    head = index.repository.head()
+    merged = index.git_dir / "MERGE_HEAD"
+    parents = [] if head is None else [head]
+    parents += merged.read_text("ascii").split() if merged.is_file() else []
+    known = dict.fromkeys(line for parent in parents for line in log_lines(root, parent))
+    records: list[Members] = [json.loads(line) for line in known]
+    found = [
+        record
+        for file in files_of_commit(index.repository, parents, environment)
+        for record in hunks(file, store.candidates(file.path, records), store.written)
+    ]
+    if head is not None:
+        found += late(index.repository, store, head, records)
+    store.note(found)
+    mine = {edit.id for edit in (*store.own, *store.foreign)}
+    staged = git(root, "show", f":{LOG}", ok=False, environment=environment).splitlines()
+    others = [line for line in staged if edit_id(json.loads(line)) not in mine]
+    lines = dict.fromkeys([*known, *others, *(json.dumps(record) for record in found)])
+    log = "".join(f"{line}\n" for line in lines)
+    if lines and log != "".join(f"{line}\n" for line in staged):
+        (root / LOG).parent.mkdir(exist_ok=True)
+        (root / LOG).write_text(log, "utf-8")
+        index.stage([root / LOG])
+    index.repository.close()
+
+
+def files_of_commit(
+    repository: Repository, parents: Sequence[str], environment: dict[str, str]
+) -> Iterable[FileAtCommit]:
+    """Yield the files that a commit adds or changes."""
+    root, index = repository.root, Path(environment["GIT_INDEX_FILE"])
+    options = ("--cached", "--name-only", "--diff-filter=AM", "--no-renames", "-z")
+    names = git(root, "diff", *options, environment=environment)
+    paths = [name for name in names.split("\0") if name and not name.startswith(".ai-audit/")]
+    patches = [
+        {patch.path: patch for patch in staged_patch(repository, parent, paths, index)}
+        for parent in parents
+    ]
+    for path in paths:
+        data = raw(root, "show", f":{path}", environment=environment)
+        text = Text.from_bytes(data)
+        new = set(range(len(text.lines)))
+        replacing: set[int] = set()
+        for patch in patches:
+            changed = patch[path].hunks if path in patch else []
+            new &= {h.new_start + n for h in changed for n in range(len(h.added))}
+            if patch is patches[0]:
+                replacing = {
+                    h.new_start + n for h in changed if h.removed for n in range(len(h.added))
+                }
+        yield FileAtCommit(path, text, sha256(data), new, replacing)
+
+
+def late(
+    repository: Repository, store: Store, head: str, records: Sequence[Members]
+) -> list[Members]:
+    """Return the hunks of edits that were committed without the hook."""
+    logged = logged_lines(records)
+    waiting = [edit for edit in store.own if edit.id not in logged]
+    found: list[Members] = []
+    for path in dict.fromkeys(edit.path for edit in waiting):
+        edits = [edit for edit in waiting if edit.path == path]
+        data = repository.objects.contents(f"{head}:{path}")
+        if not data:
+            continue
+        since = min(edit.moment for edit in edits).replace(microsecond=0)
+        try:
+            blamed = line_origins(repository, path, head, since=since)
+        except HistoryUnavailable:  # a partial clone
+            continue
+        origins: list[Origin | None] = [None if origin is None else origin[:3] for origin in blamed]
+        candidates = CandidateEdits(edits, snapshots=store.text)
+        found += late_hunks(
+            HashedText(Text.from_bytes(data).lines),
+            origins,
+            candidates,
+            lambda commit, name: file_at(repository, commit, name),
+        )
+    return found
+
+
+def file_at(repository: Repository, commit: str, name: str) -> FileAtCommit:
+    """Return a file of a commit."""
+    data = repository.objects.contents(f"{commit}:{name}") or b""
+    return FileAtCommit(name, Text.from_bytes(data), sha256(data), frozenset(), commit=commit)
+
+
+def read_edits(file: Path) -> list[WaitingEdit]:
+    """Return the edits of a file."""
+    return [edit for edit in map(read_edit, read_lines(file)) if edit is not None]
+
+
+def read_lines(file: Path) -> list[Members]:
+    """Return the objects of a file of JSON lines."""
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    return [json.loads(line) for line in lines]
+
+
+def log_lines(root: Path, commit: str) -> list[str]:
+    """Return the lines of the log of a commit."""
+    return git(root, "show", f"{commit}:{LOG}", ok=False).splitlines()
+
+
+def log_of(root: Path, commit: str) -> list[Members]:
+    """Return the records of the log of a commit."""
+    return [json.loads(line) for line in log_lines(root, commit)]
+
+
+def raw(
+    root: Path, *arguments: str, ok: bool = True, environment: Mapping[str, str] | None = None
+) -> bytes:
+    """Return what git prints; nothing if it fails and may."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode and ok:
+        raise AssertionError(f"git {arguments}: {done.stderr.decode('utf-8', 'replace')}")
+    return b"" if done.returncode else done.stdout
+
+
+def git(root: Path, *arguments: str, **how: Any) -> str:
+    """Return what git prints, as text."""
+    return raw(root, *arguments, **how).decode("utf-8", "surrogateescape")

@@ -1,0 +1,365 @@
+"""What commits brought: their files, the records that their own change of the log has, and moves.
+
+All of it are facts about objects of git, asked once. `commit_facts` decides what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Final, Protocol
+
+from vibes_lsp.anchors.line_hashes import is_long, line_hash
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.commit_summaries import CommitSummary, commit_summaries
+from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.log_additions import lines_by_commit, record_id_of
+from vibes_lsp.history.patches import FilePatch, commit_patch, had_line
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
+from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
+from vibes_lsp.placing.moved_blocks import Place, PlacedLines, moved_lines
+
+LOG: Final = ".ai-audit/annotations.jsonl"
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_SECOND: Final = timedelta(seconds=1)
+"""What git cuts off the time of a commit."""
+_MIN_PREFIX: Final = 7
+"""Digits of a `commit_hash` that name a commit."""
+
+
+class LoggedRecords(Protocol):
+    """What the log of a trail has, as HEAD has it."""
+
+    def of_file(self, path: str) -> Sequence[HunkRecord]:
+        """Return the records of a file, relative to the project, in the order of the log."""
+
+    def of_id(self, identifier: str) -> HunkRecord | None:
+        """Return a record; None if the log does not have it, or it can own no line."""
+
+    def oldest(self) -> datetime | None:
+        """Return when the oldest edit was made that a record is about; None without records."""
+
+
+class CommitRecords:
+    """What commits brought to the files and to the log of a project.
+
+    Args:
+        repository: The repository.
+        prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
+        records: The records.
+    """
+
+    def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
+        self._repository = repository
+        self._prefix = prefix
+        self._records = records
+        self._blobs: dict[tuple[str, str], Blob] = {}
+        self._brought: dict[tuple[str, str], tuple[HunkRecord, ...]] = {}
+        self._owners: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
+        self._summaries: dict[str, CommitSummary] = {}
+        self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
+
+    def blob(self, commit: str, name: str) -> Blob:
+        """Return a file of a commit by its name from the top; an empty one if it has none."""
+        key = commit, name
+        if key not in self._blobs:
+            self._blobs[key] = Blob(self._repository.objects.contents(f"{commit}:{name}") or b"")
+        return self._blobs[key]
+
+    def exact(self, commit: str, name: str) -> Mapping[int, LineOwner]:
+        """Return whose lines of a file of a commit are, by records made for this very text.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        content = self.blob(commit, name).content
+        records = [
+            record
+            for record in self._records.of_file(self._path(name))
+            if record.hashes and record.anchors.file_hash == content
+        ]
+        latest = self._latest_parent(commit) + _SECOND
+        if all(record.moment >= latest for record in records) and not _overlap(records):
+            return exact_owners(records, self.blob(commit, name))
+        own = {record.id for record in self.brought([(commit, name)])[commit, name]}
+        mine = [record for record in records if record.id in own or _names(record, commit)]
+        mine.sort(key=lambda record: record.moment, reverse=True)
+        others = [record for record in records if record not in mine]
+        if others:  # a text that a commit took away, and that is there again, is not an edit's
+            log = self._repository.objects.contents(f"{commit}:{self._log(name)}")
+            others = [
+                record for record in others if log is not None and record.id.encode() not in log
+            ]
+        return exact_owners([*mine, *others], self.blob(commit, name))
+
+    def brought(
+        self, files: Iterable[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], tuple[HunkRecord, ...]]:
+        """Return the records that commits added to the log, by commit and file.
+
+        Args:
+            files: A commit, and the name in it of a file of the project.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        wanted = {(commit, name): (commit, self._log(name)) for commit, name in files}
+        missing: dict[str, list[str]] = {}
+        for commit, log in dict.fromkeys(wanted.values()):
+            if (commit, log) not in self._brought:
+                missing.setdefault(log, []).append(commit)
+        for log, commits in missing.items():
+            for commit, lines in lines_by_commit(self._repository, commits, log).items():
+                found = (self._records.of_id(record_id_of(line)) for line in lines)
+                self._brought[commit, log] = tuple(record for record in found if record is not None)
+        return {file: self._brought[key] for file, key in wanted.items()}
+
+    def owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
+        """Return whose the lines are that a commit brought to a file.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        key = commit, name
+        if key not in self._owners:
+            self._owners[key] = self._find_owners(commit, name)
+        return self._owners[key]
+
+    def early(self, commit: str, name: str, numbers: AbstractSet[int]) -> Mapping[int, LineOwner]:
+        """Return whose lines are that a commit brought, by records that came before the lines did.
+
+        So it is where a rebase changed the order of commits and the log was merged line by line. The
+        commit has the record, and none of its ancestors had the text.
+
+        Args:
+            commit: The commit.
+            name: The file.
+            numbers: Lines that it brought.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        blob = self.blob(commit, name)
+        lines = blob.text.lines
+        long = {line_hash(lines[number]): number for number in numbers if is_long(lines[number])}
+        known = self._repository.objects.commit(commit)
+        candidates = [
+            record
+            for record in self._records.of_file(self._path(name))
+            if known is not None
+            and record.moment < known.moment + _SECOND
+            and not long.keys().isdisjoint(record.hashes)
+        ]
+        if known is None or not candidates or commit in self.boundary:
+            return {}
+        log = self._repository.objects.contents(f"{commit}:{self._log(name)}") or b""
+        wanted = [
+            record
+            for record in candidates
+            if record.id.encode() in log
+            and not had_line(
+                self._repository,
+                known.parents,
+                name,
+                lines[next(long[known_hash] for known_hash in record.hashes if known_hash in long)],
+            )
+        ]
+        wanted.sort(key=lambda record: record.moment, reverse=True)
+        return placed_owners(wanted, blob, numbers)
+
+    def owners_without_history(self, commit: str, name: str) -> list[LineOwner | None]:
+        """Return whose the lines of a file are where git cannot say who brought them.
+
+        Sure only by records that were made for this very text; all others are claims.
+        """
+        blob = self.blob(commit, name)
+        found = dict(self.exact(commit, name))
+        path = self._path(name)
+        records = sorted(
+            (record for record in self._records.of_file(path) if record.hashes),
+            key=lambda record: record.moment,
+            reverse=True,
+        )
+        free = set(range(len(blob.text.lines))) - found.keys()
+        found |= placed_owners(records, blob, free, is_boundary=True)
+        return [found.get(number) for number in range(len(blob.text.lines))]
+
+    def moved(
+        self, commit: str, name: str, numbers: AbstractSet[int]
+    ) -> Mapping[int, tuple[str, Place]]:
+        """Return where a commit took lines away that it brought to a file: commit, file and line.
+
+        Of a commit that reverts another one, also where that one took them away.
+
+        Args:
+            commit: The commit.
+            name: The file.
+            numbers: Lines that it brought.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        if not self._may_be_moved(commit, name, numbers):
+            return {}
+        if commit not in self._moves:
+            self._moves[commit] = self._find_moves(commit)
+        moves = self._moves[commit]
+        return {number: moves[name, number] for number in numbers if (name, number) in moves}
+
+    def summarise(self, commits: Iterable[str]) -> None:
+        """Ask git at once what commits changed, before `moved` is asked of each.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        missing = [commit for commit in dict.fromkeys(commits) if commit not in self._summaries]
+        if missing:
+            self._summaries.update(commit_summaries(self._repository, missing))
+
+    @cached_property
+    def boundary(self) -> frozenset[str]:
+        """The commits of a shallow clone whose parents are missing."""
+        return self._repository.shallow_boundary()
+
+    def _find_owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
+        found = dict(self.exact(commit, name))
+        path = self._path(name)
+        named = [record for record in self._records.of_file(path) if _names(record, commit)]
+        content = self.blob(commit, name).content
+        records = {
+            record.id: record
+            for record in (*self.brought([(commit, name)])[commit, name], *named)
+            if not (record.hashes and record.anchors.file_hash == content and record.path == path)
+        }
+        moved = {
+            record.id
+            for record in records.values()
+            if record.path != path and record.hashes and self._has_left(commit, record)
+        }
+        wanted = sorted(
+            (record for record in records.values() if record.path == path or record.id in moved),
+            key=lambda record: record.moment,
+            reverse=True,
+        )
+        if not wanted:
+            return found
+        is_boundary = commit in self.boundary
+        free = self._lines_of(commit, name, is_boundary=is_boundary) - found.keys()
+        return {
+            **found,
+            **placed_owners(
+                wanted, self.blob(commit, name), free, is_boundary=is_boundary, moved=moved
+            ),
+        }
+
+    def _latest_parent(self, commit: str) -> datetime:
+        """Return when the latest parent was committed: no parent has a record from after that."""
+        known = self._repository.objects.commit(commit)
+        parents = map(self._repository.objects.commit, () if known is None else known.parents)
+        return max((parent.moment for parent in parents if parent is not None), default=_NEVER)
+
+    def _lines_of(self, commit: str, name: str, *, is_boundary: bool) -> set[int]:
+        """Return the lines of a file that blame gives to the commit."""
+        if is_boundary:
+            return set(range(len(self.blob(commit, name).text.lines)))
+        known = self._repository.objects.commit(commit)
+        parents = () if known is None else known.parents
+        origins = line_origins(self._repository, name, commit, excluded=parents)
+        return {
+            number
+            for number, origin in enumerate(origins)
+            if origin is not None and origin.commit == commit
+        }
+
+    def _has_left(self, commit: str, record: HunkRecord) -> bool:
+        """Whether a file has no distinctive line of a record in a commit."""
+        other = self.blob(commit, self._prefix + record.path).hashed
+        hashes = set(record.hashes)
+        return not any(other.hashes[number] in hashes for number in other.distinctive)
+
+    def _may_be_moved(self, commit: str, name: str, numbers: AbstractSet[int]) -> bool:
+        """Whether some of the lines are like lines of records of files that the commit changed."""
+        summary = self._summaries.get(commit)
+        if summary is None or commit in self.boundary:
+            return False
+        lines = self.blob(commit, name).text.lines
+        wanted = {
+            line_hash(lines[number])
+            for number in numbers
+            if number < len(lines) and is_long(lines[number])
+        }
+        return bool(wanted) and any(
+            not wanted.isdisjoint(record.hashes)
+            for other in summary.names
+            for record in self._records.of_file(self._path(other))
+        )
+
+    def _find_moves(self, commit: str) -> Mapping[Place, tuple[str, Place]]:
+        patches = self._patch(commit)
+        if patches is None:
+            return {}
+        added = _blocks(patches[1], is_removed=False)
+        sources = [patches]
+        reverted = self._summaries[commit].reverted
+        if reverted is not None and (undone := self._patch(reverted)) is not None:
+            sources.append(undone)
+        found: dict[Place, tuple[str, Place]] = {}
+        for parent, patch in sources:
+            for here, there in moved_lines(_blocks(patch, is_removed=True), added).items():
+                found.setdefault(here, (parent, there))
+        return found
+
+    def _patch(self, commit: str) -> tuple[str, list[FilePatch]] | None:
+        """Return a commit's only parent and what it does to its files; None for other commits."""
+        known = self._repository.objects.commit(commit)
+        if known is None or len(known.parents) != 1 or known.id in self.boundary:
+            return None
+        parent = known.parents[0]
+        try:
+            return parent, commit_patch(self._repository, parent, known.id)
+        except HistoryUnavailable:
+            return None
+
+    def _path(self, name: str) -> str:
+        """Return the path of a file in records; it had no prefix before a subtree was merged."""
+        return name.removeprefix(self._prefix)
+
+    def _log(self, name: str) -> str:
+        """Return the name that the log had in a commit in which a file had this name."""
+        return self._prefix + LOG if name.startswith(self._prefix) else LOG
+
+
+def _names(record: HunkRecord, commit: str) -> bool:
+    """Whether a record says that a commit brought it."""
+    return len(record.commit) >= _MIN_PREFIX and commit.startswith(record.commit)
+
+
+def _overlap(records: Sequence[HunkRecord]) -> bool:
+    """Whether two records of different edits are about the same line."""
+    ordered = sorted(records, key=lambda record: record.first)
+    end, edit = -1, ""
+    for record in ordered:
+        if record.first < end and record.edit != edit:
+            return True
+        end, edit = max(end, record.first + record.count), record.edit
+    return False
+
+
+def _blocks(patches: Iterable[FilePatch], *, is_removed: bool) -> list[PlacedLines]:
+    """Return the blocks that patches take away or add, less those of trails."""
+    return [
+        PlacedLines(
+            patch.path,
+            hunk.old_start if is_removed else hunk.new_start,
+            [
+                line.removesuffix(b"\r").decode("utf-8", "surrogateescape")
+                for line in (hunk.removed if is_removed else hunk.added)
+            ],
+        )
+        for patch in patches
+        for hunk in patch.hunks
+        if f"/{LOG}".partition("/annotations")[0] + "/" not in f"/{patch.path}"
+    ]

@@ -1,0 +1,205 @@
+"""Whose committed lines are: git's blame names the commit, and its records the edit (R31).
+
+Of a line that blame gives to a commit no rule here names another commit's edit, but for a block
+that the commit moved, and for what a formatter changed, which is shown as edited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from vibes_lsp.anchors.line_hashes import MASKED, line_hash
+from vibes_lsp.anchors.text import compact
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.line_origins import LineOrigin, line_origins
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.placing.commit_facts import Blob
+from vibes_lsp.placing.commit_records import CommitRecords, LoggedRecords
+from vibes_lsp.placing.hunk_records import LineOwner
+from vibes_lsp.placing.moved_blocks import MIN_MOVED
+
+_IGNORED: Final = ".git-blame-ignore-revs"
+_MAX_IGNORED_FILE: Final = 1 << 16
+_HASH: Final = re.compile(rb"^[ \t]*([0-9a-f]{40,64})[ \t\r]*(?:#.*)?$", re.MULTILINE)
+_CLOCKS: Final = timedelta(days=1)
+"""How much the clocks of two machines may differ."""
+_MAX_MOVES: Final = 4
+"""How often a block is followed from place to place."""
+
+_Owners = list[LineOwner | None]
+
+
+class CommittedOwners:
+    """Whose the lines of files of commits are, for one state of the log.
+
+    Args:
+        repository: The repository.
+        prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
+        records: The records of the log.
+    """
+
+    def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
+        self._repository = repository
+        self._prefix = prefix
+        self._records = records
+        self.commits = CommitRecords(repository, prefix, records)
+        self._owners: dict[tuple[str, str], _Owners] = {}
+        self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
+        self._incomplete: set[tuple[str, str]] = set()
+
+    def owners(self, commit: str, path: str) -> Sequence[LineOwner | None]:
+        """Return whose each line of a file of a commit is; None where no record says it.
+
+        Args:
+            commit: A full hash.
+            path: Relative to the project.
+        """
+        return self._owners_of(commit, self._prefix + path, _MAX_MOVES)
+
+    def file(self, commit: str, path: str) -> Blob:
+        """Return a file of a commit; an empty one if the commit does not have it."""
+        return self.commits.blob(commit, self._prefix + path)
+
+    def origins(self, commit: str, path: str) -> Sequence[LineOrigin | None]:
+        """Return where each line of a file of a commit comes from.
+
+        None for lines from before all records, and for all if git fails.
+        """
+        return self._origins_of(commit, self._prefix + path)
+
+    def _origins_of(self, commit: str, name: str) -> Sequence[LineOrigin | None]:
+        key = commit, name
+        if key not in self._origins:
+            unknown: list[LineOrigin | None] = [None] * len(
+                self.commits.blob(commit, name).text.lines
+            )
+            if self._records.oldest() is None:
+                self._origins[key] = unknown
+            else:
+                try:
+                    self._origins[key] = self._blame(commit, name)
+                except HistoryUnavailable:
+                    self._origins[key] = unknown
+                    self._incomplete.add(key)
+        return self._origins[key]
+
+    def _blame(
+        self, commit: str, name: str, ignored: Sequence[str] = (), *, ignore_space: bool = False
+    ) -> list[LineOrigin | None]:
+        oldest = self._records.oldest()
+        return line_origins(
+            self._repository,
+            name,
+            commit,
+            since=None if oldest is None or oldest.year == 1 else oldest - _CLOCKS,
+            ignored=ignored,
+            ignore_space=ignore_space,
+        )
+
+    def _owners_of(self, commit: str, name: str, moves: int) -> Sequence[LineOwner | None]:
+        key = commit, name
+        if key not in self._owners:
+            try:
+                self._owners[key] = self._find_owners(commit, name, moves)
+            except HistoryUnavailable:
+                self._incomplete.add(key)
+            if key in self._incomplete:
+                self._owners[key] = self.commits.owners_without_history(commit, name)
+        return self._owners[key]
+
+    def _find_owners(self, commit: str, name: str, moves: int) -> _Owners:
+        origins = self._origins_of(commit, name)
+        owners = self._recorded(origins)
+        for file, lines in _without_owner(origins, owners).items():
+            for number, owner in self.commits.early(*file, lines.keys()).items():
+                owners[lines[number]] = owner
+        if moves:
+            self._follow(origins, owners, moves)
+        self._see_through_formatters(commit, name, owners)
+        return owners
+
+    def _recorded(self, origins: Sequence[LineOrigin | None]) -> _Owners:
+        """Return the owners by the records of the commit that brought each line."""
+        files = dict.fromkeys((origin.commit, origin.path) for origin in origins if origin)
+        exact = {file: self.commits.exact(*file) for file in files}
+        incomplete = {
+            (origin.commit, origin.path)
+            for origin in origins
+            if origin and origin.number not in exact[origin.commit, origin.path]
+        }
+        self.commits.brought(incomplete)  # at once
+        found = {
+            file: self.commits.owners(*file) if file in incomplete else exact[file]
+            for file in files
+        }
+        return [
+            found[origin.commit, origin.path].get(origin.number) if origin else None
+            for origin in origins
+        ]
+
+    def _follow(self, origins: Sequence[LineOrigin | None], owners: _Owners, moves: int) -> None:
+        """Give lines without owner that of the lines that their commit moved here."""
+        left = {
+            file: lines
+            for file, lines in _without_owner(origins, owners).items()
+            if len(lines) >= MIN_MOVED
+        }
+        self.commits.summarise(commit for commit, _ in left)
+        for (commit, name), lines in left.items():
+            for number, (parent, (other, there)) in self.commits.moved(
+                commit, name, lines.keys()
+            ).items():
+                before = self._owners_of(parent, other, moves - 1)
+                if there < len(before):
+                    owners[lines[number]] = before[there]
+
+    def _see_through_formatters(self, commit: str, name: str, owners: _Owners) -> None:
+        """Give lines without owner that of the lines from which white space was changed.
+
+        So too for what a commit of `.git-blame-ignore-revs` changed in any way. All are edited.
+        """
+        origins = self._origins_of(commit, name)
+        if not _without_owner(origins, owners) or not self._is_incomplete(name, owners):
+            return
+        ignored = self._ignored(commit)
+        through = self._blame(commit, name, ignored, ignore_space=True)
+        lines = self.commits.blob(commit, name).text.lines
+        for number, owner in enumerate(self._recorded(through)):
+            plain, seen = origins[number], through[number]
+            if owner is None or owners[number] is not None or plain is None or seen is None:
+                continue
+            before = self.commits.blob(seen.commit, seen.path).text.lines
+            if plain.commit in ignored or compact(before[seen.number]) == compact(lines[number]):
+                is_same = owner.hash == line_hash(lines[number])
+                owners[number] = owner._replace(hash=MASKED) if is_same else owner
+
+    def _is_incomplete(self, name: str, owners: _Owners) -> bool:
+        """Whether a record of a file has lines that own none of it now."""
+        known = {(owner.record, owner.hash) for owner in owners if owner}
+        return any(
+            not record.hashes or any((record.id, line) not in known for line in record.hashes)
+            for record in self._records.of_file(name.removeprefix(self._prefix))
+        )
+
+    def _ignored(self, commit: str) -> list[str]:
+        """Return the commits whose changes a project asks blame to ignore."""
+        listed = self._repository.objects.contents(f"{commit}:{_IGNORED}", _MAX_IGNORED_FILE)
+        names = [name.decode("ascii") for name in _HASH.findall(listed or b"")]
+        return [name for name in names if self._repository.objects.commit(name) is not None]
+
+
+def _without_owner(
+    origins: Sequence[LineOrigin | None], owners: _Owners
+) -> Mapping[tuple[str, str], dict[int, int]]:
+    """Return lines without owner by the file of the commit that brought them.
+
+    For each the number of the line, by its number in that file.
+    """
+    found: dict[tuple[str, str], dict[int, int]] = {}
+    for number, (origin, owner) in enumerate(zip(origins, owners, strict=True)):
+        if origin is not None and owner is None:
+            found.setdefault((origin.commit, origin.path), {})[origin.number] = number
+    return found
