@@ -131,8 +131,8 @@ class CommitRecords:
     def early(self, commit: str, name: str, numbers: AbstractSet[int]) -> Mapping[int, LineOwner]:
         """Return whose lines are that a commit brought, by records that came before the lines did.
 
-        So it is where a rebase changed the order of commits and the log was merged line by line. The
-        commit has the record, and none of its ancestors had the text.
+        A rebase that changes the order of commits, and merges the log line by line, makes such
+        records. The commit has the record, and none of its ancestors had the text.
 
         Args:
             commit: The commit.
