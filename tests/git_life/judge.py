@@ -166,10 +166,13 @@ def lines_by_blame(work: WorkTree, path: str) -> dict[int, Blamed]:
 def disagreements(work: WorkTree) -> list[str]:
     """Return the lines of which git's blame and the generator say different things.
 
-    Lines that may stand in a text twice are compared by text only.
+    Lines that may stand in a text twice are compared by text only. Files without a line of an AI
+    are left out.
     """
     result = []
     for path, file in work.commit_of().tree.items():
+        if not any(line.by_ai for line in file.lines):
+            continue
         for line, (commit, source, place) in zip(file.lines, blame(work, path), strict=True):
             there = work.history.commits[commit].tree[source].lines[place]
             if there.text != line.text or (

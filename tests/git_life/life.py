@@ -20,6 +20,9 @@ from tests.git_life.work_tree import WorkTree
 MakeSubject: TypeAlias = Callable[[dict[str, str]], Subject]
 Kind: TypeAlias = Callable[["Life"], None]
 
+_MEMORY: Final = Path("/dev/shm")
+"""Where Linux keeps files in memory: thousands of small ones are made and removed."""
+
 KINDS: Final[dict[str, Kind]] = {}
 """All kinds by name; `tests.git_life.kinds` fills it."""
 
@@ -124,7 +127,10 @@ def lived(
         plan: What is played in place of the case's kind.
         asks: Whether the tool is asked at commits, too.
     """
-    with tempfile.TemporaryDirectory(prefix="git-life-", ignore_cleanup_errors=True) as folder:
+    memory = _MEMORY if _MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(
+        prefix="git-life-", dir=memory, ignore_cleanup_errors=True
+    ) as folder:
         history = History(
             Path(folder).resolve(),
             make_subject,
