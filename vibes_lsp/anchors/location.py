@@ -42,6 +42,8 @@ class Method(StrEnum):
         RECORDED: Nothing was compared; these are the recorded lines.
         ANCHOR_BEFORE_EDIT: The lines match, but git had them before the edit.
         OLDER_THAN_EDIT: The lines were found, but all of them are older than the edit.
+        LINE_HASHES: Git's blame and the hash of each line say it (R32).
+        REPLAY: It waits for a commit; the texts after each edit say it.
     """
 
     FILE_HASH = "file-hash"
@@ -55,6 +57,8 @@ class Method(StrEnum):
     RECORDED = "recorded"
     ANCHOR_BEFORE_EDIT = "anchor-before-edit"
     OLDER_THAN_EDIT = "older-than-edit"
+    LINE_HASHES = "line-hashes"
+    REPLAY = "replay"
 
 
 class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
