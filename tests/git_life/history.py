@@ -179,7 +179,11 @@ class History:
     def again(self, lines: Lines, origin: Origin) -> Lines:
         """Return what a person writes, who takes over or types the text of these lines."""
         return tuple(
-            self.keep(replace(line, number=self.number(), author=PERSON, origin=origin))
+            self.keep(
+                replace(
+                    line, number=self.number(), author=PERSON, origin=origin, source=line.author
+                )
+            )
             for line in lines
         )
 

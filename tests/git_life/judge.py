@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from tests.git_life.lines import PERSON, UNKNOWN, Line, Origin
+from tests.git_life.lines import PERSON, UNKNOWN, Line, Origin, author_of_text, numbers
 from tests.git_life.subject import Claim
 from tests.git_life.work_tree import WorkTree
 
@@ -29,6 +30,9 @@ ERRORS: Final = (
 EXCHANGEABLE: Final = ("wrong_owner", "person_distinctive", "person_ordinary", "copies")
 """Errors that no text can avoid where git itself exchanged two equal lines."""
 _MAX_PROBLEMS: Final = 10
+
+
+_HUNK: Final = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -77,13 +81,20 @@ def judge_file(
     by_git = lines_by_blame(work, path) if has_ai else {}
     committed = work.commit_of().tree.get(path)
     known = {line.number for line in committed.lines} if committed else set()
+    kept: dict[int, str] | None = None
     for number, line in enumerate(lines, 1):
         where = place if line.number in known else "waiting"
         claim = claims.get(number)
         origin = by_git.get(line.number)
         verdict = judge_line(line, claim)
-        if verdict in EXCHANGEABLE and claim and origin and origin.author == claim.edit:
-            verdict = "exchanged"
+        if verdict in EXCHANGEABLE and claim:
+            if line.number not in known:
+                kept = kept_by_git(work, path) if kept is None else kept
+                twin = kept.get(number - 1)
+            else:
+                twin = origin.author if origin else None
+            if twin == claim.edit:
+                verdict = "exchanged"
         described = (
             f"{where} {work.path.name}/{path}:{number} {line.text.strip()!r} of {line.author}"
             f" is {claim.kind if claim else 'unrecorded'} {claim.edit if claim else ''}".rstrip()
@@ -163,6 +174,26 @@ def lines_by_blame(work: WorkTree, path: str) -> dict[int, Blamed]:
     return result
 
 
+def kept_by_git(work: WorkTree, path: str) -> dict[int, str]:
+    """Return the author of the line of HEAD that each line on disk is, as git's diff sees it."""
+    file = work.commit_of().tree.get(path)
+    blamed = lines_by_blame(work, path)
+    result: dict[int, str] = {}
+    if file is None:
+        return result
+    old = new = 0
+    patch = work.git("diff", "-U0", "--no-color", "HEAD", "--", path).stdout.decode()
+    ends = [(int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)) for hunk in _HUNK.finditer(patch)]
+    for first, count, size in [*ends, (len(file.lines) + 1, 1, 1)]:
+        while old < (first - 1 if count else first):
+            line = file.lines[old]
+            there = blamed.get(line.number)
+            result[new] = there.author if there else line.author
+            old, new = old + 1, new + 1
+        old, new = old + count, new + size
+    return result
+
+
 def disagreements(work: WorkTree) -> list[str]:
     """Return the lines of which git's blame and the generator say different things.
 
@@ -214,7 +245,7 @@ def _unquoted(name: str) -> str:
 
 
 def judge_log(work: WorkTree, verdicts: Verdicts) -> None:
-    """Judge how often each AI line stands in the log that HEAD has.
+    """Judge how often the log of HEAD has each AI line that git gives to the commit that brought it.
 
     Lines that no commit of HEAD has any more may stand there, too: a log is never shortened. A
     record that a merge of texts repeats, byte for byte, is counted apart.
@@ -223,18 +254,26 @@ def judge_log(work: WorkTree, verdicts: Verdicts) -> None:
     rows = Counter(_trail(work, LOG))
     logged, hashes = _logged(rows, _prompts(work))
     verdicts.counts["log.repeated"] += rows.total() - len(rows)
-    head = {line.number for file in work.commit_of().tree.values() for line in file.lines}
     anywhere = frozenset[int]().union(*(commit.ever for commit in history.commits.values()))
-    lines = [line for lines in history.lines.values() for line in lines if line.by_ai]
-    standing = {line.root or line.number for line in lines if line.number in head}
+    lines = [line for lines in history.lines.values() for line in lines if author_of_text(line)]
+    standing = {
+        line.root or line.number
+        for path, file in work.commit_of().tree.items()
+        if any(line.by_ai for line in file.lines)
+        for line, blamed in zip(
+            file.lines, map(lines_by_blame(work, path).get, numbers(file.lines)), strict=True
+        )
+        if line.by_ai and blamed is not None and blamed.is_brought
+    }
     expected, possible = dict[str, Counter[str]](), dict[str, Counter[str]]()
     for root, line in {
         line.root or line.number: line for line in lines if line.number in anywhere
     }.items():
         digest = hashlib.sha256((line.typed or line.text).encode()).hexdigest()[:8]
-        possible.setdefault(line.author, Counter())[digest] += 1
+        author = author_of_text(line)
+        possible.setdefault(author, Counter())[digest] += 1
         if root in standing:
-            expected.setdefault(line.author, Counter())[digest] += 1
+            expected.setdefault(author, Counter())[digest] += 1
     for name in sorted({*logged, *possible}):
         needs, may = (counts.get(name, Counter[str]()) for counts in (expected, possible))
         has = hashes.get(name, Counter[str]())

@@ -44,6 +44,7 @@ class Line:
         origin: How it came into being.
         typed: The text as its author wrote it, where a formatter changed it since.
         root: The identity that it had then.
+        source: The author of the text that a person copied or typed again.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Line:
     origin: Origin = Origin.TYPED
     typed: str = ""
     root: int = 0
+    source: str = ""
 
     @property
     def by_ai(self) -> bool:
@@ -84,6 +86,18 @@ class Conflict(NamedTuple):
 def texts(lines: Iterable[Line]) -> list[str]:
     """Return the texts of lines."""
     return [line.text for line in lines]
+
+
+def numbers(lines: Iterable[Line]) -> list[int]:
+    """Return the identities of lines."""
+    return [line.number for line in lines]
+
+
+def author_of_text(line: Line) -> str:
+    """Return the edit whose text a line is, as far as texts can say it; empty if of no edit."""
+    if line.by_ai:
+        return line.author
+    return line.source if line.origin == Origin.UNDONE else ""
 
 
 def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:

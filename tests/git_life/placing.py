@@ -86,11 +86,15 @@ class Placing:
     def owners(self, root: Path, path: str) -> Mapping[int, Claim]:
         """Return whose the lines on disk are."""
         with Trail(root) as trail:
-            return trail.owners(path)
+            try:
+                return trail.owners(path)
+            except HistoryUnavailable:  # a partial clone
+                return {}
 
     def unreviewed(self, root: Path, base: str) -> set[tuple[str, int]] | None:
         """Return the lines of changed files that an AI wrote."""
-        changed = git(root, "diff", "--name-only", "--diff-filter=AM", "-z", base, "HEAD")
+        options = ("--name-only", "--diff-filter=AM", "--no-renames", "--relative", "-z")
+        changed = git(root, "diff", *options, base, "HEAD")
         with Trail(root) as trail:
             return {
                 (path, number)
@@ -103,7 +107,7 @@ class Placing:
         """Take both sides of a log in conflict."""
         if not git(root, "ls-files", "--unmerged", "--", LOG):
             return
-        sides = [git(root, "show", f":{stage}:{LOG}", ok=False) for stage in (2, 3)]
+        sides = [git(root, "show", f":{stage}:./{LOG}", ok=False) for stage in (2, 3)]
         lines = dict.fromkeys(line for side in sides for line in side.splitlines())
         (root / LOG).write_text("".join(f"{line}\n" for line in lines), "utf-8")
         git(root, "add", "--", LOG)
@@ -115,7 +119,10 @@ class Placing:
 
 
 class Store:
-    """What waits: in git's common folder, a file for each work tree."""
+    """What waits: in git's common folder, a file for each work tree.
+
+    What a removed work tree left there is each other work tree's.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -124,6 +131,9 @@ class Store:
         self.folder = common / "placing"
         self.folder.mkdir(exist_ok=True)
         self.file = self.folder / f"waiting-{own.name}.jsonl"
+        self._works = {"waiting-.git.jsonl"} | {
+            f"waiting-{folder.name}.jsonl" for folder in common.glob("worktrees/*")
+        }
         self._written = self.folder / "written.jsonl"
 
     def keep(self, data: bytes) -> str:
@@ -144,14 +154,19 @@ class Store:
 
     @cached_property
     def own(self) -> list[WaitingEdit]:
-        """The edits of this work tree."""
-        return read_edits(self.file)
+        """The edits of this work tree, and of those that were removed."""
+        left = [file for file in self._files() if file.name not in self._works]
+        return [edit for file in [*left, self.file] for edit in read_edits(file)]
 
     @cached_property
     def foreign(self) -> list[WaitingEdit]:
         """The edits of other work trees."""
-        others = sorted(set(self.folder.glob("waiting-*.jsonl")) - {self.file})
+        others = [file for file in self._files() if file.name in self._works]
         return [edit for file in others for edit in read_edits(file)]
+
+    def _files(self) -> list[Path]:
+        """Return the files of other work trees."""
+        return sorted(set(self.folder.glob("waiting-*.jsonl")) - {self.file})
 
     def candidates(self, path: str, records: Iterable[Members]) -> CandidateEdits:
         """Return the edits that lines of a file may be of."""
@@ -171,7 +186,7 @@ class Store:
         """Whether neither the file on disk nor the staged one has a long line of an edit."""
         file = self.root / edit.path
         disk = file.read_bytes() if file.is_file() else b""
-        staged = git(self.root, "show", f":{edit.path}", ok=False).encode(
+        staged = git(self.root, "show", f":./{edit.path}", ok=False).encode(
             "utf-8", "surrogateescape"
         )
         for data in (disk, staged):
@@ -225,7 +240,7 @@ class Trail:
         self.records = [] if self.head is None else log_of(root, self.head)
         waiting = [*self.store.own, *self.store.foreign]
         self.hunks = Records(self.records, waiting)
-        self.committed = CommittedOwners(repository, "", self.hunks)
+        self.committed = CommittedOwners(repository, prefix_of(root), self.hunks)
         self.names = {edit.id: str(edit.members["prompt"]) for edit in waiting}
         self.names |= {edit_id(record): str(record["prompt"]) for record in self.records}
 
@@ -254,7 +269,7 @@ class Trail:
 
     def _lost(self, path: str) -> Iterable[PlacedLines]:
         """Return what other files than one have lost."""
-        changed = git(self.root, "diff", "--name-only", "-z", "HEAD").split("\0")
+        changed = git(self.root, "diff", "--name-only", "--relative", "-z", "HEAD").split("\0")
         for name in changed:
             if self.head is None or not name or name == path or name.startswith(".ai-audit"):
                 continue
@@ -271,7 +286,7 @@ def write_hunks(committing: Committing) -> None:
     index = open_commit_index(committing.root, committing.environment)
     assert index is not None
     environment = {**os.environ, **committing.environment}
-    root = index.repository.root
+    root = project_of(index.repository.root)
     store = Store(root)
     head = index.repository.head()
     merged = index.git_dir / "MERGE_HEAD"
@@ -281,18 +296,18 @@ def write_hunks(committing: Committing) -> None:
     records: list[Members] = [json.loads(line) for line in known]
     found = [
         record
-        for file in files_of_commit(index.repository, parents, environment)
+        for file in files_of_commit(index.repository, root, parents, environment)
         for record in hunks(file, store.candidates(file.path, records), store.written)
     ]
     if head is not None:
         found += late(index.repository, store, head, records)
     store.note(found)
     mine = {edit.id for edit in (*store.own, *store.foreign)}
-    staged = git(root, "show", f":{LOG}", ok=False, environment=environment).splitlines()
+    staged = git(root, "show", f":./{LOG}", ok=False, environment=environment).splitlines()
     others = [line for line in staged if edit_id(json.loads(line)) not in mine]
     lines = dict.fromkeys([*known, *others, *(json.dumps(record) for record in found)])
     log = "".join(f"{line}\n" for line in lines)
-    if lines and log != "".join(f"{line}\n" for line in staged):
+    if log != "".join(f"{line}\n" for line in staged):
         (root / LOG).parent.mkdir(exist_ok=True)
         (root / LOG).write_text(log, "utf-8")
         index.stage([root / LOG])
@@ -300,13 +315,17 @@ def write_hunks(committing: Committing) -> None:
 
 
 def files_of_commit(
-    repository: Repository, parents: Sequence[str], environment: dict[str, str]
+    repository: Repository, root: Path, parents: Sequence[str], environment: dict[str, str]
 ) -> Iterable[FileAtCommit]:
-    """Yield the files that a commit adds or changes."""
-    root, index = repository.root, Path(environment["GIT_INDEX_FILE"])
+    """Yield the files of a project that a commit adds or changes."""
+    prefix, index = prefix_of(root), Path(environment["GIT_INDEX_FILE"])
     options = ("--cached", "--name-only", "--diff-filter=AM", "--no-renames", "-z")
     names = git(root, "diff", *options, environment=environment)
-    paths = [name for name in names.split("\0") if name and not name.startswith(".ai-audit/")]
+    paths = [
+        name
+        for name in names.split("\0")
+        if name and name.startswith(prefix) and ".ai-audit/" not in name
+    ]
     patches = [
         {patch.path: patch for patch in staged_patch(repository, parent, paths, index)}
         for parent in parents
@@ -323,24 +342,25 @@ def files_of_commit(
                 replacing = {
                     h.new_start + n for h in changed if h.removed for n in range(len(h.added))
                 }
-        yield FileAtCommit(path, text, sha256(data), new, replacing)
+        yield FileAtCommit(path.removeprefix(prefix), text, sha256(data), new, replacing)
 
 
 def late(
     repository: Repository, store: Store, head: str, records: Sequence[Members]
 ) -> list[Members]:
     """Return the hunks of edits that were committed without the hook."""
+    prefix = prefix_of(store.root)
     logged = logged_lines(records)
     waiting = [edit for edit in store.own if edit.id not in logged]
     found: list[Members] = []
     for path in dict.fromkeys(edit.path for edit in waiting):
         edits = [edit for edit in waiting if edit.path == path]
-        data = repository.objects.contents(f"{head}:{path}")
+        data = repository.objects.contents(f"{head}:{prefix}{path}")
         if not data:
             continue
         since = min(edit.moment for edit in edits).replace(microsecond=0)
         try:
-            blamed = line_origins(repository, path, head, since=since)
+            blamed = line_origins(repository, prefix + path, head, since=since)
         except HistoryUnavailable:  # a partial clone
             continue
         origins: list[Origin | None] = [None if origin is None else origin[:3] for origin in blamed]
@@ -349,15 +369,27 @@ def late(
             HashedText(Text.from_bytes(data).lines),
             origins,
             candidates,
-            lambda commit, name: file_at(repository, commit, name),
+            lambda commit, name: file_at(repository, commit, name, prefix),
         )
     return found
 
 
-def file_at(repository: Repository, commit: str, name: str) -> FileAtCommit:
+def file_at(repository: Repository, commit: str, name: str, prefix: str) -> FileAtCommit:
     """Return a file of a commit."""
     data = repository.objects.contents(f"{commit}:{name}") or b""
-    return FileAtCommit(name, Text.from_bytes(data), sha256(data), frozenset(), commit=commit)
+    text, path = Text.from_bytes(data), name.removeprefix(prefix)
+    return FileAtCommit(path, text, sha256(data), frozenset(), commit=commit)
+
+
+def prefix_of(root: Path) -> str:
+    """Return a project's folder from the top of the work tree: empty, or ending with a slash."""
+    return git(root, "rev-parse", "--show-prefix").strip()
+
+
+def project_of(top: Path) -> Path:
+    """Return the project of a work tree: its top, or the folder in it that has a trail."""
+    trails = [] if (top / LOG).exists() else sorted(top.glob("*/.ai-audit"))
+    return trails[0].parent if trails else top
 
 
 def read_edits(file: Path) -> list[WaitingEdit]:
@@ -373,7 +405,7 @@ def read_lines(file: Path) -> list[Members]:
 
 def log_lines(root: Path, commit: str) -> list[str]:
     """Return the lines of the log of a commit."""
-    return git(root, "show", f"{commit}:{LOG}", ok=False).splitlines()
+    return git(root, "show", f"{commit}:./{LOG}", ok=False).splitlines()
 
 
 def log_of(root: Path, commit: str) -> list[Members]:
