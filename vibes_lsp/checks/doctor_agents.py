@@ -28,6 +28,7 @@ from vibes_lsp.ingest.event_log import (
 from vibes_lsp.ingest.fold_events import explain_payload
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_beginning
 
 _EXPECTED: Final = frozenset({NOTHING_TO_RECORD, REPEATED})
 """Outcomes of events that are as they should be."""
@@ -90,11 +91,8 @@ def _program(*, is_hooked: bool) -> Iterator[Step]:
 
 
 def _starts_this_python(program: Path) -> bool:
-    try:
-        with program.open("rb") as file:
-            return file.readline(4096).rstrip() == b"#!" + os.fsencode(sys.executable)
-    except OSError:
-        return False
+    line = read_beginning(program, 4096).partition(b"\n")[0]
+    return line.rstrip() == b"#!" + os.fsencode(sys.executable)
 
 
 def _installed(report: AgentReport) -> Step:

@@ -32,7 +32,8 @@ from vibes_lsp.model.canonical_json import (
     parse_json_prefix,
 )
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.files import open_file
+from vibes_lsp.model.paths import MAX_PATH
+from vibes_lsp.store.files import open_file, read_beginning
 
 _MAX_LINE: Final = 64 << 20
 _CHUNK: Final = 1 << 20
@@ -181,9 +182,8 @@ def _gemini_folder(path: Path, roots: Collection[str]) -> str | None:
     The folder of its sessions has a file that names the project, or is named by its hash.
     """
     project = next(parent for parent in path.parents if parent.name == "chats").parent
-    try:
-        named = (project / ".project_root").read_text("utf-8").strip()
-    except (OSError, ValueError):
+    named = read_beginning(project / ".project_root", MAX_PATH).decode("utf-8", "replace").strip()
+    if not named:
         return next((root for root in roots if project_hash(root) == project.name), None)
     return named if _is_in(named, roots) else None
 

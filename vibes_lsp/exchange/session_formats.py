@@ -21,6 +21,7 @@ from vibes_lsp.exchange.session_edits import (
 from vibes_lsp.ingest import claude_code, copilot_cli, gemini_cli
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members, mapping, objects, text
+from vibes_lsp.store.files import read_beginning
 
 _NO_PROMPTS: Final = ("<command-", "<local-command", "<bash-", "<system-reminder>", "[Request ")
 """How texts begin that Claude Code writes in the name of the user."""
@@ -221,9 +222,8 @@ def project_hash(folder: str) -> str:
 def _beside(path: Path, suffix: str, name: str) -> str | None:
     """Return a member of the small file that lies beside a session file."""
     try:
-        with path.with_suffix(suffix).open("rb") as file:
-            return text(parse_object(file.read(1 << 16)), name)
-    except (OSError, MalformedJson):
+        return text(parse_object(read_beginning(path.with_suffix(suffix), 1 << 16)), name)
+    except MalformedJson:
         return None
 
 

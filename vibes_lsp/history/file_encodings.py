@@ -13,7 +13,7 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import run_git
-from vibes_lsp.history.repository_state import common_git_folder
+from vibes_lsp.history.repository_state import common_git_folder, is_special
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.trail_search import is_repository
@@ -62,6 +62,8 @@ def working_tree_encoding(project: Path, path: str) -> str | None:
     if common is not None:
         sources.append(common / "info/attributes")
     stamps = tuple((file, stamp) for file in sources if (stamp := file_stamp(file)) is not None)
+    if any(map(is_special, sources)):  # git would wait for it
+        return None
     if not any(_mentions_encoding(*source) for source in stamps):
         return None
     return _asked(each, os.path.relpath(project / path, each), stamps)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.repository_state import special_file
 from vibes_lsp.patience import GIT, Wait
 from vibes_lsp.store.log_follower import bounded_lines
 
@@ -110,6 +111,7 @@ def git_verdict(folder: Path, *arguments: str) -> tuple[bool, str]:
 def _run(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
+    _refuse_special_files(folder)
     try:
         return subprocess.run(
             ["git", *_SAFE_OPTIONS, *arguments],
@@ -214,7 +216,18 @@ def literal_pathspec(name: str) -> str:
     return f":(top,literal){name}"
 
 
+def _refuse_special_files(folder: Path) -> None:
+    """Do not start git where it would block."""
+    name = special_file(folder.absolute())
+    if name is not None:
+        raise HistoryUnavailable(
+            f"{name} is not a regular file, so git is not started",
+            hint="move it away: git would wait for another program",
+        )
+
+
 def _start(folder: Path, arguments: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
+    _refuse_special_files(folder)
     try:
         return subprocess.Popen(
             ["git", *_SAFE_OPTIONS, *arguments],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -14,7 +13,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.file_versions import FileChange
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository
@@ -22,6 +21,7 @@ from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 from vibes_lsp.patience import GIT, Wait
+from vibes_lsp.store.files import open_file
 from vibes_lsp.store.log_batches import MAX_LINE
 
 _MARK: Final = b"\x01commit "
@@ -223,14 +223,9 @@ class _CurrentLog:
     def __init__(self, path: Path) -> None:
         self._file: BinaryIO = io.BytesIO()
         self._size = 0
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with suppress(OSError, ValueError):
-            file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115
-            status = os.fstat(file.fileno())
-            if stat.S_ISREG(status.st_mode):
-                self._file, self._size = file, status.st_size
-            else:
-                file.close()
+        with suppress(UnreadableFile, ValueError):
+            self._file = open_file(path)
+            self._size = os.fstat(self._file.fileno()).st_size
 
     def close(self) -> None:
         self._file.close()

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.history.repository_state import common_git_folder
+from vibes_lsp.history.repository_state import MAX_REFS_FILE, common_git_folder
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
+from vibes_lsp.store.files import read_file
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BLOB: Final = "blob"
@@ -84,8 +85,8 @@ class NotesRef:
 
     def _is_packed(self, file: Path) -> bool:
         try:
-            return self._ref.encode() in file.read_bytes()
-        except OSError:
+            return self._ref.encode() in (read_file(file, limit=MAX_REFS_FILE) or b"")
+        except UnreadableFile:
             return False
 
 

@@ -8,6 +8,7 @@ request or an answer.
 from __future__ import annotations
 
 import re
+import select
 import subprocess
 import threading
 import weakref
@@ -16,10 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, Self
+from typing import IO, Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import start_git
+from vibes_lsp.patience import GIT
 
 _MAX_BYTES: Final = 64 << 20
 _MAX_SUBJECT: Final = 2000
@@ -310,6 +312,8 @@ class GitObjects:
             return None
         process.stdin.write(name.encode() + b"\n")
         process.stdin.flush()
+        if not _is_answered(process.stdout):
+            raise TimeoutError
         header = process.stdout.readline().split()
         if len(header) == 2:  # `NAME missing` or `NAME ambiguous`
             if name.endswith("^{commit}"):
@@ -381,3 +385,12 @@ def parse_seconds(seconds: bytes) -> datetime:
         return _EPOCH + timedelta(seconds=int(seconds))
     except (OverflowError, ValueError):
         return _EPOCH
+
+
+def _is_answered(output: IO[bytes]) -> bool:
+    """Wait for the begin of an answer; Windows cannot wait for a pipe with a limit."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(output, select.POLLIN)
+    return bool(poll.poll(GIT.limit * 1000))

@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository_state import common_git_folder, git_folders
+from vibes_lsp.history.repository_state import MAX_REFS_FILE, common_git_folder, git_folders
+from vibes_lsp.store.files import read_file
 from vibes_lsp.store.log_follower import bounded_lines
 
 _MAX_IN_MEMORY: Final = 8 << 20
@@ -315,8 +316,9 @@ class Repository:
 def read_shallow_file(file: Path) -> frozenset[str]:
     """Return the commits in a `shallow_file`; none if it does not exist."""
     try:
-        return frozenset(file.read_text("ascii").split())
-    except (OSError, ValueError):
+        data = read_file(file, limit=MAX_REFS_FILE) or b""
+        return frozenset(data.decode("ascii").split())
+    except (UnreadableFile, ValueError):
         return frozenset()
 
 

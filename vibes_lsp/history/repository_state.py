@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store.file_stamps import file_stamp
+from vibes_lsp.store.files import read_beginning, read_file
 from vibes_lsp.store.trail_search import is_repository
 
 _MAX_BYTES: Final = 4096
+MAX_REFS_FILE: Final = 256 << 20
+"""Largest file of refs or commits that is read, in bytes."""
 _NOTES: Final = "refs/notes/ai"
 """The ref of the notes that answers show (`exchange.note_overlay`)."""
+_FIRST_FILES: Final = ("HEAD", "commondir", "config.worktree", "index")
+_COMMON_FILES: Final = (
+    "config", "packed-refs", "shallow", "info/attributes", "info/exclude", "objects/info/alternates",
+)  # fmt: skip
 _MAX_REFS: Final = 5
 """Symbolic refs that are followed, as git does."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -79,6 +88,31 @@ def common_git_folder(folder: Path) -> Path | None:
     return git_folders(marker)[1] if os.path.lexists(marker) else None
 
 
+def special_file(folder: Path) -> str | None:
+    """Return a file of a folder's repository that git would wait for, such as a pipe; else None.
+
+    Git opens these files first, and blocks where another program must write into one.
+    """
+    top = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
+    if top is None:
+        return None
+    git, common = git_folders(top / ".git")
+    branch = _read(git / "HEAD").removeprefix("ref: ")
+    names = [git / name for name in _FIRST_FILES]
+    names += [common / name for name in _COMMON_FILES]
+    if _REF.fullmatch(branch):
+        names.append(common / branch)
+    return next((str(name) for name in names if is_special(name)), None)
+
+
+def is_special(file: Path) -> bool:
+    """Return whether there is something else than a regular file, such as a pipe or device."""
+    try:
+        return not stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  # half the time of a Path's
+    except (OSError, ValueError):
+        return False
+
+
 def shared_repository(one: Path, other: Path) -> bool:
     """Return whether two folders are in work trees of the same repository."""
     first, second = (_common_folder_above(each) for each in (one, other))
@@ -116,8 +150,9 @@ def read_head(root: Path) -> str | None:
 
 def _read_packed(file: Path, name: str) -> str:
     """Return what a file of packed refs has for a name; empty if it has nothing."""
-    with suppress(OSError):
-        before, found, _ = (b"\n" + file.read_bytes()).partition(os.fsencode(f" {name}\n"))
+    with suppress(UnreadableFile):
+        data = read_file(file, limit=MAX_REFS_FILE) or b""
+        before, found, _ = (b"\n" + data).partition(os.fsencode(f" {name}\n"))
         if found:
             return before.rpartition(b"\n")[2].decode("ascii", "replace")
     return ""
@@ -125,8 +160,4 @@ def _read_packed(file: Path, name: str) -> str:
 
 def _read(file: Path) -> str:
     """Return the start of a small file without its line end; empty if there is none."""
-    try:
-        with file.open("rb") as stream:
-            return os.fsdecode(stream.read(_MAX_BYTES).rstrip(b"\n"))
-    except OSError:
-        return ""
+    return os.fsdecode(read_beginning(file, _MAX_BYTES).rstrip(b"\n"))

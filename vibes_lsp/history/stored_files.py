@@ -17,12 +17,13 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.line_map import is_distinctive
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository_state import git_folders, read_head
+from vibes_lsp.history.repository_state import git_folders, is_special, read_head
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
+from vibes_lsp.store.files import read_file
 from vibes_lsp.store.trail_search import is_repository
 
 UNKNOWN_FILTER: Final = "unknown"
@@ -240,6 +241,9 @@ def _filters_of(root: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the filters of files by their paths from the top; all are unknown if git fails."""
     wanted = {os.fsencode(name): name for name in names}
     asked = b"".join(b"%b\0" % name for name in wanted)
+    attributes = {each for name in names for each in _attributes_in_tree(name)}
+    if any(is_special(root / each) for each in attributes):  # git would wait for it
+        return dict.fromkeys(wanted.values(), UNKNOWN_FILTER)
     try:
         answer = run_git(root, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
     except HistoryUnavailable:
@@ -319,13 +323,9 @@ def _system_folders() -> Collection[Path]:
 def _read(file: Path) -> bytes | None:
     """Return the bytes of a small file, none if there is no file; None if it is not readable."""
     try:
-        with file.open("rb") as stream:
-            data = stream.read(_MAX_ATTRIBUTES + 1)
-    except FileNotFoundError:
-        return b""
-    except (OSError, ValueError):
+        return read_file(file, limit=_MAX_ATTRIBUTES) or b""
+    except (UnreadableFile, ValueError):
         return None
-    return None if len(data) > _MAX_ATTRIBUTES else data
 
 
 def _has_rules(objects: GitObjects, commit: str, path: str, attributes: bytes | None) -> bool:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.diff import differing_from_index
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.store.files import open_file, regular_file_stamp
 
 _FILTERS: Final = ("filter", "working-tree-encoding", "ident")
 """Attributes that make the text of a file another one than that of its blob."""
@@ -83,12 +84,12 @@ def copy_index(repository: Repository, limit: int) -> IndexCopy | None:
     """
     path = repository.index_file()
     try:
-        with path.open("rb") as file:
+        if regular_file_stamp(path) is None:
+            return IndexCopy(b"", 0)
+        with open_file(path) as file:
             data, written = file.read(limit + 1), os.fstat(file.fileno()).st_mtime_ns
-    except FileNotFoundError:
-        return IndexCopy(b"", 0)
-    except OSError as error:
-        raise HistoryUnavailable(f"the index cannot be read: {error.strerror}") from error
+    except UnreadableFile as error:
+        raise HistoryUnavailable(f"the index cannot be read: {error.message}") from error
     return None if len(data) > limit else IndexCopy(data, written)
 
 

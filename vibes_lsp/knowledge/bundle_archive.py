@@ -23,6 +23,7 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE
 from vibes_lsp.knowledge.object_format import MAX_OBJECT
 from vibes_lsp.knowledge.objects import Kind, is_id_of, kind_and_id
+from vibes_lsp.store.files import open_file
 
 MANIFEST: Final = "manifest.json"
 SETTINGS: Final = "config.yaml"
@@ -106,7 +107,7 @@ def members_of(path: Path, issues: list[str]) -> Iterator[tuple[str, Iterator[by
     folded: set[str] = set()
     count = size = 0
     try:
-        with gzip.open(path) as unpacked:
+        with open_file(path) as packed, gzip.open(packed) as unpacked:
             stream = _BoundedStream(unpacked)
             stream.allow(_MAX_HEADER)
             with tarfile.open(fileobj=stream, mode="r:") as archive:

@@ -15,12 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import VibesError
+from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.index import saved_manifest
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp.child_process import CHECK, RESULT
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import open_file
 from vibes_lsp.store.log_follower import bounded_lines
 from vibes_lsp.store.manifest import read_manifest
 
@@ -65,7 +66,7 @@ def findings_with_lines(report: Report, directory: AuditDir, path: str) -> list[
     findings = [finding for finding in report.findings if finding.file == path][:MAX_FINDINGS]
     wanted = {max(finding.line or 1, 1) for finding in findings}
     texts: dict[int, str] = {}
-    with suppress(OSError), (directory.project / path).open("rb") as file:
+    with suppress(UnreadableFile, OSError), open_file(directory.project / path) as file:
         for number, line in enumerate(islice(bounded_lines(file), max(wanted, default=0)), 1):
             if number in wanted:
                 texts[number] = line[: 4 * _MAX_LINE].decode("utf-8", "replace").rstrip("\r\n")

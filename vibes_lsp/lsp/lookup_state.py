@@ -9,11 +9,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.exchange.git_ai_notes import NOTES_REF
 from vibes_lsp.history.notes import files_of_ref
 from vibes_lsp.history.repository import read_shallow_file
@@ -21,6 +23,7 @@ from vibes_lsp.history.repository_state import git_folders, read_head
 from vibes_lsp.store import file_stamps
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.file_stamps import is_settled
+from vibes_lsp.store.files import read_file
 
 _MAX_HASHED: Final = 64 << 20
 """Largest file that is hashed because it was modified just now, in bytes."""
@@ -80,12 +83,10 @@ def _folder_time(folder: Path) -> int:
 
 def _digest(path: str) -> bytes:
     """Return a hash of a file; a value that equals no other one if it cannot be read."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            if os.fstat(file.fileno()).st_size <= _MAX_HASHED:
-                return hashlib.sha256(file.read()).digest()
-    except (OSError, ValueError):
-        pass
+    with suppress(UnreadableFile, ValueError):
+        data = read_file(Path(path), limit=_MAX_HASHED)
+        if data is not None:
+            return hashlib.sha256(data).digest()
     return os.urandom(32)
 
 

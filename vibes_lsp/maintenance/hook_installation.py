@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
+from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnreadableFile
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, HookScript, read_script, write_script
-from vibes_lsp.store.files import is_inside, replace_file, write_error, write_temporary
+from vibes_lsp.store.files import is_inside, read_file, replace_file, write_error, write_temporary
 
 NAMES: Final = ("pre-commit", "pre-commit.legacy")
 """Its file names: the pre-commit framework, installed later, renames it and runs it first."""
@@ -106,13 +105,8 @@ def open_hooks(project: Path) -> tuple[Repository, HooksFolder]:
 def read_hook(file: Path) -> bytes:
     """Return the text of a hook; empty unless it is a regular file of at most 1 MiB."""
     try:
-        status = file.lstat()
-        return (
-            file.read_bytes()
-            if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_HOOK
-            else b""
-        )
-    except OSError:
+        return b"" if file.is_symlink() else read_file(file, limit=_MAX_HOOK) or b""
+    except UnreadableFile:
         return b""
 
 

@@ -1,5 +1,7 @@
 """File access where operating systems differ: read, create, replace atomically, flush (R9, R10).
 
+All files that other programs made are read here: regular ones only, bounded, and without waiting.
+
 Files are replaced whole or not at all, and no temporary file stays behind.
 """
 
@@ -77,9 +79,21 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
         )
     try:
         with open_file(path) as file:
-            return file.read()
+            data = file.read(limit + 1)
     except OSError as error:
         raise read_error(path, error) from error
+    if len(data) > limit:  # it has grown since
+        raise UnreadableFile(f"{path.name} is too large: expected at most {limit:,} bytes")
+    return data
+
+
+def read_beginning(path: Path, size: int) -> bytes:
+    """Return the first bytes of a regular file; none if there is none or it cannot be read."""
+    try:
+        with open_file(path) as file:
+            return file.read(size)
+    except (OSError, ValueError, UnreadableFile):
+        return b""
 
 
 def create_file(path: Path, data: bytes) -> bool:

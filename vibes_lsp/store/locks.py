@@ -16,10 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
-from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.patience import LOCK, Wait
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import make_ignored_folder, open_for_writing
+from vibes_lsp.store.files import make_ignored_folder, open_file, open_for_writing
 
 _MIN_PAUSE: Final = 50e-6
 _MAX_PAUSE: Final = 2e-3
@@ -208,14 +208,12 @@ class FileLock:
     def _read(self) -> tuple[str, str, int]:
         """Return the process id of the last holder, its intent and the recorded size."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        except OSError:
+            file = open_file(self.path)
+        except UnreadableFile:
             return "", "", 0
-        try:
-            size = _read_at(descriptor, _SIZE_BYTES, _INTENT_BYTES).strip()
-            return *_read_intent(descriptor), int(size) if size.isdigit() else 0
-        finally:
-            os.close(descriptor)
+        with file:
+            size = _read_at(file.fileno(), _SIZE_BYTES, _INTENT_BYTES).strip()
+            return *_read_intent(file.fileno()), int(size) if size.isdigit() else 0
 
 
 def _read_intent(descriptor: int) -> tuple[str, str]:
