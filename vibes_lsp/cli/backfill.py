@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
+from vibes_lsp.cli.output import escape, print_error, print_json, print_line, print_warning
 from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError, report
 from vibes_lsp.maintenance.backfill import Backfilled, backfill
+from vibes_lsp.maintenance.hook_script import STOPPED
 from vibes_lsp.maintenance.remap import Remapped, remap
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.patience import LOCK
@@ -31,15 +32,14 @@ from vibes_lsp.recording import as_json as result_as_json
 @dry_run_option
 @audit_dir_option
 @json_option
-def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
+def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> int:
     """Add commit hashes to annotations.
 
     Records again each annotation whose commit is known by now. Skips the last commit, which may
     still be amended.
     """
     if pre_commit:
-        _prepare_commit(audit_dir)
-        return
+        return _prepare_commit(audit_dir)
     recorder = open_recorder(audit_directory(audit_dir))
     result = backfill(recorder, dry_run=dry_run)
     if not dry_run:
@@ -47,14 +47,30 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     would = "would be " if dry_run else ""
     counts = f"{len(result.backfilled)} {would}backfilled, {len(result.pending)} unchanged"
     _print_result(result, counts, as_json=as_json)
+    return 0
 
 
-def _prepare_commit(audit_dir: Path | None) -> None:
-    """Update and stage the audit trail; problems are warnings, so that the commit goes on."""
+def _prepare_commit(audit_dir: Path | None) -> int:
+    """Update and stage the audit trail, and return the exit code for the hook.
+
+    Problems are warnings, so that the commit goes on, unless it would remove the whole trail.
+    """
     try:
         from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+        from vibes_lsp.maintenance.lost_records import (  # noqa: PLC0415
+            RemovedTrail,
+            refuse_removed_trail,
+            restore_lost_records,
+        )
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
+        try:
+            refuse_removed_trail(Path.cwd(), os.environ, audit_dir)
+        except RemovedTrail as error:
+            print_error(error)
+            return STOPPED
+        if audit_dir is not None and not audit_dir.exists():  # in a branch without a trail
+            return 0
         prepared = prepare_commit(
             Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK)
         )
@@ -64,10 +80,15 @@ def _prepare_commit(audit_dir: Path | None) -> None:
                     f"{each.directory.path.name} of {escape(each.directory.project.name)}:"
                     f" {problem.message}"
                 )
+            lost = restore_lost_records(Path.cwd(), os.environ, each.directory)
+            if lost:
+                records = "a record" if lost == 1 else f"{lost:,} records"
+                print_warning(f"this commit lacked {records} of HEAD's audit trail: put back")
     except VibesError as error:
         print_warning(error.message)
     except Exception as error:  # noqa: BLE001  # an internal error must not stop a commit
         print_warning(f"the audit trail was not updated: {report(error).message}")
+    return 0
 
 
 @click.command("remap", epilog=examples("vibes remap --dry-run", "vibes remap"))

@@ -17,6 +17,8 @@ from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import audit_directory, now
 from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.history.missing_trail import explained, missing_trail
+from vibes_lsp.store.audit_dir import AuditDir
 
 _STYLES = {Health.OK: "green", Health.NOTE: "cyan", Health.PROBLEM: "bold red"}
 _TITLES = {
@@ -55,11 +57,12 @@ def command(file: Path | None, fix: bool, audit_dir: Path | None, as_json: bool)
     steps = list(diagnose_program())
     fixes: list[Fix] = []
     try:
-        directory = audit_directory(audit_dir)
+        directory = _whole_trail(audit_dir)
         if fix:
             fixes += apply_fixes(directory, home, now(), program=program_path())
         steps += diagnose(open_context(directory, now()), home, file)
-    except AuditDirNotFound as error:
+    except AuditDirNotFound as missing:
+        error = explained(missing, Path.cwd() if file is None else file.absolute())
         steps.append(
             Step(Group.TRAIL, "audit directory", Health.PROBLEM, error.message, error.hint)
         )
@@ -76,6 +79,19 @@ def command(file: Path | None, fix: bool, audit_dir: Path | None, as_json: bool)
                 _print_fix(each)
             _print_steps(steps)
     return 1 if any(step.health == Health.PROBLEM for step in steps) else 0
+
+
+def _whole_trail(audit_dir: Path | None) -> AuditDir:
+    """Return the audit directory.
+
+    Raises:
+        AuditDirNotFound: There is none, or its files are only in git.
+    """
+    directory = audit_directory(audit_dir)
+    left_out = missing_trail(directory.project)
+    if left_out is not None:
+        raise AuditDirNotFound(left_out.reason, hint=left_out.restoring)
+    return directory
 
 
 def _print_fix(fix: Fix) -> None:

@@ -27,6 +27,7 @@ from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line
 from vibes_lsp.cli.project import now
 from vibes_lsp.errors import VibesError
+from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.maintenance.hook_installation import (
     HookChange,
     HookResult,
@@ -140,6 +141,7 @@ def command(  # noqa: PLR0917  # one branch for each option
     chosen = ask_agents(project, as_json=as_json) if agents is None else choose_agents(agents)
     if mcp and not chosen:
         raise click.UsageError("--mcp is for the agents of --agents, and there are none")
+    refuse_missing_trail(project)
     made = initialise(
         folder,
         project_name=_as_utf8(

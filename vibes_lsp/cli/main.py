@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import click
@@ -27,7 +28,7 @@ from vibes_lsp.cli.output import (
     print_usage_error,
 )
 from vibes_lsp.cli.plugins import command_names, load_command
-from vibes_lsp.errors import OutdatedIndex, VibesError, report
+from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, VibesError, report
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Start": {
@@ -267,6 +268,11 @@ def _run(arguments: list[str] | None) -> int:
     try:
         code = _invoke(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
+    except AuditDirNotFound as error:
+        from vibes_lsp.history.missing_trail import explained  # noqa: PLC0415
+
+        print_error(explained(error, Path.cwd()))
+        return 2
     except VibesError as error:
         print_error(error)
         return 2

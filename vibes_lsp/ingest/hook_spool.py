@@ -17,7 +17,7 @@ import sys
 import time
 
 from vibes_lsp.patience import HOOK_INPUT
-from vibes_lsp.store.trail_search import RefusedTrail, search_trail
+from vibes_lsp.store.trail_search import RefusedTrail, is_repository, search_trail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> list[s
     for each in dict.fromkeys((folder, *_folders_of_files(data, folder))):
         try:
             trail = search_trail(each)
+            trail = trail or _left_out_trail(each)
         except (RefusedTrail, OSError, ValueError):
             continue
         if trail is not None:
@@ -100,6 +101,43 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> list[s
     for trail in trails:
         _store(data, trail)
     return list(trails)
+
+
+def _left_out_trail(folder: str) -> str | None:
+    """Return the trail that a sparse checkout leaves out, with a folder for what waits.
+
+    What waits is recorded when the trail is there.
+    """
+    while not is_repository(folder):
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return None
+    git = _git_folder(os.path.join(folder, ".git"))
+    if not os.path.exists(os.path.join(git, "info/sparse-checkout")):
+        return None
+    # Imported late: few checkouts are sparse.
+    from pathlib import Path  # noqa: PLC0415
+
+    from vibes_lsp.history.missing_trail import find_missing_trail  # noqa: PLC0415
+
+    found = find_missing_trail(Path(folder))
+    if found is None or not found.is_sparse:
+        return None
+    trail = os.path.join(folder, found.path)
+    os.makedirs(trail, exist_ok=True)
+    return trail
+
+
+def _git_folder(marker: str) -> str:
+    """Return the folder of a work tree's git, which a file names in a linked one."""
+    if os.path.isdir(marker):
+        return marker
+    descriptor = os.open(marker, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        text = os.read(descriptor, _MAX_PATH).decode("utf-8", "surrogateescape")
+    finally:
+        os.close(descriptor)
+    return os.path.join(os.path.dirname(marker), text.removeprefix("gitdir: ").rstrip("\n"))
 
 
 def _store(data: bytes, folder: str) -> None:

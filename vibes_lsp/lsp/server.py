@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
+from vibes_lsp.history.missing_trail import explained
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
@@ -245,7 +246,7 @@ class Server(LanguageServer):
             try:
                 return self.projects.refreshed(find_audit_dir(path))
             except AuditDirNotFound as error:
-                missing = error
+                missing = explained(error, path)
             except OSError as error:  # a folder that may not be entered, a name that is too long
                 missing = AuditDirNotFound(
                     f"no audit directory owns {str(path)[:200]}: {error.strerror}"

@@ -1,6 +1,7 @@
 """The text of the pre-commit hook: write it, and parse an installed one. Pure functions.
 
-It is plain sh, which git includes on every system. It never fails; at the end it execs the hook
+It is plain sh, which git includes on every system. It stops a commit only if that would
+remove a whole trail; at the end it execs the hook
 that was there before, which keeps its arguments, input and exit code.
 """
 
@@ -20,19 +21,26 @@ PREVIOUS_HOOK: Final = "pre-commit.before-vibes"
 _MARK: Final = re.compile(
     rb"#!/bin/sh\n# vibes-lsp pre-commit hook (\d{1,4}), sha256 of what follows: ([0-9a-f]{64})\n"
 )
+STOPPED: Final = 3
+"""The exit code of our part if the commit must not be made."""
 _VERSION: Final = 1
 _BODY: Final = """\
 # Installed by `vibes init --git-hooks`, removed by `vibes init --remove-git-hooks`.
 # Both refuse a modified hook.
 vibes=$(command -v vibes) || vibes={program}
 back_fill() {{
-    test -d "$1/.ai-audit" || return 0
+    test -d "$1/.ai-audit" ||
+        git cat-file -e "HEAD:./$1/.ai-audit/annotations.jsonl" 2>/dev/null || return 0
     test -x "$vibes" || {{
         echo "vibes is not on PATH: this commit has the audit trail as staged" >&2
         return 0
     }}
-    "$vibes" backfill --pre-commit --audit-dir "$1/.ai-audit" </dev/null ||
-        echo "vibes failed: this commit has the audit trail as staged" >&2
+    "$vibes" backfill --pre-commit --audit-dir "$1/.ai-audit" </dev/null
+    case $? in
+    0) ;;
+    {stopped}) exit 1 ;;
+    *) echo "vibes failed: this commit has the audit trail as staged" >&2 ;;
+    esac
 }}
 {calls}
 before=$(dirname "$0")/{before}
@@ -65,7 +73,9 @@ def write_script(projects: Iterable[str], program: str) -> bytes:
     """
     calls = "\n".join(f"back_fill {shlex.quote(each)}" for each in sorted(set(projects)))
     body = os.fsencode(
-        _BODY.format(program=shlex.quote(program), calls=calls, before=PREVIOUS_HOOK)
+        _BODY.format(
+            program=shlex.quote(program), calls=calls, before=PREVIOUS_HOOK, stopped=STOPPED
+        )
     )
     digest = hashlib.sha256(body).hexdigest()
     mark = f"# vibes-lsp pre-commit hook {_VERSION}, sha256 of what follows: {digest}"

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import AuditDirNotFound, VibesError, report
+from vibes_lsp.errors import AuditDirNotFound, RefusedWrite, VibesError, report
+from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.staging import CommitIndex, open_commit_index
 from vibes_lsp.maintenance.backfill import BackfillScope, backfill
 from vibes_lsp.model.vocabulary import BackfillWhen
@@ -112,6 +113,10 @@ def _prepare(
     problems: list[VibesError] = []
     backfilled: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
+    try:
+        refuse_missing_trail(directory.project)
+    except RefusedWrite as error:
+        return PreparedTrail(directory, problems=(error,))
     try:
         if by_framework and (is_truncated(directory) or not index.differs_from_head(directory.log)):
             return PreparedTrail(directory)

@@ -7,6 +7,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.history.missing_trail import explained
 from vibes_lsp.history.repository import nearest_ancestor
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -52,11 +54,14 @@ class ServedProject:
             AuditDirNotFound: There is none.
             UnreadableFile: The log cannot be read.
         """
-        directory = (
-            find_audit_dir(self._folder)
-            if self._audit_dir is None
-            else named_audit_dir(self._audit_dir)
-        )
+        try:
+            directory = (
+                find_audit_dir(self._folder)
+                if self._audit_dir is None
+                else named_audit_dir(self._audit_dir)
+            )
+        except AuditDirNotFound as error:
+            raise explained(error, self._folder) from None
         if self._trail is None or self._trail.directory != directory:
             self.close()
             nearest = partial(nearest_ancestor, directory.project)

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
@@ -230,6 +231,8 @@ class Execution:
             return decide(self._context())
 
     def _context(self) -> RecordingContext:
+        if not self._directory.log.exists():
+            refuse_missing_trail(self._directory.project)
         self._trail.refresh()
         self._trail.keep_last(MAX_FILES)
         self._config = load_config(self._directory, self._config)

@@ -1,0 +1,169 @@
+"""Keep a commit from losing records: put back what HEAD's trail has and the staged one lacks.
+
+A commit that would remove a whole trail is stopped instead: nobody does that by adding all files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.history.git import run_git
+from vibes_lsp.history.staging import CommitIndex, open_commit_index
+from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.files import make_ignored_folder, read_file, replace_file, write_temporary
+from vibes_lsp.store.locks import append_lock, fold_lock
+from vibes_lsp.store.three_way_merge import MERGE_FUNCTIONS, MergeSides
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+
+_LOGS: Final = f":(top,glob)**/{AUDIT_DIR_NAME}/{LOG_NAME}"
+
+
+class RemovedTrail(VibesError):
+    """A commit would remove a whole trail."""
+
+
+@dataclass(frozen=True, slots=True)
+class _StagedTrail:
+    """A trail in HEAD and in the commit being made.
+
+    Attributes:
+        directory: The trail; its folder may be missing.
+        index: The index of the commit.
+        head: The commit of HEAD.
+    """
+
+    directory: AuditDir
+    index: CommitIndex
+    head: str
+
+    def name(self, file: str) -> str:
+        """Return git's path of a file of the trail."""
+        project = self.index.repository.relative_path(self.directory.project)
+        prefix = "" if project == "." else f"{project}/"
+        return f"{prefix}{self.directory.path.name}/{file}"
+
+    def in_head(self, file: str) -> bytes | None:
+        """Return a file as HEAD has it; None if it has none or it cannot be read."""
+        return self.index.repository.objects.contents(f"{self.head}:{self.name(file)}")
+
+    def staged(self, pathspec: str) -> dict[str, str]:
+        """Return the blobs that the commit has, by path."""
+        root, index = self.index.repository.root, self.index.index_files[0]
+        listed = run_git(root, "ls-files", "-s", "-z", "--", pathspec, index=index)
+        found: dict[str, str] = {}
+        for line in listed.split(b"\0")[:-1]:
+            entry, _, path = line.partition(b"\t")
+            found[path.decode("utf-8", "surrogateescape")] = entry.split(b" ")[1].decode("ascii")
+        return found
+
+
+def refuse_removed_trail(
+    folder: Path, environment: Mapping[str, str], audit_dir: Path | None
+) -> None:
+    """Stop a commit that would remove a whole trail.
+
+    Args:
+        folder: Where git runs the hook: the top of the work tree.
+        environment: The hook's environment.
+        audit_dir: The trail; by default that of the folder.
+
+    Raises:
+        RemovedTrail: It would.
+        HistoryUnavailable: Git fails.
+    """
+    trail = _open(folder, environment, AuditDir(audit_dir or folder / AUDIT_DIR_NAME))
+    if trail is None or (log := trail.in_head(LOG_NAME)) is None:
+        return
+    path = trail.name("")[:-1]
+    if trail.staged(f":(top,literal){path}") or _is_moved(trail, log):
+        return
+    raise RemovedTrail(
+        f"this commit would remove the audit trail {path} with all of its records",
+        hint=f"restore it: git checkout HEAD -- {path}; "
+        "to remove it for good: git commit --no-verify",
+    )
+
+
+def restore_lost_records(folder: Path, environment: Mapping[str, str], directory: AuditDir) -> int:
+    """Put back the records that HEAD's log has and the staged one lacks, and their entries.
+
+    Args:
+        folder: Where git runs the hook: the top of the work tree.
+        environment: The hook's environment.
+        directory: The trail.
+
+    Returns:
+        How many records were put back, on the disk and in the commit.
+
+    Raises:
+        VibesError: Git fails, or a file cannot be merged or written.
+    """
+    trail = _open(folder, environment, directory)
+    if trail is None:
+        return 0
+    lost = _lost_lines(trail.in_head(LOG_NAME), _staged_content(trail, LOG_NAME))
+    if not lost:
+        return 0
+    for file in (MANIFEST_NAME, LOG_NAME):
+        _put_back(trail, file)
+    return lost
+
+
+def _open(folder: Path, environment: Mapping[str, str], directory: AuditDir) -> _StagedTrail | None:
+    index = open_commit_index(folder, environment)
+    head = None if index is None else index.repository.head()
+    if index is None or head is None:
+        return None
+    if not directory.path.absolute().is_relative_to(index.repository.root.absolute()):
+        return None
+    return _StagedTrail(directory, index, head)
+
+
+def _is_moved(trail: _StagedTrail, log: bytes) -> bool:
+    """Return whether the commit has the records in another folder, which was renamed."""
+    objects = trail.index.repository.objects
+    return any(
+        not _lost_lines(log, objects.contents(blob)) for blob in trail.staged(_LOGS).values()
+    )
+
+
+def _staged_content(trail: _StagedTrail, file: str) -> bytes | None:
+    blobs = trail.staged(f":(top,literal){trail.name(file)}")
+    return next(map(trail.index.repository.objects.contents, blobs.values()), None)
+
+
+def _lost_lines(before: bytes | None, now: bytes | None) -> int:
+    """Return how many lines of a log another one lacks."""
+    if before is None or (now or b"").startswith(before):
+        return 0
+    there = set(_lines(now or b""))
+    return sum(line not in there for line in _lines(before))
+
+
+def _lines(log: bytes) -> Iterator[bytes]:
+    return (line.rstrip(b"\r") for line in log.split(b"\n") if line.strip())
+
+
+def _put_back(trail: _StagedTrail, file: str) -> None:
+    """Merge HEAD's version of a file into the staged one and into that on the disk."""
+    before = trail.in_head(file)
+    if before is None:
+        return
+    merge, path = MERGE_FUNCTIONS[file], trail.directory.path / file
+    staged = _staged_content(trail, file)
+    merged = merge(MergeSides(None, before, before if staged is None else staged, staged))
+    with fold_lock(trail.directory).acquire(), append_lock(trail.directory).acquire():
+        current = read_file(path)
+        if current is not None:
+            data = merge(MergeSides(None, before, current, current))
+            make_ignored_folder(trail.directory.journal)
+            replace_file(write_temporary(trail.directory.journal, data, like=path), path)
+    root = trail.index.repository.root
+    blob = run_git(root, "hash-object", "-w", "--stdin", stdin=merged).decode("ascii").strip()
+    entry = f"100644,{blob},{trail.name(file)}"
+    for index in trail.index.index_files:
+        run_git(root, "update-index", "--add", "--cacheinfo", entry, index=index)
