@@ -1,6 +1,7 @@
 """What the pre-commit hook does (R4): fold the journal, backfill earlier commits, stage the trail.
 
-No failure stops a commit: it is reported, and the rest is left to the next commit.
+No failure stops a commit: it is reported, and the rest is left to the next commit. `lost_records`
+keeps a commit from losing records.
 """
 
 from __future__ import annotations
