@@ -16,9 +16,10 @@ from itertools import chain
 from vibes_lsp.checks import base_catalogue
 from vibes_lsp.checks.changed_entries import ChangedEntries, changed_entries, split_lines
 from vibes_lsp.checks.context import CheckContext
-from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
 from vibes_lsp.checks.policy_changes import check_policy
+from vibes_lsp.checks.reverted_records import Revert, Reverts
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson
 from vibes_lsp.history.diff import TreeChange, tree_changes
 from vibes_lsp.history.file_versions import commits_of_file
@@ -69,9 +70,12 @@ def check_base(
     if committed is not None:
         yield from check_policy(context, before, committed, revisions.base, " in HEAD")
     on_disk = LinesOnDisk(context.directory)
-    yield from _base_records(context, revisions, on_disk)
+    reverts = Reverts(
+        repository, context.directory, revisions.base, revisions.head, context.trail.log
+    )
+    yield from _base_records(context, revisions, on_disk, reverts)
     base_entries = _entries_at(context, revisions, revisions.base)
-    yield from _base_entries(context, revisions.base, base_entries)
+    yield from _base_entries(context, revisions.base, base_entries, reverts)
     if changes is None:
         changes = tree_changes(
             repository, revisions.base, revisions.head, context.directory.project
@@ -81,8 +85,8 @@ def check_base(
     yield from _committed_log(context, revisions, on_disk)
     head_entries = _entries_at(context, revisions, revisions.head)
     yield from _committed_manifest(context, head_entries, base_entries)
-    yield from _branch_records(context, revisions, on_disk)
-    yield from _branch_entries(context, revisions)
+    yield from _branch_records(context, revisions, on_disk, reverts)
+    yield from _branch_entries(context, revisions, reverts)
     yield from _duplicate_records(context, revisions)
 
 
@@ -136,7 +140,7 @@ def _symbolic_links(context: CheckContext) -> Iterator[Finding]:
 
 
 def _base_records(
-    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk
+    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk, reverts: Reverts
 ) -> Iterator[Finding]:
     base_lines = lines_at(context.directory, revisions.repository, revisions.base)
     for number, line in on_disk.missing(base_lines):
@@ -146,7 +150,9 @@ def _base_records(
         identifier = text(record, "annotation_id") or annotation_id(record)
         now = context.trail.log.by_id(identifier)
         where = f"record {identifier[:8]} (line {number} of commit {revisions.base[:8]})"
-        if now is None:
+        if now is None and (revert := reverts.of_record(line)) is not None:
+            yield _reverted(context, base_catalogue.BASE_RECORD, where, revert)
+        elif now is None:
             yield context.in_log(
                 base_catalogue.BASE_RECORD, f"{where} was removed, or changed together with its id"
             )
@@ -154,11 +160,26 @@ def _base_records(
             yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was changed", now.line)
 
 
-def _base_entries(context: CheckContext, base: str, before: ChangedEntries) -> Iterator[Finding]:
+def _reverted(context: CheckContext, check: Check, where: str, revert: Revert) -> Finding:
+    is_record = check is base_catalogue.BASE_RECORD
+    return Finding(
+        check,
+        f"{where} was removed {revert.words}",
+        context.relative_name(LOG_NAME) if is_record else context.manifest_name,
+        override=Severity.NOTE,
+    )
+
+
+def _base_entries(
+    context: CheckContext, base: str, before: ChangedEntries, reverts: Reverts
+) -> Iterator[Finding]:
     manifest = context.trail.manifest
     for key in before.entries:
         entry = before.entry(key)
-        if key not in manifest:
+        if key not in manifest and (revert := reverts.of_entry(key)) is not None:
+            where = f"entry {key[:8]} of commit {base[:8]}"
+            yield _reverted(context, base_catalogue.BASE_ENTRY, where, revert)
+        elif key not in manifest:
             yield Finding(
                 base_catalogue.BASE_ENTRY,
                 f"entry {key[:8]} of commit {base[:8]} was removed",
@@ -307,7 +328,7 @@ def _committed_manifest(
 
 
 def _branch_records(
-    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk
+    context: CheckContext, revisions: Revisions, on_disk: LinesOnDisk, reverts: Reverts
 ) -> Iterator[Finding]:
     """Yield records that a commit since the base added and a later one changed or removed."""
     missing: dict[str, dict[bytes, str]] = defaultdict(dict)
@@ -319,6 +340,9 @@ def _branch_records(
         records = list(context.trail.log.with_id(identifier))
         for line, commit in lines.items():
             where = f"record {identifier[:8]}, added in commit {commit[:8]},"
+            if not records and (revert := reverts.of_record(line)) is not None:
+                yield _reverted(context, base_catalogue.BASE_RECORD, where, revert)
+                break
             if not records:
                 yield context.in_log(base_catalogue.BASE_RECORD, f"{where} was removed")
                 break
@@ -339,7 +363,9 @@ def _lines_of_branch(context: CheckContext, revisions: Revisions) -> Iterator[tu
         return
 
 
-def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+def _branch_entries(
+    context: CheckContext, revisions: Revisions, reverts: Reverts
+) -> Iterator[Finding]:
     """Yield entries that a commit since the base added and a later one changed or removed."""
     manifest, repository, directory = (
         context.trail.manifest,
@@ -355,7 +381,9 @@ def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Fin
                 continue
             seen.add((key, entry))
             where = f"entry {key[:8]}, added in commit {commit[:8]},"
-            if key not in manifest:
+            if key not in manifest and (revert := reverts.of_entry(key)) is not None:
+                yield _reverted(context, base_catalogue.BASE_ENTRY, where, revert)
+            elif key not in manifest:
                 yield Finding(
                     base_catalogue.BASE_ENTRY, f"{where} was removed", context.manifest_name
                 )

@@ -27,7 +27,7 @@ from vibes_lsp.recording import as_json as result_as_json
 @click.option(
     "--pre-commit",
     is_flag=True,
-    help="Mode of the git hook: fold, backfill and stage; stops a commit only if it would remove the trail.",
+    help="Mode of the git hook: fold, backfill and stage.",
 )
 @dry_run_option
 @audit_dir_option

@@ -17,7 +17,7 @@ from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME, is_repository
 
 _FILES: Final = (LOG_NAME, MANIFEST_NAME, CONFIG_NAME)
-"""Files without which a trail cannot be read; the others are made anew without a loss."""
+"""Files without which a trail cannot be read; the others can be written again without a loss."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,13 @@ _NOTES: Final = "refs/notes/ai"
 """The ref of the notes that answers show (`exchange.note_overlay`)."""
 _FIRST_FILES: Final = ("HEAD", "commondir", "config.worktree", "index")
 _COMMON_FILES: Final = (
-    "config", "packed-refs", "shallow", "info/attributes", "info/exclude", "objects/info/alternates",
-)  # fmt: skip
+    "config",
+    "packed-refs",
+    "shallow",
+    "info/attributes",
+    "info/exclude",
+    "objects/info/alternates",
+)
 _MAX_REFS: Final = 5
 """Symbolic refs that are followed, as git does."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -1,6 +1,6 @@
 """Keep a commit from losing records: put back what HEAD's trail has and the staged one lacks.
 
-A commit that would remove a whole trail is stopped instead: nobody does that by adding all files.
+A commit that would remove a whole trail is stopped instead, since it is rarely meant.
 """
 
 from __future__ import annotations
