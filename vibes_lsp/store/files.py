@@ -19,7 +19,9 @@ from typing import BinaryIO, Final
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.model.paths import is_too_long
 from vibes_lsp.store.file_stamps import FileStamp, stamp_of
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
+_IN_TRAIL: Final = f"{os.sep}{AUDIT_DIR_NAME}{os.sep}"
 MAX_FILE: Final = 1 << 30
 """Largest manifest, config or blob that is read, in bytes."""
 
@@ -30,6 +32,7 @@ def regular_file_stamp(path: Path) -> FileStamp | None:
     Raises:
         UnreadableFile: It is not a regular file or cannot be examined.
     """
+    _refuse_link_out(path)
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -50,6 +53,7 @@ def open_file(path: Path) -> BinaryIO:
     Raises:
         UnreadableFile: It does not exist, is not a regular file or may not be read.
     """
+    _refuse_link_out(path)
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags)
@@ -62,6 +66,24 @@ def open_file(path: Path) -> BinaryIO:
             hint="move it away: expected a file",
         )
     return os.fdopen(descriptor, "rb")
+
+
+def _refuse_link_out(path: Path) -> None:
+    """Refuse a file of a trail that a link replaces by one of another project.
+
+    Raises:
+        UnreadableFile: It is one.
+    """
+    name = os.fspath(path)
+    end = name.rfind(_IN_TRAIL)
+    if end < 0:
+        return
+    project = Path(name[:end] or os.sep)
+    if not is_inside(path, project) and not is_circular(path):
+        raise UnreadableFile(
+            f"{path.name} is a link out of the project: the files of an audit trail are its own",
+            hint=f"replace the link {path} by a file of this project",
+        )
 
 
 def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
