@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.repository_state import special_file
+from vibes_lsp.history.repository_state import is_partial_clone, special_file
 from vibes_lsp.patience import GIT, Wait
 from vibes_lsp.store.log_follower import bounded_lines
 
@@ -59,6 +59,8 @@ LOG_OPTIONS: Final = (
 )
 """Options for every `git log` and `git diff`: no setting may change the output format."""
 _TRUSTED_SCOPES: Final = ("system", "global")
+_MISSING_OBJECTS: Final = (b"promisor", b"missing", b"unable to read", b"could not fetch")
+"""What git says where a partial clone lacks an object."""
 _NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows opens a console for every program that a process without one starts."""
 _CHUNK: Final = 1 << 16
@@ -94,7 +96,7 @@ def run_git(
         stdin,
     )
     if completed.returncode:
-        raise _failure(completed.stderr, arguments)
+        raise _failure(folder, completed.stderr, arguments)
     return completed.stdout
 
 
@@ -192,7 +194,7 @@ def git_lines(
         else:
             yield bounded_lines(output) if bounded else iter(output)
         if not output.read(1) and process.wait():  # a reader may stop early
-            raise _failure(b"", arguments)
+            raise _failure(folder, b"", arguments)
     finally:
         if watchdog is not None:
             watchdog.cancel()
@@ -300,7 +302,7 @@ def _not_started(error: Exception) -> HistoryUnavailable:
     )
 
 
-def _failure(stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:
+def _failure(folder: Path, stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:
     _Failures.count += 1
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     options = (None, *arguments)
@@ -309,4 +311,11 @@ def _failure(stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:
         for before, each in zip(options, arguments, strict=False)
         if before != "-c" and not each.startswith("-")
     )
-    return HistoryUnavailable(f"git {command} failed" + (f": {lines[0][:200]}" if lines else ""))
+    reason = f": {lines[0][:200]}" if lines else ""
+    may_lack = not lines or any(word in stderr for word in _MISSING_OBJECTS)
+    if may_lack and is_partial_clone(folder.absolute()):
+        return HistoryUnavailable(
+            f"git {command} failed in a partial clone, which lacks objects{reason}",
+            hint="fetch them: git fetch --refetch --no-filter",
+        )
+    return HistoryUnavailable(f"git {command} failed{reason}")

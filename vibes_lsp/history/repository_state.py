@@ -93,6 +93,12 @@ def common_git_folder(folder: Path) -> Path | None:
     return git_folders(marker)[1] if os.path.lexists(marker) else None
 
 
+def is_partial_clone(folder: Path) -> bool:
+    """Return whether objects may be missing in a folder's repository, and fetched when needed."""
+    common = _common_folder_above(folder)
+    return common is not None and any(common.glob("objects/pack/*.promisor"))
+
+
 def special_file(folder: Path) -> str | None:
     """Return a file of a folder's repository that git would wait for, such as a pipe; else None.
 

@@ -50,7 +50,7 @@ from vibes_lsp.ingest import (
     windsurf,
 )
 from vibes_lsp.ingest.events import Agent, AgentEvent
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.model.canonical_json import parse_json_prefix, parse_object
 from vibes_lsp.model.members import Members, text
 
 _GEMINI_EVENTS: Final = frozenset(
@@ -87,16 +87,18 @@ _MARKS: Final = re.compile(rb'\\.|["\x00-\x1f]', re.DOTALL)
 def parse_payload(data: bytes) -> Members:
     """Parse a payload; raw control characters in strings are allowed, as some agents send them.
 
+    What follows the first document, such as a NUL or a second one, is left out: wrappers add it.
+
     Raises:
-        MalformedJson: It is no JSON object.
+        MalformedJson: It does not begin with a JSON object.
     """
     try:
         return parse_object(data)
     except MalformedJson:
-        escaped = _with_escaped_controls(data)
-        if escaped == data:
+        found = parse_json_prefix(_with_escaped_controls(data))
+        if not isinstance(found, dict):
             raise
-        return parse_object(escaped)
+        return found
 
 
 def _with_escaped_controls(data: bytes) -> bytes:

@@ -14,6 +14,7 @@ from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, resolver_for
 from tests.unit.index.trails import ENVIRONMENT
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import git
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.objects import GitObjects
@@ -190,6 +191,22 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
     assert set((clone.path / ".git/objects").rglob("*")) != packs, "git alone fetches it"
+
+
+def test_an_error_in_a_partial_clone_says_what_to_fetch(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.write("a.py", "one\n")
+    first = repository.commit("first")
+    repository.write("a.py", "two\n")
+    repository.commit("second")
+    clone = partial_clone(repository, tmp_path / "clone")
+    with pytest.raises(HistoryUnavailable, match="partial clone") as raised:
+        git.run_git(clone.path, "show", f"{first}:a.py")
+    assert raised.value.hint == "fetch them: git fetch --refetch --no-filter"
+    with pytest.raises(HistoryUnavailable) as raised:
+        git.run_git(clone.path, "rev-parse", "--verify", "no-such-branch")
+    assert "partial" not in raised.value.message
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs a shell script")

@@ -139,6 +139,14 @@ def test_other_objects_are_of_no_agent(payload: dict[str, Any]) -> None:
     assert read_event(payload) is None
 
 
+@pytest.mark.parametrize("end", [b"\0", b"\n\0\0", b'\n{"b": 2}', b" garbage", b'{"a": 3}'])
+@pytest.mark.parametrize("start", [b"", b" \n"])
+@pytest.mark.parametrize("value", ["x", "x\ty", "\u00e9"])
+def test_what_follows_the_first_document_is_left_out(start: bytes, value: str, end: bytes) -> None:
+    data = b'%b{"a": "%b"}%b' % (start, value.encode(), end)
+    assert parse_payload(data) == {"a": value}
+
+
 def test_raw_control_characters_in_strings_are_read() -> None:
     data = b'{\n\t"agent_action_name": "pre_user_prompt",\n "a": "x\ny\t\\"\x07 \\\\"\n}'
     assert parse_payload(data) == {"agent_action_name": "pre_user_prompt", "a": 'x\ny\t"\x07 \\'}
