@@ -239,12 +239,19 @@ def _sequence(
     resolved: dict[str, Tree] = {}
     done = work.run_clean(*command)
     verb = next(word for word in command if word in ("cherry-pick", "rebase"))
+    before = last
     while True:
         last = _know_applied(work, last, pending, resolved, how)
         stopped = work.git(
             "rev-parse", "-q", "--verify", f"{verb.upper().replace('-', '_')}_HEAD", check=False
         )
         conflicts = conflicts_of(work)
+        if not conflicts and b"would be overwritten by" in done.stderr and last != before:
+            # git's sequencer does not see that a hook has changed the index: once more
+            history.happened.refused.append(f"{verb} --continue")
+            before = last
+            done = work.git("-c", "core.editor=true", verb, "--continue", check=False)
+            continue
         if not conflicts:
             if done.returncode and not stopped.stdout:
                 raise Refused((done.stdout + done.stderr).decode("utf-8", "replace")[-600:])

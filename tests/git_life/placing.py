@@ -293,6 +293,11 @@ def write_hunks(committing: Committing) -> None:
     parents = [] if head is None else [head]
     parents += merged.read_text("ascii").split() if merged.is_file() else []
     known = dict.fromkeys(line for parent in parents for line in log_lines(root, parent))
+    staged = git(root, "show", f":./{LOG}", ok=False, environment=environment).splitlines()
+    picked = index.git_dir / "CHERRY_PICK_HEAD"
+    if picked.is_file():  # it brings its records
+        brought = set(log_lines(root, picked.read_text("ascii").strip()))
+        known |= dict.fromkeys(line for line in staged if line in brought)
     records: list[Members] = [json.loads(line) for line in known]
     found = [
         record
@@ -303,7 +308,6 @@ def write_hunks(committing: Committing) -> None:
         found += late(index.repository, store, head, records)
     store.note(found)
     mine = {edit.id for edit in (*store.own, *store.foreign)}
-    staged = git(root, "show", f":./{LOG}", ok=False, environment=environment).splitlines()
     others = [line for line in staged if edit_id(json.loads(line)) not in mine]
     lines = dict.fromkeys([*known, *others, *(json.dumps(record) for record in found)])
     log = "".join(f"{line}\n" for line in lines)

@@ -1,7 +1,6 @@
 """The generator knows the author of every line, and sees what a tool says wrongly.
 
-Each kind is played once; `.ci/run` plays a hundred histories, nightly runs more. For long runs see
-`python -m tests.git_life --help`.
+`test_placing.py` plays each kind. For long runs see `python -m tests.git_life --help`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 import pytest
 from typing_extensions import override
@@ -19,19 +17,15 @@ from tests.git_life import results
 from tests.git_life.__main__ import cases, seeds
 from tests.git_life.editor import Editor
 from tests.git_life.history import History
-from tests.git_life.judge import ERRORS, disagreements, judge_line
+from tests.git_life.judge import ERRORS, judge_line
 from tests.git_life.kinds import KINDS
 from tests.git_life.life import Case, Life, lived
 from tests.git_life.lines import PERSON, Line, Origin
 from tests.git_life.nothing import Nothing
 from tests.git_life.product import AgentHook, CommandLine
 from tests.git_life.subject import Claim, Edit
-from tests.requirements import in_ci, in_nightly
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="its hooks need a POSIX shell")
-
-COUNT: Final = 1000 if in_nightly() else max(100, len(KINDS)) if in_ci() else len(KINDS)
-CASES: Final = tuple(cases(range(1, COUNT), list(KINDS), COUNT))
 
 
 class ByText(Nothing):
@@ -85,14 +79,6 @@ def tell(life: Life) -> None:
     """Tell the oracle what the generator knows."""
     assert isinstance(life.history.subject, Oracle)
     life.history.subject.history = life.history
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.seed}")
-def test_the_generator_and_blame_agree_of_each_line(case: Case) -> None:
-    with lived(case, Nothing) as life:
-        assert not disagreements(life.work)
-        assert life.history.happened.unknown < 10, "lines that git placed otherwise"
-        assert any(line.by_ai for lines in life.history.lines.values() for line in lines)
 
 
 @pytest.mark.parametrize("kind", ["rebase_edit", "formatter_last", "revert_twice", "copied"])
