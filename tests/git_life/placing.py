@@ -10,9 +10,9 @@ import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from tests.git_life.in_process import Committing, InProcessHook
 from tests.git_life.subject import Claim, Edit
@@ -44,6 +44,7 @@ class Placing:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._hook = InProcessHook(Path(environment["HOME"]), write_hunks)
+        self._trail: Trail | None = None
 
     def init(self, root: Path) -> None:
         """Start a trail, and install the hook."""
@@ -85,23 +86,22 @@ class Placing:
 
     def owners(self, root: Path, path: str) -> Mapping[int, Claim]:
         """Return whose the lines on disk are."""
-        with Trail(root) as trail:
-            try:
-                return trail.owners(path)
-            except HistoryUnavailable:  # a partial clone
-                return {}
+        try:
+            return self._of(root).owners(path)
+        except HistoryUnavailable:  # a partial clone
+            return {}
 
     def unreviewed(self, root: Path, base: str) -> set[tuple[str, int]] | None:
         """Return the lines of changed files that an AI wrote."""
         options = ("--name-only", "--diff-filter=AM", "--no-renames", "--relative", "-z")
         changed = git(root, "diff", *options, base, "HEAD")
-        with Trail(root) as trail:
-            return {
-                (path, number)
-                for path in changed.split("\0")
-                if path and path not in {LOG, ".gitattributes"} and (root / path).is_file()
-                for number in trail.owners(path)
-            }
+        trail = self._of(root)
+        return {
+            (path, number)
+            for path in changed.split("\0")
+            if path and path not in {LOG, ".gitattributes"} and (root / path).is_file()
+            for number in trail.owners(path)
+        }
 
     def settle(self, root: Path) -> None:
         """Take both sides of a log in conflict."""
@@ -114,8 +114,19 @@ class Placing:
 
     def close(self) -> None:
         """End the hook."""
+        if self._trail is not None:
+            self._trail.close()
         self._hook.close()
         assert not self._hook.failures, self._hook.failures
+
+    def _of(self, root: Path) -> Trail:
+        """Return the trail of a work tree as it is now; the last one if nothing changed since."""
+        state = state_of(root)
+        if self._trail is None or self._trail.state != state:
+            if self._trail is not None:
+                self._trail.close()
+            self._trail = Trail(root)
+        return self._trail
 
 
 class Store:
@@ -126,8 +137,7 @@ class Store:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        own = (root / git(root, "rev-parse", "--git-dir").strip()).resolve()
-        common = (root / git(root, "rev-parse", "--git-common-dir").strip()).resolve()
+        own, common, _ = folders_of(root)
         self.folder = common / "placing"
         self.folder.mkdir(exist_ok=True)
         self.file = self.folder / f"waiting-{own.name}.jsonl"
@@ -232,6 +242,7 @@ class Trail:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.state = state_of(root)
         self.store = Store(root)
         repository = open_repository(root)
         assert repository is not None
@@ -244,10 +255,8 @@ class Trail:
         self.names = {edit.id: str(edit.members["prompt"]) for edit in waiting}
         self.names |= {edit_id(record): str(record["prompt"]) for record in self.records}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End what reads the repository."""
         self.repository.close()
 
     def owners(self, path: str) -> dict[int, Claim]:
@@ -387,7 +396,22 @@ def file_at(repository: Repository, commit: str, name: str, prefix: str) -> File
 
 def prefix_of(root: Path) -> str:
     """Return a project's folder from the top of the work tree: empty, or ending with a slash."""
-    return git(root, "rev-parse", "--show-prefix").strip()
+    return folders_of(root)[2]
+
+
+@cache
+def folders_of(root: Path) -> tuple[Path, Path, str]:
+    """Return git's folder of a work tree, the common one, and the project's folder in it."""
+    names = ("--git-dir", "--git-common-dir", "--show-prefix")
+    own, common, prefix = git(root, "rev-parse", *names).split("\n")[:3]
+    return (root / own).resolve(), (root / common).resolve(), prefix
+
+
+def state_of(root: Path) -> tuple[Path, str, tuple[tuple[str, int], ...]]:
+    """Return what the answers about a work tree depend on, but for the files on disk."""
+    folder = Store(root).folder
+    kept = tuple((file.name, file.stat().st_size) for file in sorted(folder.glob("*.jsonl")))
+    return root, git(root, "rev-parse", "HEAD", ok=False), kept
 
 
 def project_of(top: Path) -> Path:
