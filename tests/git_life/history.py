@@ -133,6 +133,8 @@ class History:
         self.blames: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
         """What git's blame says of a file in a commit."""
         self.edits: list[str] = []
+        self.touched: set[int] = set()
+        """The files that an AI edited."""
         self.work_trees: list[WorkTree] = []
         self.happened = Happened()
         self._count = 0

@@ -14,6 +14,7 @@ from tests.git_life.code import LANGUAGES
 from tests.git_life.combining import clone
 from tests.git_life.history import Form, History
 from tests.git_life.judge import Verdicts, judge_file, judge_gate, judge_log
+from tests.git_life.lines import Origin
 from tests.git_life.subject import Subject
 from tests.git_life.work_tree import WorkTree
 
@@ -46,7 +47,8 @@ class Life:
         verdicts: What was counted.
         typed: The identities of a person's lines that resemble an AI's; they are counted apart.
         start: The commit that started the trail.
-        asks_before_commits: Whether the tool is asked at each commit, not at the end only.
+        asks_before_commits: Whether the tool is asked at each commit, and of each file; else only at
+            the end, of those that may have lines of an AI.
     """
 
     def __init__(self, history: History, *, asks_before_commits: bool) -> None:
@@ -85,14 +87,28 @@ class Life:
         if status := work.trail_status():
             self.history.happened.left.append(f"{work.path.name} after {after}: {status!r}")
 
+    def _asked(self, work: WorkTree) -> list[str]:
+        """Return the files that are judged at the end.
+
+        In a short run those are left out that no AI ever edited, and to which nobody copied.
+        """
+        touched = self.history.touched
+        return [
+            path
+            for path, file in sorted(work.disk.items())
+            if self.asks_before_commits
+            or file.number in touched
+            or any(line.by_ai or line.origin != Origin.TYPED for line in file.lines)
+        ]
+
     def finish(self) -> None:
         """Judge every file in the checkout and in a fresh clone, and the log."""
         self.work.check()
-        for path in sorted(self.work.disk):
+        for path in self._asked(self.work):
             judge_file(self.work, path, "checkout", self.verdicts, self.typed)
         judge_log(self.work, self.verdicts)
         copy = clone(self.work, "fresh")
-        for path in sorted(copy.disk):
+        for path in self._asked(copy):
             judge_file(copy, path, "clone", self.verdicts)
         judge_gate(self.work, copy, self.start, self.verdicts)
 

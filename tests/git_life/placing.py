@@ -248,7 +248,7 @@ class Trail:
         assert repository is not None
         self.repository: Repository = repository
         self.head = repository.head()
-        self.records = [] if self.head is None else log_of(root, self.head)
+        self.records = [] if self.head is None else log_of(repository, root, self.head)
         waiting = [*self.store.own, *self.store.foreign]
         self.hunks = Records(self.records, waiting)
         self.committed = CommittedOwners(repository, prefix_of(root), self.hunks)
@@ -301,11 +301,13 @@ def write_hunks(committing: Committing) -> None:
     merged = index.git_dir / "MERGE_HEAD"
     parents = [] if head is None else [head]
     parents += merged.read_text("ascii").split() if merged.is_file() else []
-    known = dict.fromkeys(line for parent in parents for line in log_lines(root, parent))
+    known = dict.fromkeys(
+        line for parent in parents for line in log_lines(index.repository, root, parent)
+    )
     staged = git(root, "show", f":./{LOG}", ok=False, environment=environment).splitlines()
     picked = index.git_dir / "CHERRY_PICK_HEAD"
     if picked.is_file():  # it brings its records
-        brought = set(log_lines(root, picked.read_text("ascii").strip()))
+        brought = set(log_lines(index.repository, root, picked.read_text("ascii").strip()))
         known |= dict.fromkeys(line for line in staged if line in brought)
     records: list[Members] = [json.loads(line) for line in known]
     found = [
@@ -409,9 +411,12 @@ def folders_of(root: Path) -> tuple[Path, Path, str]:
 
 def state_of(root: Path) -> tuple[Path, str, tuple[tuple[str, int], ...]]:
     """Return what the answers about a work tree depend on, but for the files on disk."""
+    own, common, _ = folders_of(root)
     folder = Store(root).folder
     kept = tuple((file.name, file.stat().st_size) for file in sorted(folder.glob("*.jsonl")))
-    return root, git(root, "rev-parse", "HEAD", ok=False), kept
+    head = (own / "HEAD").read_text("utf-8")
+    branch = common / head.removeprefix("ref: ").strip()
+    return root, head + (branch.read_text("utf-8") if branch.is_file() else ""), kept
 
 
 def project_of(top: Path) -> Path:
@@ -431,14 +436,15 @@ def read_lines(file: Path) -> list[Members]:
     return [json.loads(line) for line in lines]
 
 
-def log_lines(root: Path, commit: str) -> list[str]:
+def log_lines(repository: Repository, root: Path, commit: str) -> list[str]:
     """Return the lines of the log of a commit."""
-    return git(root, "show", f"{commit}:./{LOG}", ok=False).splitlines()
+    data = repository.objects.contents(f"{commit}:{prefix_of(root)}{LOG}") or b""
+    return data.decode().splitlines()
 
 
-def log_of(root: Path, commit: str) -> list[Members]:
+def log_of(repository: Repository, root: Path, commit: str) -> list[Members]:
     """Return the records of the log of a commit."""
-    return [json.loads(line) for line in log_lines(root, commit)]
+    return [json.loads(line) for line in log_lines(repository, root, commit)]
 
 
 def raw(

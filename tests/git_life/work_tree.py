@@ -144,6 +144,7 @@ class WorkTree:
         written = enumerate(self.lines(path), 1)
         ranges = spans(number for number, line in written if line.author == name)
         edit = Edit(name, self.local(path), before, file.read_bytes(), ranges)
+        self.history.touched.add(self.disk[path].number)
         self.history.subject.record(self.project, edit)
 
     def person(
