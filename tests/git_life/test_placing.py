@@ -9,7 +9,7 @@ import pytest
 
 from tests.git_life import results
 from tests.git_life.__main__ import cases
-from tests.git_life.judge import disagreements
+from tests.git_life.judge import ERRORS, disagreements
 from tests.git_life.kinds import KINDS
 from tests.git_life.life import Case, lived
 from tests.git_life.placing import Placing
@@ -25,6 +25,11 @@ LESS_IS_KNOWN: Final = {
     "rewritten_before_commit": "more than half of a block may be rewritten before the commit",
 }
 """Kinds in which less than nearly all lines are verified, and why."""
+SHARED_LINES: Final = ("real_squashed", "real_thrown_away")
+"""Kinds in which a person writes a function that shares lines with a block that the AI wrote there.
+
+Where they share half of its distinctive lines, no text says who wrote these lines.
+"""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.seed}")
@@ -33,7 +38,10 @@ def test_no_owner_is_wrong_and_clones_know_what_the_checkout_knows(case: Case) -
         assert not disagreements(life.work), "the generator and git's blame"
         assert life.history.happened.unknown < 10, "lines that git placed otherwise"
         counts, problems = life.verdicts.counts, life.verdicts.problems
-        assert not sum(results.errors(counts)), problems
+        errors = dict(zip(ERRORS, results.errors(counts), strict=True))
+        if case.kind in SHARED_LINES:
+            del errors["person_ordinary"]
+        assert not sum(errors.values()), problems
         assert counts["clone.blamed_verified"] == counts["checkout.blamed_verified"], problems
         assert not counts["gate.unseen"], problems
         assert not counts["log.twice"], problems
