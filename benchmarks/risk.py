@@ -12,16 +12,16 @@ from pathlib import Path
 from benchmarks.corpus import generate
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement, ShownLineage
-from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import RuleAction
 from vibes_lsp.risk.policy import Policy, Rule
 from vibes_lsp.risk.rules import evaluate_condition, parse_condition
 from vibes_lsp.risk.scoring import compute_score, rule_variables
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import recorded_lines
+from vibes_lsp.trail.trail import Trail
 
 ANNOTATIONS = 100_000
 CONDITION = (

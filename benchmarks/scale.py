@@ -28,9 +28,9 @@ from benchmarks.corpus import CorpusSize, generate
 from benchmarks.measure import SETTLED, private_memory, record_aimed, run_measured
 from tests.demo.client import Client
 from tests.trails import TrailWriter
-from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import find_audit_dir
+from vibes_lsp.trail.log_index import LogIndex
+from vibes_lsp.trail.trail import Trail
 
 ANNOTATIONS: Final = int(os.environ.get("VIBES_BENCH_ANNOTATIONS", "1000000"))
 _EXISTING: Final = 250

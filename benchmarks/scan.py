@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.corpus import generate
 from benchmarks.measure import median_seconds, print_aimed, private_bytes
-from vibes_lsp.index.log_index import LogIndex
+from vibes_lsp.trail.log_index import LogIndex
 
 ANNOTATIONS = 100_000
 
@@ -59,8 +59,8 @@ def _memory(log: Path, annotations: int) -> None:
         return
     code = (
         "from pathlib import Path\n"
-        "from vibes_lsp.index.log_columns import LogLineKind\n"
-        "from vibes_lsp.index.log_index import LogIndex\n"
+        "from vibes_lsp.trail.rows import LogLineKind\n"
+        "from vibes_lsp.trail.log_index import LogIndex\n"
     )
     prepare = f"def prepare():\n    LogIndex(Path({str(log)!r} + '.absent')).refresh()\n"
     scanned = (

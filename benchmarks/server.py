@@ -213,7 +213,7 @@ def _late(taken: list[float]) -> float:
 def _indexing(log: Path) -> Iterator[None]:
     """Have another process read a log over and over, as the server does once for a large one."""
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom vibes_lsp.index.log_index import LogIndex\n"
+        "import os, sys\nfrom pathlib import Path\nfrom vibes_lsp.trail.log_index import LogIndex\n"
         "os.nice(5)\nprint(flush=True)\nwhile True: LogIndex(Path(sys.argv[1])).refresh()\n"
     )
     beside = subprocess.Popen([sys.executable, "-c", code, log], stdout=subprocess.PIPE)

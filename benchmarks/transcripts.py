@@ -27,8 +27,8 @@ from vibes_lsp.history.objects import GitObjects, parse_seconds
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 COMMITS: Final = 2_000
 _EDITS: Final = 100

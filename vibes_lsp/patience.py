@@ -70,6 +70,8 @@ AGENT_PROGRAM = Wait("agent-program", 5.0)
 """For the program of an agent that is asked for its version or its hooks."""
 KNOWLEDGE_INDEX = Wait("knowledge-index", 2.0)
 """For another program that writes to the index of a knowledge base; else it is built in memory."""
+TRAIL_INDEX = Wait("trail-index", 10.0)
+"""For another program that writes to the index of a trail; else it is built in memory."""
 KNOWLEDGE_BASE = Wait("knowledge-base", 0.5)
 """Of an answer of the server, for a knowledge base; the client is told when it was read."""
 FIRST_COMMITS = Wait("first-commits", 0.1)

@@ -14,7 +14,7 @@ from tests.requirements import REPOSITORY
 
 # Modules that start often or must answer fast, and packages that they must not load, even indirectly.
 LIGHT = [
-    ("vibes_lsp.index.lookup", ("click", "pydantic", "pygls", "rich")),
+    ("vibes_lsp.trail.lookup", ("click", "pydantic", "pygls", "rich")),
     (
         "vibes_lsp.index.project_locator",
         ("click", "pydantic", "pygls", "rapidfuzz", "rich", "tree_sitter"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import sys
@@ -12,7 +13,6 @@ import pytest
 from tests.unit.recording.projects import SOURCE, Project, new_project
 from vibes_lsp.cli import blame, main, output
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.index import saved_log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,14 +45,13 @@ class IndexedProject:
         return result
 
     def damage(self) -> None:
-        """Save the index, and damage all of its pages but the header."""
+        """Save the index, and damage all of its pages but the first."""
         assert self._vibes("log", cwd=self.root).code == 0
-        for path in self._cache.glob("vibes-lsp/large/*"):
-            data = bytearray(path.read_bytes())
-            assert len(data) > _PAGE
-            for page in range(_PAGE, len(data), _PAGE):
-                data[page] ^= 1
-            path.write_bytes(data)
+        gc.collect()  # which closes the index
+        [path] = self._cache.glob("vibes-lsp/trail/*.db")
+        data = path.read_bytes()
+        assert len(data) > _PAGE
+        path.write_bytes(data[:_PAGE] + b"damage" * (len(data) // 6))
 
     def count(self) -> int:
         return (self.root / ".ai-audit/annotations.jsonl").read_bytes().count(b'"type":"line"')
@@ -61,8 +60,6 @@ class IndexedProject:
 @pytest.fixture
 def indexed(tmp_path: Path, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch) -> IndexedProject:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(saved_log, "MIN_LOG", 0)
-    monkeypatch.setattr(saved_log, "_MIN_ADDED", 1)
     return IndexedProject(new_project(tmp_path / "project"), run_vibes, tmp_path / "cache")
 
 

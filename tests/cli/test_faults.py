@@ -72,7 +72,7 @@ def test_any_exception(
     def fails(*_arguments: object, **_named: object) -> object:
         raise error
 
-    monkeypatch.setattr("vibes_lsp.index.trail.Trail.refresh", fails)
+    monkeypatch.setattr("vibes_lsp.trail.trail.Trail.refresh", fails)
     done = run_vibes_unchecked("log", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith("vibes: internal error ")
@@ -92,7 +92,7 @@ def run(command: list[str], cwd: Path, **environment: str) -> tuple[int, str, st
 
 
 def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Project) -> None:
-    command = command_with_fault("vibes_lsp.cli.main", "vibes_lsp.index.trail:Trail.refresh", "log")
+    command = command_with_fault("vibes_lsp.cli.main", "vibes_lsp.trail.trail:Trail.refresh", "log")
     one, other = run(command, project.root), run(command, project.root)
     assert one == other
     assert (one[0], one[1]) == (2, "")
@@ -102,7 +102,7 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
     assert "Traceback" in err
     assert FAULT_TEXT in err
     elsewhere = run(
-        command_with_fault("vibes_lsp.cli.main", "vibes_lsp.index.lineage:build_lineages", "find"),
+        command_with_fault("vibes_lsp.cli.main", "vibes_lsp.trail.lineage:build_lineages", "find"),
         project.root,
     )
     assert one[2][:40] != elsewhere[2][:40]

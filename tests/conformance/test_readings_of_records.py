@@ -22,9 +22,9 @@ from tests.conformance.trail_access import (
 from tests.server.project import STORY, Project
 from tests.trails import CompleteTrail, Repository, TrailWriter
 from tests.unit.recording.request_builders import review_request
-from vibes_lsp.index.reviews import Review
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Model, Recorder, Tool
+from vibes_lsp.trail.reviews import Review
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

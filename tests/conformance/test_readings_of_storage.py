@@ -141,18 +141,18 @@ def test_unpacking_has_a_bound(trail: CompleteTrail) -> None:
 )
 def test_a_partial_record_is_read_once_it_is_complete(trail: CompleteTrail) -> None:
     trail_now = open_trail(trail.root)
-    lines = len(trail_now.log.columns)
+    lines = trail_now.line_count
     row = json.dumps({**valid_records.line(trail), "annotation_id": "ab" * 32}).encode()
     trail.writer.raw_log(row[:100])
     trail_now.refresh()
-    assert len(trail_now.log.columns) == lines
+    assert trail_now.line_count == lines
     assert severities(check_project(trail.root), "log-end") == {"warning"}
     trail.writer.raw_log(row[100:] + b"\n")
     trail_now.refresh()
     record = trail_now.log.record(lines + 1)
     assert record is not None
     assert record.id == "ab" * 32
-    assert not trail_now.log.columns.broken
+    assert not trail_now.broken_lines()
 
 
 @spec_reading(

@@ -12,8 +12,8 @@ from tests.cli.run_vibes import CommandResult, vibes
 from tests.trails import AUDIT_DIR
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 NOW: Final = datetime(2026, 3, 1, tzinfo=UTC)
 LOG: Final = f"{AUDIT_DIR}/annotations.jsonl"

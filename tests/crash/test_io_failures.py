@@ -16,10 +16,10 @@ from tests.crash.trail_checks import check_trail_invariants
 from tests.requirements import REPOSITORY
 from tests.unit.store.empty_trail import new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store.locks import append_lock, fold_lock
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.writer import AuditWriter
+from vibes_lsp.trail.log_index import LogIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from vibes_lsp.index import id_keys
+from vibes_lsp.trail.index_writer import IdKeys
 
 if TYPE_CHECKING:
     import pytest
@@ -27,8 +27,8 @@ def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
 
 
 def share_keys(patch: pytest.MonkeyPatch) -> None:
-    """Give ids with the same first eight digits one key: without the secret (`index.id_keys`)."""
-    patch.setattr(id_keys, "_multipliers", lambda: (0, 0))
+    """Give ids with the same first six digits one key, as if they had one by chance."""
+    patch.setattr(IdKeys, "key", lambda _, identifier: identifier[:6].encode())
 
 
 def with_equal_key(number: int) -> str:

@@ -17,12 +17,12 @@ from tests.trails import Repository
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
 from vibes_lsp.reports.blame import line_kind, line_owners
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.initialise import initialise
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from vibes_lsp.anchors.location import State
 from vibes_lsp.gate.annotations import AnnotationCollector
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

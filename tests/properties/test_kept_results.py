@@ -19,11 +19,11 @@ from tests.trails.content import file_hash
 from vibes_lsp.index import kept_results
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.find import NO_FILTER, find_annotations
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.kept_texts import keep_text
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.anchors.location import LocatedRange, Method, State
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.locate_annotations import with_locations
 from vibes_lsp.index.placements import Placement, ShownLineage
-from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.members import Members
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import LogRecord
 
 LENGTH = 12
 

@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties.edges import COMMITS, IDS, edge, share_keys, with_equal_key
-from vibes_lsp.index import lineage_cache
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail import lineage_reader
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.trail import Trail
 
 FILES = ("a.py", "./a.py", "b.py")
 
@@ -152,7 +152,7 @@ def test_components_that_files_share_are_those_of_a_new_reader(
     written: list[tuple[list[dict[str, object]], bool]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lineage_cache, "_MIN_SHARED", 1)
+        patch.setattr(lineage_reader, "_MIN_SHARED", 1)
         joined_at_each_step(written)
 
 

@@ -7,23 +7,18 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.properties.logs import logs
-from tests.properties.test_log_follower import append_equal_keys
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.lineages import all_facts
-from vibes_lsp.index import log_columns
-from vibes_lsp.index.lineage_commits import recorded_commit
-from vibes_lsp.index.lines_by_key import LinesByKey
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.records import read_edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import IMPORTED_FROM, Action, EdgeType
 from vibes_lsp.reports.statistics import CurrentEdits
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.lineage_commits import recorded_commit
+from vibes_lsp.trail.records import read_edge
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 NOW = datetime(2026, 2, 4, tzinfo=UTC)
 
@@ -53,11 +48,9 @@ def test_facts_of_lineages_are_those_of_the_whole_lineages(log: bytes) -> None:
     assert facts.first_uncommitted == (uncommitted[0].rank if uncommitted else None)
 
 
-@given(logs(), st.booleans())
-def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes, same_keys: bool) -> None:
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        if same_keys:  # as crafted ids have them
-            patch.setattr(log_columns, "append_id_keys", append_equal_keys)
+@given(logs())
+def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
         audit = Path(folder) / ".ai-audit"
         audit.mkdir()
         (audit / "annotations.jsonl").write_bytes(log)
@@ -72,14 +65,3 @@ def test_counts_of_current_edits_are_those_of_the_lineages(log: bytes, same_keys
     assert edits.levels == Counter(
         each.current.text("assurance_level") or "unknown" for each in current
     )
-
-
-@given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1), max_size=30))
-def test_lines_are_found_by_key(keys: list[int]) -> None:
-    found = LinesByKey(keys)
-    for key in (*keys, 3, 2**64 - 1):
-        expected = [line for line, each in enumerate(keys, 1) if each == key]
-        assert found.lines(key) == expected
-        assert (key in found) == bool(expected)
-    repeated = [lines for key in set(keys) if len(lines := found.lines(key)) > 1]
-    assert sorted(found.repeated()) == sorted(repeated)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import logs
 from tests.trails import TrailWriter, merge_logs
-from tests.unit.index.trails import ENVIRONMENT, current_ids, read_trail
+from tests.unit.trail.trails import ENVIRONMENT, current_ids, read_trail
 from vibes_lsp.model.timestamps import parse_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vibes_lsp.index.lineage import Lineage, NearestCommit
+    from vibes_lsp.trail.lineage import Lineage, NearestCommit
 
 COMMITS = tuple(f"{number}{number}" * 20 for number in range(6))
 

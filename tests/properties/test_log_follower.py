@@ -14,21 +14,14 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import IDS, logs, split_logs
 from tests.unit.store.followed_log import FollowedLog, fixed_clock
-from vibes_lsp.index import log_columns
-from vibes_lsp.index import superseding as superseding_module
-from vibes_lsp.index.columns import Column, NamedEntries, Names
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.index.records import read_edge
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store import log_batches
 from vibes_lsp.store import log_follower as log_module
+from vibes_lsp.trail.log_index import LogIndex
+from vibes_lsp.trail.rows import LogLineKind
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterator
-
-    from vibes_lsp.index.log_columns import LogColumns
 
 
 @contextmanager
@@ -54,92 +47,25 @@ def append(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
-def append_equal_keys(column: array[int], identifiers: list[str]) -> None:
-    """Give all ids one key."""
-    column.extend([7] * len(identifiers))
-
-
-def contents(columns: LogColumns) -> tuple[object, ...]:
-    """Return the content of columns, without what is resolved when asked for."""
-    resolved = ("superseding_edges", "superseding_newer", "superseding_older", "repeated")
-    return (
-        [
-            list(column)
-            for name, column in vars(columns).items()
-            if isinstance(column, Column) and name not in resolved
-        ],
-        [list(names) for names in vars(columns).values() if isinstance(names, Names)],
-        [
-            (list(each.lines), list(each.keys))
-            for each in vars(columns).values()
-            if isinstance(each, NamedEntries)
-        ],
-        {path: list(lines) for path, lines in columns.annotations.items()},
-        {session: list(lines) for session, lines in columns.sessions.items()},
-        [columns.files_of_session(session) for session in columns.annotating_sessions],
-        columns.broken,
-    )
-
-
 def knowledge(index: LogIndex) -> tuple[object, ...]:
     """Return all answers of an index as comparable values."""
     edges = [index.edges(source=each, target=each) for each in (*IDS, "short")]
-    records = [index.by_id(each) for each in (*IDS, "short", "x")]
+    records = [list(index.with_id(each)) for each in (*IDS, "short", "x")]
+    named = [index.annotations_naming(each, 9) for each in (*IDS, "short")]
+    lines = range(1, index.index.line_count() + 1)
     return (
-        contents(index.columns),
-        list(index.records(range(1, len(index.columns) + 1))),
+        {kind: list(index.lines_of(kind)) for kind in LogLineKind},
+        {kind: index.lines_of_edges(kind) for kind in EdgeType},
+        list(index.records(lines)),
+        [index.raw(line) for line in lines],
+        [index.lines_about(path) for path in ("a.py", "b.py", "größe.py")],
+        index.sessions(),
         edges,
         records,
+        named,
         index.incomplete_tail(),
         index.unterminated,
-        superseding(index),
     )
-
-
-def superseding(index: LogIndex) -> tuple[dict[int, tuple[int, int]], list[int]]:
-    """Return what supersedes edges connect as last resolved, and the lines with repeated ids."""
-    index.resolve_superseding()
-    columns = index.columns
-    rows = zip(
-        columns.superseding_edges,
-        columns.superseding_newer,
-        columns.superseding_older,
-        strict=True,
-    )
-    return {edge: (newer, older) for edge, newer, older in rows}, sorted(columns.repeated)
-
-
-def expected_superseding(index: LogIndex) -> tuple[dict[int, tuple[int, int]], list[int]]:
-    """Return the same by decoding every record."""
-    first: dict[str, int] = {}
-    annotations = list(index.records_of(LogLineKind.LINE, LogLineKind.FUNCTION))
-    for record in annotations:
-        first.setdefault(record.id, record.line)
-    repeated = [record.line for record in annotations if first[record.id] != record.line]
-    resolved = {}
-    for number, line in enumerate(index.columns.edge_lines):
-        edge = read_edge(next(index.records([line])))
-        ends = first.get(edge.source, 0), first.get(edge.target, 0)
-        if edge.type == EdgeType.SUPERSEDES and any(ends):
-            resolved[number] = ends
-    return resolved, repeated
-
-
-@given(split_logs(), st.booleans())
-def test_supersedes_edges_are_resolved_as_the_records_say(
-    pieces: list[tuple[bytes, bool]], same_keys: bool
-) -> None:
-    with new_log(small=False) as path, pytest.MonkeyPatch.context() as patch:
-        if same_keys:  # ids decide, not keys
-            patch.setattr(log_columns, "append_id_keys", append_equal_keys)
-            patch.setattr(superseding_module, "_AT_ONCE", 2)
-        index = LogIndex(path)
-        for piece, looked in pieces:
-            append(path, piece)
-            index.refresh()
-            if looked:
-                index.resolve_superseding()
-        assert superseding(index) == expected_superseding(index)
 
 
 @given(split_logs(), st.booleans())
@@ -215,8 +141,8 @@ def test_every_line_is_where_the_index_says(log: bytes) -> None:
         index = LogIndex(path)
         index.refresh()
         lines = log.split(b"\n")
-        assert [index.raw(number) for number in range(1, len(index.columns) + 1)] == [
-            line.rstrip(b"\r") for line in lines[: len(index.columns)]
+        assert [index.raw(number) for number in range(1, index.index.line_count() + 1)] == [
+            line.rstrip(b"\r") for line in lines[: index.index.line_count()]
         ]
 
 

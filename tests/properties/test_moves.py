@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.properties.edges import COMMITS, IDS, edge
 from vibes_lsp.index.moves import MovedOut
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 FILES = ("a.py", "b.py")
 BLOCKS = ("one\ntwo", "three\nfour")

@@ -15,12 +15,12 @@ from tests.trails import TrailWriter
 from vibes_lsp.anchors.location import OriginalText
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.placed_file import PlacedFile
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.trail import Trail
 
 BLOCK: Final = (
     "def function_{0}():\n    value = compute({0})\n    if not value:\n        return\n\n"

@@ -19,10 +19,10 @@ from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.placements import PlacementDependencies
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 IDS: Final = [sha256(f"annotation {number}".encode()).hexdigest() for number in range(6)]
 KEYS: Final = [sha256(f"entry {number}".encode()).hexdigest() for number in range(3)]

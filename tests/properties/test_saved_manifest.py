@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import tempfile
@@ -15,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.json_values import JSON, MEMBERS
-from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.index import saved_manifest
-from vibes_lsp.index.saved_manifest import SavedEntries
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, read_manifest
+from vibes_lsp.trail import stored_entries
+from vibes_lsp.trail.stored_entries import SavedEntries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,12 +86,12 @@ def saved_and_read(data: bytes, check: Callable[[Manifest, Manifest], None]) -> 
         directory.manifest.write_bytes(data)
         os.utime(directory.manifest, (1e9, 1e9))
         with (
-            patch.object(saved_manifest, "MIN_MANIFEST", 0),
+            patch.object(stored_entries, "MIN_MANIFEST", 0),
             patch.dict(os.environ, {"XDG_CACHE_HOME": str(cache)}),
         ):
             parsed = read_manifest(directory)
-            saved_manifest.save(directory.manifest, parsed)
-            check(parsed, read_manifest(directory, open_saved=saved_manifest.open_saved))
+            stored_entries.save(directory.manifest, parsed)
+            check(parsed, read_manifest(directory, open_saved=stored_entries.open_stored))
 
 
 @given(manifests())
@@ -116,33 +114,42 @@ def test_ordinary_manifests_are_read_by_offset(entries: dict[str, Any], indent: 
     saved_and_read(text.encode(), check)
 
 
-@pytest.mark.parametrize("removable", [True, False])
-def test_a_damaged_index_is_not_used_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, removable: bool
+@pytest.mark.parametrize("damage", [b"", b"noise" * 999, b"SQLite format 3\0" + b"x" * 5000])
+def test_a_damaged_index_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
 ) -> None:
+    directory = large_manifest(tmp_path, monkeypatch)
+    (saved,) = (tmp_path / "cache/vibes-lsp/manifest").glob("*.db")
+    saved.write_bytes(damage)
+    manifest = read_manifest(directory, open_saved=stored_entries.open_stored)
+    assert manifest.entry(KEYS[0]) == {"type": "prompt"}
+
+
+def test_what_was_opened_is_read_while_another_program_saves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = large_manifest(tmp_path, monkeypatch)
+    manifest = read_manifest(directory, open_saved=stored_entries.open_stored)
+    assert isinstance(manifest.stored, SavedEntries)
+    new = directory.manifest.with_suffix(".new")
+    entries = {KEYS[3]: {"type": "other"}}
+    new.write_text(json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries}))
+    os.utime(new, (1e9, 1e9))
+    new.replace(directory.manifest)
+    assert stored_entries.save(directory.manifest, read_manifest(directory))
+    assert manifest.entry(KEYS[0]) == {"type": "prompt"}
+    assert len(read_manifest(directory, open_saved=stored_entries.open_stored)) == 1
+
+
+def large_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AuditDir:
+    """Return a trail with a manifest whose entries are saved."""
     directory = AuditDir(tmp_path / "project" / ".ai-audit")
     directory.path.mkdir(parents=True)
     entries = {key: {"type": "prompt"} for key in KEYS}
     text = json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries})
     directory.manifest.write_text(text)
     os.utime(directory.manifest, (1e9, 1e9))
-    monkeypatch.setattr(saved_manifest, "MIN_MANIFEST", 0)
+    monkeypatch.setattr(stored_entries, "MIN_MANIFEST", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert saved_manifest.save(directory.manifest, read_manifest(directory))
-    (saved,) = (tmp_path / "cache/vibes-lsp/large").iterdir()
-    data = saved.read_bytes()
-    saved.write_bytes(data.replace(bytes.fromhex(KEYS[0]), bytes(32)))
-    if not removable:
-        monkeypatch.setattr(Path, "unlink", refuse)
-    manifest = read_manifest(directory, open_saved=saved_manifest.open_saved)
-    assert isinstance(manifest.stored, SavedEntries)
-    removed = " and was removed" if removable else ""
-    with pytest.raises(OutdatedIndex) as raised:
-        manifest.entry(KEYS[0])
-    assert raised.value.message == f"the saved index {saved.name} is damaged{removed}"
-    manifest = read_manifest(directory, manifest, open_saved=saved_manifest.open_saved)
-    assert manifest.entry(KEYS[0]) == {"type": "prompt"}
-
-
-def refuse(path: Path, **_: bool) -> None:
-    raise OSError(errno.EROFS, "Read-only file system", str(path))
+    assert stored_entries.save(directory.manifest, read_manifest(directory))
+    return directory

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import socket
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from typing_extensions import override
 
 from tests.server.project import AS_RECORDED, STORY, Project
 from vibes_lsp.errors import AmbiguousId, OutdatedIndex, UnreadableFile
-from vibes_lsp.index import saved_log, saved_manifest
-from vibes_lsp.index.lookup import look_up_exact
 from vibes_lsp.lsp import child_work
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
-from vibes_lsp.store import user_cache
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail import stored_entries
+from vibes_lsp.trail.index_writer import IndexWriter
+from vibes_lsp.trail.lookup import look_up_exact
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no pipes in folders")
 
@@ -67,8 +67,6 @@ BECOMES: Final[dict[str, Callable[[Path, bytes], object]]] = {
     "the same elsewhere": lambda path, before: path.write_bytes(before),
 }
 DAMAGES: Final = (
-    "flip",
-    "half",
     "empty",
     "noise",
     "a folder",
@@ -86,12 +84,7 @@ class Freshness(RuleBasedStateMachine):
         super().__init__()
         self._folder = Path(tempfile.mkdtemp(prefix="vibes-freshness-"))
         self._patch = pytest.MonkeyPatch()
-        for module, name in (
-            (saved_log, "MIN_LOG"),
-            (saved_log, "_MIN_ADDED"),
-            (saved_manifest, "MIN_MANIFEST"),
-        ):
-            self._patch.setattr(module, name, 1)
+        self._patch.setattr(stored_entries, "MIN_MANIFEST", 1)
         self._cache, self._no_cache = self._folder / "cache", self._folder / "none"
         self._patch.setenv("XDG_CACHE_HOME", str(self._cache))
         self._moments = count(_LONG_AGO)
@@ -164,14 +157,13 @@ class Freshness(RuleBasedStateMachine):
         """Save the index, as another process does; perhaps the disk is full."""
         with pytest.MonkeyPatch.context() as patch:
             if fails:
-                patch.setattr(user_cache, "_open_private", _disk_full)
+                patch.setattr(IndexWriter, "make_indexes", _disk_full)
             if self._files.log.is_file():
                 child_work.index(AuditDir(self._files.log.parent), lambda *_: None)
 
-    @rule(damage=st.sampled_from(DAMAGES), place=st.integers(0, 1 << 16))
-    def damage(self, damage: str, place: int) -> None:
+    @rule(damage=st.sampled_from(DAMAGES))
+    def damage(self, damage: str) -> None:
         for saved in self._saved():
-            data = saved.read_bytes() if saved.is_file() else b""
             if damage == "read-only":
                 saved.parent.chmod(0o500)
             elif damage == "open":
@@ -179,7 +171,7 @@ class Freshness(RuleBasedStateMachine):
             else:
                 saved.parent.chmod(0o700)
                 _remove(saved)
-                _write_damaged(saved, data, damage, place)
+                _write_damaged(saved, damage)
 
     @rule()
     def begin_again(self) -> None:
@@ -225,7 +217,8 @@ class Freshness(RuleBasedStateMachine):
             os.utime(path, (now, now))
 
     def _saved(self) -> list[Path]:
-        return sorted((self._cache / "vibes-lsp/large").glob("*"))
+        cache = self._cache / "vibes-lsp"
+        return sorted([*cache.glob("trail/*"), *cache.glob("manifest/*")])
 
 
 def _remove(path: Path) -> None:
@@ -235,13 +228,8 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _write_damaged(saved: Path, data: bytes, damage: str, place: int) -> None:
+def _write_damaged(saved: Path, damage: str) -> None:
     match damage:
-        case "flip":
-            at = place % max(1, len(data))
-            saved.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] if data else b"")
-        case "half":
-            saved.write_bytes(data[: len(data) // 2])
         case "empty":
             saved.write_bytes(b"")
         case "noise":
@@ -252,10 +240,10 @@ def _write_damaged(saved: Path, data: bytes, damage: str, place: int) -> None:
             saved.symlink_to("elsewhere")
 
 
-def _disk_full(path: str, flags: int) -> int:
-    if flags & os.O_WRONLY:
-        raise OSError(errno.ENOSPC, "no space left on device", path)
-    return os.open(path, flags)
+def _disk_full(writer: IndexWriter) -> None:
+    [(_, _, path)] = writer.connection.execute("PRAGMA database_list")
+    if path:
+        raise sqlite3.OperationalError("database or disk is full")
 
 
 def _looked_up(projects: Projects, uri: str, identifier: str) -> object:

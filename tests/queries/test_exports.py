@@ -17,10 +17,10 @@ from tests.queries.story import PATH
 from tests.requirements import in_nightly
 from tests.trails import Repository, TrailWriter
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.export import current_trail
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.initialise import export_trail
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,8 @@ from tests.server.editor import Editor
 from tests.server.project import STORY, Project
 from tests.server.sessions import session
 from tests.trails import annotation_id, context_hash
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 PROGRAMS: Final = 16 if in_nightly() else 4
 RECORDS: Final = int(os.environ.get("VIBES_CONCURRENT_RECORDS", "12"))
@@ -87,13 +87,13 @@ async def read(directory: AuditDir, until: asyncio.Event) -> None:
         trail.refresh()
         records = [
             record
-            for line in range(seen + 1, len(trail.log.columns) + 1)
+            for line in range(seen + 1, trail.line_count + 1)
             if (record := trail.log.record(line)) is not None
         ]
         assert all(
             hash_of in trail.manifest for record in records for hash_of in _named(record.members)
         )
-        seen = len(trail.log.columns)
+        seen = trail.line_count
         await asyncio.sleep(0)
 
 

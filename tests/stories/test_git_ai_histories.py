@@ -20,10 +20,10 @@ from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import PlannedRecord
 from vibes_lsp.exchange.record_imports import record_imports
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import Recorder
 from vibes_lsp.store.initialise import initialise
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,13 +26,13 @@ from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.objects import TreeEntry
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical_json import object_or_none, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+from vibes_lsp.trail.records import LogRecord
 
 _AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 

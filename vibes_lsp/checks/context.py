@@ -13,13 +13,13 @@ from typing import TypeAlias
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.manifest import ManifestForm
+from vibes_lsp.trail.trail import Trail
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -141,7 +141,6 @@ def open_context(
     with suppress(OSError):  # a log that cannot be read is a finding
         size = directory.log.stat().st_size
     trail.refresh(progress=None if progress is None else partial(_log_progress, progress, size))
-    trail.log.pack_names()
     context = CheckContext(trail, load_config(directory), repository, now)
     if progress is not None:
         context.progress = progress

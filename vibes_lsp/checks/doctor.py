@@ -36,11 +36,11 @@ from vibes_lsp.index.placements import (
 )
 from vibes_lsp.index.project_files import count_foreign, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
 from vibes_lsp.store.initialise import REVIEWER_TOOL
+from vibes_lsp.trail.trail import Trail
 
 
 def diagnose_program() -> Iterator[Step]:

@@ -20,15 +20,15 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
-from vibes_lsp.index.lineage_groups import LineageGroups, build_group
-from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.vocabulary import (
     IMPORTED_FROM,
     REMAP_ACTIONS,
     Action,
 )
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import recorded_commit, resolve_commits
+from vibes_lsp.trail.lineage_groups import LineageGroups, build_group
+from vibes_lsp.trail.records import LogRecord
 
 Rank: TypeAlias = tuple[datetime, int]
 

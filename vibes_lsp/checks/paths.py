@@ -10,7 +10,7 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, pluralize
 from vibes_lsp.index.project_files import why_foreign
-from vibes_lsp.index.trail import AnnotatedPath
+from vibes_lsp.trail.trail import AnnotatedPath
 
 
 @dataclass(slots=True)

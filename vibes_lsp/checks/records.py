@@ -13,9 +13,6 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, pluralize
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.index.lineage_groups import LineageGroups
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
-from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.record_schema import ENTRY_REFERENCES
@@ -31,6 +28,9 @@ from vibes_lsp.model.vocabulary import (
 )
 from vibes_lsp.risk.policy import WEIGHTED_AVERAGE
 from vibes_lsp.risk.scoring import weighted_average
+from vibes_lsp.trail.lineage_groups import LineageGroups
+from vibes_lsp.trail.records import LoggedSession, LogRecord, read_edge
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
 
 _AHEAD: Final = timedelta(days=1)
 _EDGE_ENDS: Final = ANNOTATION_KINDS | {LogLineKind.OTHER}

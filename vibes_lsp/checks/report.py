@@ -48,15 +48,15 @@ from vibes_lsp.checks.records import (
 )
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.lineage_groups import LineageGroups
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, RecordType
 from vibes_lsp.store.audit_dir import MANIFEST_NAME
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.manifest import Manifest, parse_manifest
+from vibes_lsp.trail.lineage_groups import LineageGroups
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 _KNOWN = frozenset(RecordType)
 _SCHEMA = {

@@ -17,12 +17,12 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import LOG_OPTIONS, run_git
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.model.canonical_json import object_or_none, parse_object
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.trail.log_index import LogIndex
 
 _REVERTED: Final = re.compile(rb"^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b", re.MULTILINE)
 _MAX_REVERTS: Final = 200

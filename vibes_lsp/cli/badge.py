@@ -18,9 +18,9 @@ from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import absolute, open_project
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.coverage import owned_files
 from vibes_lsp.store.files import read_file
+from vibes_lsp.trail.trail import Trail
 from vibes_lsp.verify.badge import (
     MAX_FILE,
     badge_findings,

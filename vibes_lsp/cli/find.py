@@ -36,10 +36,10 @@ from vibes_lsp.cli.project import (
     refuse_absent,
 )
 from vibes_lsp.cli.tables import print_table
-from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.reports.find import Filter, find_annotations
 from vibes_lsp.reports.found_annotations import AnnotationSummary
+from vibes_lsp.trail.records import moment_of
 
 
 @click.command(

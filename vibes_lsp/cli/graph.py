@@ -21,7 +21,6 @@ from vibes_lsp.cli.project import OpenProject, open_project
 from vibes_lsp.cli.show import refuse_file, warn_of_equal_ids
 from vibes_lsp.cli.shown_lines import blamed_lines, no_edit
 from vibes_lsp.errors import AmbiguousId, UnknownId
-from vibes_lsp.index.lookup import look_up
 from vibes_lsp.reports.located_graph import with_current_lines
 from vibes_lsp.reports.mermaid import as_mermaid
 from vibes_lsp.reports.placements import describe_lines
@@ -32,6 +31,7 @@ from vibes_lsp.reports.provenance_graph import (
     MAX_NODES,
     provenance_graph,
 )
+from vibes_lsp.trail.lookup import look_up
 
 _MAX_NAMED: Final = 5
 """Ids that the error about several edits names."""

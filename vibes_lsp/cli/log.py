@@ -26,14 +26,14 @@ from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_trail, refuse_absent
 from vibes_lsp.cli.tables import print_table
-from vibes_lsp.index.log_columns import ANNOTATION_KINDS, LogLineKind
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.paths import MAX_PATH, normal_path
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.reports.record_text import action_of, subject_of
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 _MAX_WHAT = 300
 _MAX_ACTION = 20

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.cli.output import print_warning, progress
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.files import real_path_in, regular_file_stamp
 from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ from vibes_lsp.cli.project import audit_directory, now, open_trail
 from vibes_lsp.errors import HistoryUnavailable, UnknownId, UnreadableFile
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.signed_tags import TagVerdict
-from vibes_lsp.index.lookup import look_up
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
+from vibes_lsp.trail.lookup import look_up
+from vibes_lsp.trail.trail import Trail
 from vibes_lsp.verify.disclosure import (
     MAX_DISCLOSURE,
     DisclosureVerification,

@@ -24,7 +24,6 @@ from vibes_lsp.cli.output import (
 )
 from vibes_lsp.cli.project import finish_recording, open_recorder
 from vibes_lsp.errors import AuditDirNotFound, MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Action, EdgeType, ReviewerKind, Verdict
@@ -34,6 +33,7 @@ from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.recording.results import HIDDEN
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import read_file
+from vibes_lsp.trail.trail import Trail
 
 _HELP: Final = {
     "session-start": "Start a session.",

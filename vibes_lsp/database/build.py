@@ -28,11 +28,6 @@ from vibes_lsp.database.schema import (
 )
 from vibes_lsp.errors import BrokenBlob, RefusedWrite
 from vibes_lsp.history.repository import is_tracked, open_repository
-from vibes_lsp.index.lineage import Lineage, created_lineages
-from vibes_lsp.index.lineage_groups import LineageGroups, build_group
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.records import LogRecord, read_edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
@@ -45,6 +40,11 @@ from vibes_lsp.store.files import (
 from vibes_lsp.store.initialise import ignores_database
 from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.reasoning import reasoning_text
+from vibes_lsp.trail.lineage import Lineage, created_lineages
+from vibes_lsp.trail.lineage_groups import LineageGroups, build_group
+from vibes_lsp.trail.records import LogRecord, read_edge
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 _SIDE_FILES: Final = ("-journal", "-wal", "-shm")
 """What SQLite leaves beside a database; with a new one it would be applied to that."""

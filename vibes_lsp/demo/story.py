@@ -18,7 +18,6 @@ from vibes_lsp.demo import sources
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.history.repository import init_repository
 from vibes_lsp.history.staging import CommitAuthor, create_commit, stage_all
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.pre_commit import prepare_commit
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
@@ -45,6 +44,7 @@ from vibes_lsp.recording import (
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.initialise import initialise
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+from vibes_lsp.trail.trail import Trail
 
 ADA: Final = CommitAuthor("Ada Example", "ada@example.org")
 _BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)

@@ -26,8 +26,6 @@ from vibes_lsp.exchange.import_plan import CONTENT_HASH, ImportEvidence
 from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.ingest.events import UNKNOWN
@@ -35,6 +33,8 @@ from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.model.vocabulary import IMPORTED_FROM, Action, RecordType
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import known_commit
 
 _NAMESPACE: Final = uuid.UUID("5b1c4f0d-4c64-4f53-a1c9-0f5fd5a1a6de")
 _DATE: Final = re.compile(r"\d{8}")

@@ -43,7 +43,6 @@ from vibes_lsp.exchange.import_plan import (
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT, ReadCandidates
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.lineage_commits import COMMITTED_FIRST
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.canonical_json import canonical_json
@@ -53,6 +52,7 @@ from vibes_lsp.recording.arguments import Prompt, Tool
 from vibes_lsp.recording.context import RecordingContext, present
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.store.files import read_file
+from vibes_lsp.trail.lineage_commits import COMMITTED_FIRST
 
 TRACE_FOLDER: Final = ".agent-trace"
 """Where the reference hook writes `traces.jsonl`."""

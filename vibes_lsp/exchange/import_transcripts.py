@@ -28,12 +28,12 @@ from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
 from vibes_lsp.exchange.session_edits import AgentEdit
 from vibes_lsp.exchange.session_files import Reading, read_edits, session_files
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.events import UNKNOWN, Agent, SessionKey
 from vibes_lsp.ingest.record_events import session_id
 from vibes_lsp.model.vocabulary import PromptType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool
 from vibes_lsp.recording.context import RecordingContext
+from vibes_lsp.trail.trail import Trail
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 

@@ -17,13 +17,13 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.exchange.import_plan import ImportedEdit, session_spans
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import edit_begin
 from vibes_lsp.index.older_text import OlderTextSearch, OlderVersions, SearchedAnnotation
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import edit_begin
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.trail import Trail
 
 
 def older_edits(trail: Trail, edits: Mapping[int, tuple[ImportedEdit, Anchors]]) -> frozenset[int]:

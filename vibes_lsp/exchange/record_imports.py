@@ -29,12 +29,7 @@ from vibes_lsp.exchange.import_plan import (
 )
 from vibes_lsp.exchange.older_lines import older_edits
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import COMMITTED_FIRST
 from vibes_lsp.index.locate_annotations import locate_annotations
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.records import LogRecord, recorded_lines
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
@@ -48,6 +43,11 @@ from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_delegation, add_end, add_start
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import COMMITTED_FIRST
+from vibes_lsp.trail.records import LogRecord, recorded_lines
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 ReadCandidates: TypeAlias = Callable[[RecordingContext], Iterable[Candidate]]
 """Yields the edits of a source, and what cannot be imported."""

@@ -23,14 +23,14 @@ from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.gate.changed_files import FileContents
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.live_risk import custom_signals
-from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.project_locator import ProjectLocator, uncertain_lineages
-from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import recorded_lines
+from vibes_lsp.trail.rows import LogLineKind
 
 _BATCH: Final = 8_192
 """Annotations of files that are gone that are searched for at once: memory is bounded."""

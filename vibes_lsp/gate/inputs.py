@@ -22,11 +22,11 @@ from vibes_lsp.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
 from vibes_lsp.gate.changed_files import ChangedFiles, is_of_the_trail
 from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME
 from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.trail import Trail
 
 _REPORTED_AS_UNREAD: Final = frozenset({LOG_LINE.id, CONFLICT_MARKER.id})
 _GATE_MEMBERS: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")

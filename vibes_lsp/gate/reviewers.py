@@ -17,14 +17,14 @@ from vibes_lsp.history.blame import commits_of_lines
 from vibes_lsp.history.contributors import Contributors, parse_identity
 from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import LoggedSession
-from vibes_lsp.index.reviews import Review
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, NodeType, ReviewerKind, Verdict
 from vibes_lsp.reports.authors import UNKNOWN, Authors
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import LoggedSession
+from vibes_lsp.trail.reviews import Review
 
 _MAX_PARENTS = 100
 

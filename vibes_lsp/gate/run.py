@@ -33,7 +33,6 @@ from vibes_lsp.gate.tamper_checks import CheckedAnnotation, LostLineSearch, Tamp
 from vibes_lsp.index.live_risk import ReviewFilter, Scorer, custom_signals
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import RISK_MEMBERS
 from vibes_lsp.model.members import mapping, text
 from vibes_lsp.model.paths import normal_path
@@ -42,6 +41,7 @@ from vibes_lsp.reports.placements import PlacementReport, stored_score
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.signals import compute_factors
+from vibes_lsp.trail.trail import Trail
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
 from vibes_lsp.history.log_additions import added_record_ids
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.records import Edge, LogRecord, read_edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.trail.records import Edge, LogRecord, read_edge
+from vibes_lsp.trail.trail import Trail
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 

@@ -18,13 +18,13 @@ from vibes_lsp.anchors.location import OriginalText
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import earliest_edit_time
 from vibes_lsp.index.moves import MovedIn, MovedOut, MovedOutRange
 from vibes_lsp.index.original_text import KeptText, KnownOriginals, OriginalTexts
 from vibes_lsp.index.project_files import RawLines
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import earliest_edit_time
+from vibes_lsp.trail.trail import Trail
 
 
 @dataclass(frozen=True, slots=True)

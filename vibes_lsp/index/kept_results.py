@@ -23,13 +23,13 @@ from vibes_lsp.index.history_questions import Answers, Question
 from vibes_lsp.index.moves import FoundMovedOut, MovedOutRange
 from vibes_lsp.index.project_files import RangeFilters, RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import read_edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.store.file_stamps import is_settled, stamp_of
 from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.manifest import Manifest
 from vibes_lsp.store.user_cache import code_version, open_large, write_large
+from vibes_lsp.trail.records import read_edge
+from vibes_lsp.trail.trail import Trail
 
 MIN_RESULTS: Final = 1_000
 """Annotations from which on results are kept; fewer are located in half a second."""
@@ -341,7 +341,7 @@ class KeptResults:
             return
         try:
             checksum = log.checksum(self._log_end)
-            if checksum is None or log.epoch is not self._epoch:
+            if checksum is None or log.epoch != self._epoch:
                 return
             file = _File(
                 self._source,

@@ -8,15 +8,15 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.records import LogRecord, recorded_lines
-from vibes_lsp.index.reviews import Review, review_status_of
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import Score, compute_score
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength, estimated_length
+from vibes_lsp.trail.records import LogRecord, recorded_lines
+from vibes_lsp.trail.reviews import Review, review_status_of
+from vibes_lsp.trail.trail import Trail
 
 MAX_CUSTOM_SIGNALS: Final = 20
 """Custom signals that count in one record."""

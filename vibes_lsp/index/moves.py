@@ -23,12 +23,11 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.original_text import OriginalTexts
 from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines, read_content
-from vibes_lsp.index.recorded_anchors import may_have_text_in
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.trail import Trail
 
 _MAX_SOURCE: Final = 8 << 20
 """Largest file that is searched, in bytes."""
@@ -85,7 +84,7 @@ class MovedOut:
 
     def __init__(self, trail: Trail) -> None:
         self._trail = trail
-        self._epoch: object = None
+        self._epoch: int | None = None
         self._until = 0
         self._cache: dict[str, FoundMovedOut] = {}
 
@@ -127,7 +126,7 @@ class MovedOut:
     def _drop_outdated(self) -> None:
         """Drop the files whose annotations have changed."""
         epoch, total = self._trail.log.epoch, self._trail.line_count
-        if epoch is not self._epoch or total - self._until > _MAX_NEW_LINES:
+        if epoch != self._epoch or total - self._until > _MAX_NEW_LINES:
             self._cache.clear()
         elif total > self._until:
             for name in self._trail.files_changed_since(self._until):
@@ -222,8 +221,7 @@ class MovedIn:
         moved_out = [
             (name, ranges)
             for name in self.possible_sources(path, former_paths)
-            if (name in self._ranges or may_have_text_in(self._trail, name, file))
-            and (ranges := self._moved_out_of(name))
+            if (ranges := self._moved_out_of(name))
         ]
         found: dict[str, list[MovedOutRange]] = {}
         for name, ranges in moved_out:

@@ -20,8 +20,8 @@ from vibes_lsp.anchors.occurrences import parse_context
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.trail.lineage import Lineage
 
 _MAX_BYTES: Final = 24 << 20
 """Approximate limit of the bytes read of all versions of one file."""

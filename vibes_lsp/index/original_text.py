@@ -22,11 +22,11 @@ from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.file_versions import FileVersions, Version
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.stored_files import distinctive_lines
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import known_commit, recorded_commit, recorded_commits
 from vibes_lsp.index.older_text import OlderTextSearch, OlderVersions, SearchedAnnotation
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import known_commit, recorded_commit, recorded_commits
 
 _ALL_LATER: Final = 32
 """An edit is followed through this many of the last versions; before these through every second up

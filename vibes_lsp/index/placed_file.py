@@ -20,10 +20,10 @@ from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, Stat
 from vibes_lsp.anchors.text import Text, common_end, common_start
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.line_owners import is_whole_file_edit, owned_ranges
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.locate_annotations import locate_alone
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.trail.lineage import Lineage
 
 _MAX_CHANGES: Final = 32
 """Placements that are looked through at each line until all are sorted again."""

@@ -11,12 +11,12 @@ import msgspec
 
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.file_history import FileHistory
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.manifest import Manifest
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.trail import Trail
 
 _OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW})
 TEXT_OLDER_THAN_EDIT: Final = "its text was in git before it was recorded"
@@ -243,7 +243,7 @@ class PlacementDependencies:
     @property
     def has_same_log(self) -> bool:
         """Whether the log has only grown."""
-        return self._trail.log.epoch is self._epoch
+        return self._trail.log.epoch == self._epoch
 
     def current_lineages(self) -> Sequence[Lineage]:
         """Return the lineages of the file in the refreshed trail."""

@@ -27,17 +27,17 @@ from vibes_lsp.index.history_questions import (
     have_same_answers,
     prefetch_answers,
 )
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
 from vibes_lsp.index.moves import MovedOut, MovedOutRange
 from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.kept_texts import read_kept_text
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import recorded_commit, resolve_commits
+from vibes_lsp.trail.trail import Trail
 
 _BATCH: Final = 2_048
 """Annotations whose commits are resolved at once: git is asked seldom, and memory is bounded."""

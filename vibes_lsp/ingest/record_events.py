@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.index.records import LoggedSession
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.ingest.edited_lines import EditedRange, ResolvedEdit, changed_ranges
 from vibes_lsp.ingest.events import (
     UNKNOWN,
@@ -70,6 +67,9 @@ from vibes_lsp.recording.results import Informed
 from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_start, record_delegation
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.log_index import LogIndex
+from vibes_lsp.trail.records import LoggedSession
+from vibes_lsp.trail.trail import Trail
 
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
 _MAX_EXIT_CODE: Final = 2**32

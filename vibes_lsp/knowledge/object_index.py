@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.knowledge.index_database import connect, open_database, remove_database
+from vibes_lsp.knowledge.index_database import index_database
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.objects import CLOSED, Claim, Entity, Kind, KnowledgeObject, Page, Source
 from vibes_lsp.model.canonical_json import FastDecoder, parse_object
@@ -95,11 +95,11 @@ class ObjectIndex:
         self._knowledge = knowledge
         config = knowledge.config().retrieval
         self._backend = config.backend
-        self._stems = config.fts5_porter
+        self._database = index_database(stems=config.fts5_porter)
         self._files: dict[Kind, dict[str, FileStamp]] = {}
         self._folders: dict[Kind, FileStamp | None] = {}
         self._version = -1
-        self._connection = open_database(knowledge.path, stems=self._stems)
+        self._connection = self._database.open(knowledge.path)[0]
 
     def close(self) -> None:
         """Close the database."""
@@ -119,8 +119,8 @@ class ObjectIndex:
     def rebuild(self) -> dict[Kind, int]:
         """Parse all files again; return how many valid objects there are."""
         self._connection.close()
-        remove_database(self._knowledge.path)
-        self._connection = open_database(self._knowledge.path, stems=self._stems)
+        self._database.remove(self._knowledge.path)
+        self._connection = self._database.open(self._knowledge.path)[0]
         self._forget()
         self.refresh()
         return self.counts()
@@ -377,7 +377,7 @@ class ObjectIndex:
     def _use_memory(self, error: sqlite3.Error) -> None:
         _logger.info("the index is made in memory: %s", error)
         self._connection.close()
-        self._connection = connect(":memory:", stems=self._stems)
+        self._connection = self._database.in_memory()
         self._forget()
 
     def _forget(self) -> None:

@@ -21,7 +21,6 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, count_ai_lines, no_ai_lines
 from vibes_lsp.knowledge.citations import (
     Citation,
@@ -36,6 +35,7 @@ from vibes_lsp.reports.blame import blame_file
 from vibes_lsp.reports.placements import is_settled
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
+from vibes_lsp.trail.trail import Trail
 
 _PROVEN: Final = frozenset({State.EXACT, State.MOVED})
 

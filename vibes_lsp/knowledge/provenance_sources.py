@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.lookup import look_up
-from vibes_lsp.index.records import LogRecord, read_edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.objects import SourceType
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
+from vibes_lsp.trail.lookup import look_up
+from vibes_lsp.trail.records import LogRecord, read_edge
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 PROVENANCE_MEMBER: Final = "vibes"
 """The member of a source's `metadata` that says what of a trail it is."""

@@ -14,8 +14,6 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.errors import AmbiguousId, MalformedJson, UnknownId
-from vibes_lsp.index.lookup import LookupResult, look_up_exact
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.conversion import range_in_line, to_characters
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.projects import Project
@@ -23,6 +21,8 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
+from vibes_lsp.trail.lookup import LookupResult, look_up_exact
+from vibes_lsp.trail.trail import Trail
 
 _MAX_TOKEN: Final = 300
 _MAX_RECORD: Final = 256 << 10

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.index import saved_manifest
-from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp.child_process import CHECK, RESULT
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import open_file
 from vibes_lsp.store.log_follower import bounded_lines
 from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.trail.log_index import LogIndex
 
 if TYPE_CHECKING:
     from vibes_lsp.checks.context import Progress
@@ -35,13 +34,15 @@ _MAX_LINE: Final = 10_000
 
 
 def index(directory: AuditDir, progress: Progress) -> Members:
-    """Index a log and its manifest, and return `{saved}`: whether what is saved is up to date."""
+    """Index a log and its manifest, and return `{saved}`: whether other programs find that."""
+    from vibes_lsp.trail import stored_entries  # noqa: PLC0415  # loads SQLite
+
     size = directory.log.stat().st_size if directory.log.is_file() else 0
     log = LogIndex(directory.log, uses_saved=True)
     log.refresh(progress=lambda done: progress("log", done, size))
-    manifest = read_manifest(directory, open_saved=saved_manifest.open_saved)
-    saved_manifest.save(directory.manifest, manifest)
-    return {"saved": log.save() or log.has_saved}
+    manifest = read_manifest(directory, open_saved=stored_entries.open_stored)
+    stored_entries.save(directory.manifest, manifest)
+    return {"saved": log.has_saved and log.problem is None}
 
 
 def check(

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.review_queue import FileSummary, summarise_file
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.trail.trail import Trail
 
 
 class FileSummaries:
@@ -52,14 +52,16 @@ class FileSummaries:
     def close(self) -> None:
         """End git's process."""
         with self._lock:
-            if self._locator is not None:
-                self._locator.close()
-                self._locator = None
+            self._end()
+
+    def _end(self) -> None:
+        if self._locator is not None:
+            self._locator.close()
+            self._locator = None
 
     def _open(self, *, use_git: bool) -> ProjectLocator:
         if self._locator is not None and self._uses_git != use_git:
-            self._locator.close()
-            self._locator = None
+            self._end()
         if self._locator is None:
             trail = Trail(self._beside.directory, shared_with=self._beside, uses_saved=True)
             self._locator, self._uses_git = ProjectLocator(trail, use_git=use_git), use_git

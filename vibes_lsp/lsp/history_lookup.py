@@ -15,14 +15,14 @@ from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.git import failure_count
-from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.kept_lookups import KeptLookups
 from vibes_lsp.lsp.saved_lookup import LookedUpFile
 from vibes_lsp.lsp.snapshots import ClosedFiles, FirstCommits, HistorySnapshot
+from vibes_lsp.trail.lineage_commits import known_commit
+from vibes_lsp.trail.trail import Trail
 
 _MAX_SUBJECTS: Final = 1 << 14
 """Commits whose subjects are kept."""
@@ -202,7 +202,7 @@ class HistoryLookup:
         self._is_refreshed = False
         self._failed_at: str | None = None
         self._closed_files = ClosedFiles()
-        self._closed_files_of: tuple[str | None, Sequence[str], object] = None, (), None
+        self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
         self._files: dict[str, LookedUpFile] = {}
         self._notes: NoteOverlay | None = None
         self._subjects: dict[str, str | None] = {}
@@ -235,8 +235,6 @@ class HistoryLookup:
         kept.keep_in_memory(request.opened)
         for path in self._known.keys() - request.opened:  # a text takes ten times its size
             self._known.pop(path, None)
-        if (locator := self._locator) is not None:
-            locator.trail.keep(request.opened)
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         known = {
             path: found
@@ -377,11 +375,10 @@ class HistoryLookup:
         names = tuple(locator.recorded_names(locator.annotated_files()))
         state = locator.head(), names, locator.trail.log.epoch
         before = self._closed_files_of
-        if before[:2] != state[:2] or before[2] is not state[2]:
+        if before != state:
             start = locator.incomplete_answers(), failure_count()
             locator.resolved_commits.clear()
             locator.resolve_all_commits()
-            locator.trail.keep(self._request.opened)
             locator.save_cache()
             self._closed_files = ClosedFiles(
                 dict(locator.resolved_commits), dict(locator.new_names())

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Final
 from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.locate_annotations import LocationsByLineage
-from vibes_lsp.index.pending_completions import PendingCompletions
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
 from vibes_lsp.lsp.conversion import folder_of, path_of
 from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
@@ -42,6 +40,8 @@ from vibes_lsp.lsp.snapshots import (
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import real_path_in
+from vibes_lsp.trail.pending_completions import PendingCompletions
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
@@ -203,9 +203,8 @@ class Project:
         return {} if state is None else state.known()
 
     def discard(self, uri: str) -> None:
-        """Delete the state of a document that was closed, and what was read for it."""
-        if self._documents.pop(uri, None) is not None:
-            self._snapshot.trail.keep(state.path for state in self._documents.values())
+        """Delete the state of a document that was closed."""
+        self._documents.pop(uri, None)
 
     def _state_of(self, document: Document) -> DocumentState | None:
         state = self._documents.get(document.uri)

@@ -8,10 +8,7 @@ from typing import Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import encode
-from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.records import read_edge
-from vibes_lsp.index.reviews import read_reviews
 from vibes_lsp.lsp.audit_files import AuditPosition
 from vibes_lsp.lsp.conversion import uri_in
 from vibes_lsp.lsp.description import Description
@@ -25,6 +22,9 @@ from vibes_lsp.model.record_schema import REFERENCES
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType, RecordType
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
+from vibes_lsp.trail.lookup import LookupResult
+from vibes_lsp.trail.records import read_edge
+from vibes_lsp.trail.reviews import read_reviews
 
 _MAX_TEXT: Final = 400
 _MAX_LINES: Final = 8

@@ -10,8 +10,6 @@ from typing import Any, Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     SupersedingRecords,
@@ -23,6 +21,8 @@ from vibes_lsp.model.vocabulary import BackfillWhen, SupersedesReason
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.results import Result
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import recorded_commit, resolve_commits
 
 _CLOCK_SKEW: Final = timedelta(days=1)
 """How far the clock of a committer may be behind the clock of a recorder."""

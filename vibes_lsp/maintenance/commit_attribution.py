@@ -21,7 +21,6 @@ from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.anchors.occurrences import find_copies
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.maintenance.committed_files import CommittedFile, CommittedFiles
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
@@ -30,6 +29,7 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import Draft, Node
+from vibes_lsp.trail.lineage import Lineage
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,9 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.lineage import Lineage, created_lineages
-from vibes_lsp.index.lineage_commits import recorded_commit
-from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import Edge, LogRecord, read_edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -32,6 +27,11 @@ from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import Manifest, ManifestForm
 from vibes_lsp.store.manifest_format import add_entries, to_one_line
 from vibes_lsp.store.reasoning import blob_file
+from vibes_lsp.trail.lineage import Lineage, created_lineages
+from vibes_lsp.trail.lineage_commits import recorded_commit
+from vibes_lsp.trail.records import Edge, LogRecord, read_edge
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 SOURCE_ID: Final = "source_annotation_id"
 """Member of a record that was changed by the export: the id of the current record in the trail."""

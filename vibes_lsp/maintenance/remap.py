@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lineage_commits import resolve_commits, rewritten_commits
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     SupersedingRecords,
@@ -27,6 +25,8 @@ from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.requests import Request
 from vibes_lsp.recording.results import Result
 from vibes_lsp.store.files import is_inside, read_file
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import resolve_commits, rewritten_commits
 
 
 @dataclass(frozen=True, slots=True)

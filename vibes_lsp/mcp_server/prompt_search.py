@@ -7,7 +7,6 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.mcp_server.annotation_answers import annotation_answer
@@ -21,6 +20,7 @@ from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.recording.arguments import Checked
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.reports.blame import blame_file
+from vibes_lsp.trail.lineage import Lineage
 
 _LONG: Final = 1_000
 _MAX_ANNOTATIONS: Final = 5

@@ -6,8 +6,6 @@ from typing import Final
 
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.records import Edge
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.mcp_server.annotation_answers import annotation_members, named
 from vibes_lsp.mcp_server.answers import (
     DecisionAnswer,
@@ -22,6 +20,8 @@ from vibes_lsp.model.members import Members, objects, text
 from vibes_lsp.model.vocabulary import ContextType, EdgeType, NodeType
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.store.reasoning import reasoning_text
+from vibes_lsp.trail.records import Edge
+from vibes_lsp.trail.trail import Trail
 
 _LONG: Final = 4_000
 _MEDIUM: Final = 2_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.mcp_server.served_project import ServedProject
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import NO_MODEL
@@ -20,6 +19,7 @@ from vibes_lsp.recording.requests import Request
 from vibes_lsp.recording.results import Result
 from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 _MAX_FILES: Final = 200
 _SESSIONS: Final = ("session_id", "parent_session_id", "child_session_id")

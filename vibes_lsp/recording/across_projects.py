@@ -16,9 +16,6 @@ from typing import Any, Final, TypeVar
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.history.git import user_setting
 from vibes_lsp.history.repository_state import shared_repository
-from vibes_lsp.index.log_index import LogIndex
-from vibes_lsp.index.records import LoggedSession
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import PromptType
@@ -36,6 +33,9 @@ from vibes_lsp.recording.requests import (
 from vibes_lsp.recording.results import StartedSession
 from vibes_lsp.recording.sessions import add_start
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.trail.log_index import LogIndex
+from vibes_lsp.trail.records import LoggedSession
+from vibes_lsp.trail.trail import Trail
 
 SETTING: Final = "vibes.record.acrossProjects"
 """The user's setting, one of git's: no project can change it."""

@@ -13,8 +13,6 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.locate_annotations import LocationsByLineage
-from vibes_lsp.index.records import LoggedSession
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
@@ -25,6 +23,8 @@ from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.paths import source_text
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.writer import AuditWriter
+from vibes_lsp.trail.records import LoggedSession
+from vibes_lsp.trail.trail import Trail
 
 MAX_FILES: Final = 16
 """Files that are kept in memory: those that are being edited."""

@@ -7,7 +7,6 @@ the AI wrote does not change (R14).
 from __future__ import annotations
 
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
@@ -17,6 +16,7 @@ from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.paths import requested_text, required_path
 from vibes_lsp.recording.requests import MarkLost, Reanchor
 from vibes_lsp.recording.results import Corrected
+from vibes_lsp.trail.lineage import Lineage
 
 
 def reanchor(context: RecordingContext, request: Reanchor) -> tuple[Draft, Corrected]:

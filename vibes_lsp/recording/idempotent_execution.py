@@ -14,10 +14,9 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
-from vibes_lsp.recording.context import MAX_FILES, Draft, KnownLocations, RecordingContext
+from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
 from vibes_lsp.recording.inline_completions import accept_part, redraft
 from vibes_lsp.recording.paths import project_path, required_path
 from vibes_lsp.recording.requests import RecordInlineCompletion
@@ -33,6 +32,7 @@ from vibes_lsp.recording.spool import (
 from vibes_lsp.store.audit_dir import CONFIG_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.writer import AuditWriter
+from vibes_lsp.trail.trail import Trail
 
 ABANDONED_AFTER: Final = 30.0
 """Seconds after which any program may record another's pending completion: the other one has died,
@@ -234,7 +234,6 @@ class Execution:
         if not self._directory.log.exists():
             refuse_missing_trail(self._directory.project)
         self._trail.refresh()
-        self._trail.keep_last(MAX_FILES)
         self._config = load_config(self._directory, self._config)
         return RecordingContext(
             self._trail,

@@ -14,7 +14,6 @@ from reprlib import repr as shortened
 from typing import Any, Final, Self, cast
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording.annotations import record_annotation
@@ -72,6 +71,7 @@ from vibes_lsp.recording.results import (
 from vibes_lsp.recording.reviews import record_review
 from vibes_lsp.recording.sessions import end_session, record_delegation, start_session
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.trail.trail import Trail
 
 _USE_CASES: Final[
     dict[type[Request[Any]], tuple[type[Result], Callable[..., tuple[Draft, Any]]]]

@@ -14,9 +14,7 @@ from vibes_lsp import __version__
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
 from vibes_lsp.history.git import user_name
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.reviews import Review
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import NO_MODEL, Action, EdgeType, NodeType
@@ -28,6 +26,8 @@ from vibes_lsp.recording.requests import RecordReview, ReviewScope
 from vibes_lsp.recording.results import Reviewed
 from vibes_lsp.recording.sessions import add_end, add_start
 from vibes_lsp.store.initialise import REVIEWER_TOOL
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.reviews import Review
 
 HUMAN: Final = "human"
 """The `agent_type` of a person's session (R6)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import DelegationType, EdgeType, NodeType, RecordType, SessionEvent
 from vibes_lsp.recording.arguments import WrongArgument
@@ -12,6 +11,7 @@ from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.requests import EndSession, RecordDelegation, StartSession
 from vibes_lsp.recording.results import Delegated, Ended, StartedSession
+from vibes_lsp.trail.records import LoggedSession
 
 
 def start_session(context: RecordingContext, request: StartSession) -> tuple[Draft, StartedSession]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members, text, texts
 from vibes_lsp.model.vocabulary import CAPTURED_COMPLETION, COMPARED_FILES, NO_MODEL, ContextType
+from vibes_lsp.trail.trail import Trail
 
 UNKNOWN: Final = "unknown"
 

@@ -14,7 +14,6 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import moment_of
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.found_annotations import (
     Encoded,
@@ -25,6 +24,7 @@ from vibes_lsp.reports.found_annotations import (
 )
 from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
+from vibes_lsp.trail.records import moment_of
 
 
 @dataclass(frozen=True, slots=True)

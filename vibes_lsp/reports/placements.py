@@ -8,12 +8,8 @@ from typing import Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.lineage_commits import known_commit
 from vibes_lsp.index.live_risk import Scorer, annotated_lines
 from vibes_lsp.index.placements import Placement, in_git_since, why_unverified
-from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.reviews import Review, deciding_review, is_text_unchanged
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import (
@@ -30,6 +26,10 @@ from vibes_lsp.reports.authors import Authors, author_name
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, band_of, format_score
 from vibes_lsp.risk.signals import factors_as_recorded
+from vibes_lsp.trail.lineage_commits import known_commit
+from vibes_lsp.trail.records import recorded_lines
+from vibes_lsp.trail.reviews import Review, deciding_review, is_text_unchanged
+from vibes_lsp.trail.trail import Trail
 
 _MOST_REASONS: Final = 2
 _OPTIONAL: Final = {

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.lookup import LookupResult
-from vibes_lsp.index.records import Edge, recorded_lines
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType, NodeType, Verdict
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 from vibes_lsp.reports.record_text import action_of, entry_text, subject_of
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lookup import LookupResult
+from vibes_lsp.trail.records import Edge, recorded_lines
+from vibes_lsp.trail.trail import Trail
 
 DEFAULT_DEPTH: Final = 2
 MAX_DEPTH: Final = 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.model.members import Members, integer, text
 from vibes_lsp.model.vocabulary import ContextType, RecordType
+from vibes_lsp.trail.records import LogRecord, read_edge
 
 _TEXT_MEMBERS: Final = (
     "prompt_text",

@@ -16,7 +16,6 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content, read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.reviews import Review, is_text_unchanged
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, Verdict
 from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
@@ -30,6 +29,7 @@ from vibes_lsp.reports.found_annotations import (
 )
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.store.reasoning import reasoning_text
+from vibes_lsp.trail.reviews import Review, is_text_unchanged
 
 _CONTEXT: Final = 3
 """Lines that are shown before and after an annotation."""

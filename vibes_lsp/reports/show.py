@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import Edge, LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport, describe_location, describe_review
+from vibes_lsp.trail.lookup import LookupResult
+from vibes_lsp.trail.records import Edge, LogRecord
+from vibes_lsp.trail.trail import Trail
 
 
 def found_as_json(trail: Trail, found: LookupResult) -> Members:

@@ -2,7 +2,7 @@
 
 Other processes append to the file, and git, editors and other tools replace, truncate or rewrite
 it. Checksums of fixed blocks cover what was delivered. A log counts as appended to only if those
-still match; otherwise it is reset and delivered from the start.
+still match; otherwise it is delivered again from the first line that may differ.
 """
 
 from __future__ import annotations
@@ -65,26 +65,34 @@ def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class LogUpdate:
-    """A change of the log; after a `reset` all earlier lines are void. Consume `batches`.
+    """A change of the log. Consume `batches`.
 
     Attributes:
         reset: Whether it is not only appended lines.
         batches: All lines that are not delivered yet.
+        kept: After a reset the number of delivered lines that are still valid.
     """
 
     reset: bool
     batches: Iterator[LineBatch]
+    kept: int = 0
 
 
 class LogFollower:
-    """Delivers a log, then appended lines, and starts over when the delivered part changed.
+    """Delivers a log, then appended lines; when the delivered part changed, from there on again.
 
     Args:
         path: The log; it may be missing, and appear or disappear later.
+        line_end: Returns, of the delivered lines that end at or before a byte offset, where the
+            last one ends and how many they are. Without it, a log that changed is delivered from
+            the start.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, line_end: Callable[[int], tuple[int, int]] | None = None
+    ) -> None:
         self._path = path
+        self._line_end = line_end or _from_the_start
         self._delivered = DeliveredPart()
         self._read_blocks: Callable[[], array[int]] | None = None
         self._seen: FileStamp | None = None
@@ -93,15 +101,9 @@ class LogFollower:
         self._verified: set[int] = set()  # of those before
         self._is_outdated = False
 
-    def delivered(self) -> tuple[DeliveredPart, FileStamp, bool] | None:
-        """Return what `resume` needs in another process, after a thorough poll.
-
-        None if it cannot be resumed: nothing was delivered, or the last line is not terminated.
-        """
-        delivered, seen = self._with_blocks(), self._seen
-        if not delivered.end or delivered.unterminated or seen is None:
-            return None
-        return delivered, seen, self._settled
+    def delivered(self) -> tuple[DeliveredPart, FileStamp | None, bool]:
+        """Return what `resume` needs in another process."""
+        return self._with_blocks(), self._seen, self._settled
 
     def resume(
         self,
@@ -155,17 +157,37 @@ class LogFollower:
             digest.update(tail)
         return digest.digest()
 
-    def is_level_with(self, other: LogFollower) -> bool:
-        """Whether another follower has delivered the same."""
-        try:
-            return self._with_blocks() == other._with_blocks()
-        except OutdatedIndex:
-            return False
-
     @property
     def size(self) -> int:
         """Bytes delivered so far."""
         return self._delivered.end
+
+    def is_current(self) -> bool:
+        """Whether the file is certainly as at the last poll, by its stamp alone.
+
+        Raises:
+            UnreadableFile: The file exists and cannot be read.
+        """
+        found = regular_file_stamp(self._path)
+        if found is None:
+            return self._seen is None and not self._delivered.end
+        return found == self._seen and self._settled and not self._is_outdated
+
+    def check_bound(self, at_most: int) -> None:
+        """Check that the next poll reads no more bytes than these.
+
+        Raises:
+            MuchToRead: It does.
+            UnreadableFile: The file exists and cannot be read.
+        """
+        found = regular_file_stamp(self._path)
+        if found is not None:
+            _check_bound(self._path, self._bytes_to_read(found), at_most)
+
+    def restart(self) -> None:
+        """Deliver the file from the start at the next poll."""
+        self._restart()
+        self._seen, self._settled, self._is_outdated = None, False, False
 
     def poll(self, *, thorough: bool = False, at_most: int | None = None) -> LogUpdate | None:
         """Return the change since the last poll; None if there is none.
@@ -180,37 +202,56 @@ class LogFollower:
         """
         found = regular_file_stamp(self._path)
         if found is None:
-            self._seen = None
+            self._seen, self._settled = None, False
             return self._restart() if self._delivered.end else None
         if found == self._seen and self._settled and not thorough:
             return None
-        if at_most is not None and self._bytes_to_read(found) > at_most:
-            raise MuchToRead(f"{self._path.name} has {found.size:,} bytes to read")
+        _check_bound(self._path, self._bytes_to_read(found), at_most)
         file = open_file(self._path)
         settled = is_settled(found.modified_ns)
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
         try:
-            unchanged = not self._is_outdated and self._is_unchanged(
+            common = self._common_beginning(
                 file,
                 found,
-                whole_up_to=None if thorough else limit,
+                whole_up_to=None if thorough or self._is_outdated else limit,
                 end_blocks=_END_BLOCKS if settled else _END_BLOCKS_AT_ONCE,
+                at_most=at_most,
             )
+            if unchanged := common == self._delivered.end:
+                kept = 0
+            else:
+                kept = self._cut(file, common)
+                _check_bound(self._path, found.size - self._delivered.end, at_most)
         except OSError as error:
             file.close()
             raise read_error(self._path, error) from error
-        if not unchanged and at_most is not None and found.size > at_most:
+        except MuchToRead:
             file.close()
             self._is_outdated = True
-            raise MuchToRead(f"{self._path.name} has {found.size:,} bytes to read")
+            raise
         self._is_outdated = False
         self._seen, self._settled = found, settled
         if unchanged and found.size == self._delivered.end:
             file.close()
             return None
-        if not unchanged:
-            self._restart()
-        return LogUpdate(not unchanged, self._read(file))
+        return LogUpdate(not unchanged, self._read(file), kept)
+
+    def _cut(self, file: BinaryIO, common: int) -> int:
+        """Take back the delivered lines that do not end in the common part; return how many stay.
+
+        Args:
+            file: The log.
+            common: The length of the common part.
+        """
+        end, lines = self._line_end(common)
+        whole, rest = divmod(end, BLOCK)
+        blocks = self._delivered.blocks[:whole]
+        if rest:
+            file.seek(whole * BLOCK)
+            blocks.append(zlib.crc32(file.read(rest)))
+        self._delivered, self._read_blocks = DeliveredPart(end, lines, blocks), None
+        return lines
 
     def read(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes at each `(offset, length)` of the delivered part.
@@ -273,41 +314,48 @@ class LogFollower:
         self._verified_from = 0
         return LogUpdate(reset=True, batches=iter(()))
 
-    def _is_unchanged(
+    def _common_beginning(
         self,
         file: BinaryIO,
         found: FileStamp,
         *,
         whole_up_to: int | None,
         end_blocks: int,
-    ) -> bool:
-        """Whether the delivered part is unchanged.
+        at_most: int | None,
+    ) -> int:
+        """Return how many bytes of the delivered part are unchanged.
 
         If it is longer than `whole_up_to` and the log seems to have grown, only its last blocks
-        are checked.
+        are compared, unless these differ.
         """
         try:
             delivered = self._with_blocks()
         except OutdatedIndex:
-            return False
-        if found.size < delivered.end or (delivered.unterminated and found.size != delivered.end):
-            return False
-        whole = (
-            whole_up_to is None or delivered.end <= whole_up_to or not self._seems_appended(found)
-        )
-        first = 0 if whole else max(0, len(delivered.blocks) - end_blocks)
-        self._verified_from, self._verified = first, set()
+            return 0
+        end = delivered.end
+        if delivered.unterminated and found.size != end:
+            end -= 1  # its last line is another one
+        first = max(0, len(delivered.blocks) - end_blocks)
+        if whole_up_to is not None and delivered.end > whole_up_to and self._seems_appended(found):
+            if self._common_from(file, first) == delivered.end:
+                self._verified_from, self._verified = first, set()
+                return end
+            _check_bound(self._path, found.size, at_most)
+        self._verified_from, self._verified = 0, set()
+        return min(end, self._common_from(file, 0))
+
+    def _common_from(self, file: BinaryIO, first: int) -> int:
+        """Return where the first block that differs begins, from one on; else the end."""
+        delivered = self._delivered
         file.seek(first * BLOCK)
         for start in range(first * BLOCK, delivered.end, CHUNK):
             size = min(CHUNK, delivered.end - start)
             part = memoryview(file.read(size))
-            if len(part) < size:  # it was truncated just now
-                return False
             for offset in range(0, size, BLOCK):
                 known = delivered.blocks[(start + offset) // BLOCK]
-                if zlib.crc32(part[offset : offset + BLOCK]) != known:
-                    return False
-        return True
+                if zlib.crc32(part[offset : min(offset + BLOCK, size)]) != known:
+                    return start + offset
+        return delivered.end
 
     def _bytes_to_read(self, found: FileStamp) -> int:
         known = self._delivered.end
@@ -331,6 +379,20 @@ class LogFollower:
             except OSError as error:
                 self._settled = False  # the next poll goes on after what was delivered
                 raise read_error(self._path, error) from error
+
+
+def _check_bound(path: Path, size: int, at_most: int | None) -> None:
+    """Check that so many bytes may be read.
+
+    Raises:
+        MuchToRead: They are too many.
+    """
+    if at_most is not None and size > at_most:
+        raise MuchToRead(f"{path.name} has {size:,} bytes to read")
+
+
+def _from_the_start(_offset: int) -> tuple[int, int]:
+    return 0, 0
 
 
 def _reader(file: BinaryIO) -> _Read:

@@ -26,9 +26,8 @@ MAX_CACHED: Final = 8 << 20
 _MAX_FILES: Final = 64
 """Number of cached files; the oldest are removed first."""
 _MAX_LARGE_FILES: Final = 16
-"""Number of large cached files, such as the index of a log; a project has up to four."""
+"""Number of large cached files, of which a project has up to four."""
 _LARGE: Final = "large"
-SECRET_BYTES: Final = 64
 _NAME: Final = "vibes-lsp"
 _CACHE_FOLDERS: Final = {"win32": ("LOCALAPPDATA",), "darwin": ("HOME", "Library", "Caches")}
 _DEFAULT_CACHE_FOLDER: Final = ("HOME", ".cache")
@@ -105,37 +104,6 @@ def cache_subfolder(name: str) -> Path | None:
     return base / name
 
 
-def kept_secret() -> bytes:
-    """Return random bytes that stay the same for this user, as long as the cache folder does."""
-    fresh = secrets.token_bytes(SECRET_BYTES)
-    folder = cache_subfolder("secret")
-    if folder is None:
-        return fresh
-    path = folder / "index"
-    kept = _read_secret(path)
-    if kept is None:
-        new = folder / f"index.{secrets.token_hex(8)}"
-        try:
-            with open(new, "xb", opener=_open_private) as file:
-                file.write(fresh)
-            new.replace(path)
-        except (OSError, ValueError):
-            with suppress(OSError):
-                new.unlink(missing_ok=True)
-        kept = _read_secret(path)  # another process may have replaced it
-    return kept or fresh
-
-
-def _read_secret(path: Path) -> bytes | None:
-    try:
-        with open(path, "rb", opener=_open_private) as file:
-            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            kept = file.read(SECRET_BYTES + 1) if is_file else b""
-    except (OSError, ValueError):
-        return None
-    return kept if len(kept) == SECRET_BYTES else None
-
-
 def large_name(kind: str, path: str) -> str:
     """Return the name of the large file about a path; machines may share a home, not its paths.
 
@@ -166,12 +134,6 @@ def open_large(name: str) -> BinaryIO | None:
     return None
 
 
-def can_write_large() -> bool:
-    """Whether large files can be written, as far as is known: preparing one may take long."""
-    folder = cache_subfolder(_LARGE)
-    return folder is not None and os.access(folder, os.W_OK)
-
-
 def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
     """Write a large file of the cache, completely or not at all; return whether it was written."""
     folder = cache_subfolder(_LARGE)
@@ -187,18 +149,6 @@ def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
             fresh.unlink(missing_ok=True)
             return False
         _remove_oldest(folder, _MAX_LARGE_FILES)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def remove_large(name: str) -> bool:
-    """Remove a large file of the cache; return whether it was removed."""
-    folder = _large_folder()
-    if folder is None:
-        return False
-    try:
-        (folder / name).unlink()
     except (OSError, ValueError):
         return False
     return True

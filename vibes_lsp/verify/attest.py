@@ -16,12 +16,12 @@ from vibes_lsp.checks.context import CheckContext, Progress, open_context
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
 from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file, regular_file_stamp
+from vibes_lsp.trail.rows import LogLineKind
 from vibes_lsp.verify.file_digest import FileDigest, digest_file
 from vibes_lsp.verify.json_digests import canonical_digest, json_digests
 from vibes_lsp.verify.merkle import ALGORITHM, entry_tree

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.anchors.location import LineKind
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.reports.blame import line_kind
 from vibes_lsp.reports.coverage import OwnedFile
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 from vibes_lsp.verify.badge import BadgeClaim, BadgeTier
 from vibes_lsp.verify.tiers import TrustTier
 

@@ -15,7 +15,7 @@ from tests.unit.history.repositories import (
     commits_by_path,
     open_git,
 )
-from tests.unit.index.trails import ENVIRONMENT
+from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, open_git
-from tests.unit.index.trails import ENVIRONMENT
+from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git_cache import GitCache

@@ -13,7 +13,7 @@ import pytest
 from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, resolver_for
-from tests.unit.index.trails import ENVIRONMENT
+from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import git
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver

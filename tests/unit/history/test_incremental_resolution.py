@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path, open_git
-from tests.unit.index.trails import ENVIRONMENT, read_trail
+from tests.unit.trail.trails import ENVIRONMENT, read_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
-from vibes_lsp.index.lineage_commits import resolve_commits
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.lineage_commits import resolve_commits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

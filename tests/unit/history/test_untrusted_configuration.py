@@ -11,7 +11,7 @@ from tests.requirements import require
 from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path
-from tests.unit.index.trails import ENVIRONMENT
+from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.log_additions import lines_by_commit
 from vibes_lsp.history.patches import PatchHunk, commit_patch, staged_patch

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.unit.index.trails import read_trail
+from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.file_history import FileHistories, FileHistory
-from vibes_lsp.index.lineage_commits import resolve_commits
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.moves import MovedOut
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.store.kept_texts import read_kept_text
+from vibes_lsp.trail.lineage_commits import resolve_commits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vibes_lsp.anchors.location import LocatedRange
     from vibes_lsp.history.commit_resolution import ResolvedCommit
     from vibes_lsp.history.project_history import ProjectHistory
-    from vibes_lsp.index.trail import Trail
+    from vibes_lsp.trail.trail import Trail
 
 LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
 FILE = "".join(LINES)

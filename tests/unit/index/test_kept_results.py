@@ -12,10 +12,10 @@ from vibes_lsp.index import kept_results
 from vibes_lsp.index.kept_results import KeptResults
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.find import NO_FILTER, find_annotations
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Callable

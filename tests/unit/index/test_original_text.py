@@ -18,7 +18,7 @@ from tests.unit.index.histories import (
     only_location,
     placements_of,
 )
-from tests.unit.index.trails import read_trail
+from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import FileHistory

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import OMIT, TrailWriter
-from tests.unit.index.trails import read_trail
+from tests.unit.trail.trails import read_trail
 from vibes_lsp.index.placements import ShownLineage, deduplicate
 
 if TYPE_CHECKING:

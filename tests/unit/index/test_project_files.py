@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import TrailWriter, quirks
-from tests.unit.index.trails import read_trail
+from tests.unit.trail.trails import read_trail
 from vibes_lsp.index.project_files import count_foreign, why_foreign
 
 if TYPE_CHECKING:

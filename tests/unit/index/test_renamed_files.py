@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.trails import Repository, TrailWriter
-from tests.unit.index.trails import read_trail
+from tests.unit.trail.trails import read_trail
 from vibes_lsp.index.project_locator import ProjectLocator
 
 if TYPE_CHECKING:

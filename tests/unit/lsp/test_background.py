@@ -8,20 +8,21 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import AsyncMock
 
 import pytest
 from lsprotocol import types
 
 from tests.trails import CompleteTrail, complete
-from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
+from tests.unit.lsp.test_memory import Sink, close_indexes, drained, settled, started, tell
 from tests.waiting import TIMEOUT
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp import indexing, projects, trail_checks
 from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import FirstCommits, HistorySnapshot
+from vibes_lsp.trail.log_index import LogIndex
 
 _T = TypeVar("_T")
 
@@ -49,7 +50,9 @@ def trail(tmp_path: Path) -> CompleteTrail:
 async def running() -> AsyncIterator[tuple[Server, Sink]]:
     server, sink = started()
     yield server, sink
+    tell(server, types.SHUTDOWN, None, id="shutdown")
     await settled(server)
+    close_indexes(server)
 
 
 def opened(server: Server, file: Path) -> str:
@@ -194,6 +197,7 @@ async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
 ) -> None:
     server, _ = running
     slow, refresh = Slow(), LogIndex.refresh
+    monkeypatch.setattr(indexing, "run_task", AsyncMock(return_value={}))  # without a cache
     for module in (projects, indexing):
         monkeypatch.setattr(module, "MAX_READ", 0)
 

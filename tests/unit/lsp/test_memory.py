@@ -51,6 +51,13 @@ async def settled(server: Server) -> None:
     server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
 
 
+def close_indexes(server: Server) -> None:
+    """Close the files of a server that has ended; a timer may refer to it for a while."""
+    for project in server.projects.all():
+        project.close()
+        project.trail.close()
+
+
 def started() -> tuple[Server, Sink]:
     server, sink = create_server(), Sink()
     server.protocol.set_writer(sink)

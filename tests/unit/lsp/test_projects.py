@@ -11,7 +11,6 @@ from lsprotocol import types
 from tests.trails import TrailWriter
 from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.index.file_history import NO_HISTORY
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import file_summaries
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.file_summaries import FileSummaries
@@ -21,6 +20,7 @@ from vibes_lsp.reports import review_queue
 from vibes_lsp.reports.review_queue import FileSummary
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 
 def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from lsprotocol import types
 
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
-from tests.unit.lsp.test_memory import drained, started, tell
+from tests.unit.lsp.test_memory import close_indexes, drained, started, tell
 from tests.waiting import TIMEOUT
 from vibes_lsp.lsp import text_sync
 from vibes_lsp.lsp.extensions import ProvenanceParams
@@ -28,8 +28,12 @@ _HARMLESS: Final = frozenset({"fspath", "getpid", "urandom", "StringIO", "BytesI
 
 
 @contextmanager
-def system_calls() -> Iterator[list[str]]:
-    """Collect the calls of this thread that touch files or start processes."""
+def system_calls(*also: str) -> Iterator[list[str]]:
+    """Collect the calls of this thread that touch files or start processes.
+
+    Args:
+        also: Other modules whose calls are collected.
+    """
     found: list[str] = []
 
     def watch(_frame: FrameType, event: str, argument: Any) -> None:
@@ -39,7 +43,7 @@ def system_calls() -> Iterator[list[str]]:
             getattr(argument, "__module__", None)
             or type(getattr(argument, "__self__", None)).__module__
         )
-        if owner in _OF_THE_SYSTEM and argument.__name__ not in _HARMLESS:
+        if owner in {*_OF_THE_SYSTEM, *also} and argument.__name__ not in _HARMLESS:
             found.append(f"{owner}.{argument.__name__}")
 
     sys.setprofile(watch)
@@ -118,10 +122,11 @@ async def typist(
     tell(typist.server, types.SHUTDOWN, None, id="shutdown")
     await drained()
     typist.server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
+    close_indexes(typist.server)
 
 
 async def test_a_change_touches_no_file(typist: Typist) -> None:
-    with system_calls() as found:
+    with system_calls("sqlite3") as found:  # nor the index
         for line in (1, 4, 11):
             typist.type(line)
             typist.type(line, "\n")

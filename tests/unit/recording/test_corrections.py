@@ -11,9 +11,9 @@ from tests.unit.recording.request_builders import reanchor_request
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.locate_annotations import locate_annotations
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import WrongArgument
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from vibes_lsp.index.placements import Placement

@@ -21,7 +21,6 @@ from tests.unit.recording.projects import (
     session_origin,
 )
 from tests.unit.recording.request_builders import Completion, review_request
-from vibes_lsp.index.pending_completions import PendingCompletions as Waiting
 from vibes_lsp.recording import (
     Origin,
     Pending,
@@ -30,6 +29,7 @@ from vibes_lsp.recording import (
     WrongArgument,
 )
 from vibes_lsp.recording.requests import REQUESTS, parse
+from vibes_lsp.trail.pending_completions import PendingCompletions as Waiting
 
 if TYPE_CHECKING:
     from pathlib import Path

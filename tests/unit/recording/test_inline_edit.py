@@ -9,8 +9,8 @@ from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, TOOL, new_project
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.locate_annotations import locate_annotations
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Origin, Prompt, PromptType
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from vibes_lsp.anchors import locate as locate_module
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index import locate_annotations as annotation_locating
 from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
-from vibes_lsp.index.trail import Trail
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

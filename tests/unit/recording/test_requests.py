@@ -10,8 +10,6 @@ import pytest
 
 from tests.unit.recording.request_builders import edge_request, review_request
 from vibes_lsp import recording
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import parse_json
 from vibes_lsp.recording import (
     Command,
@@ -35,6 +33,8 @@ from vibes_lsp.recording import (
 from vibes_lsp.recording.requests import REQUESTS
 from vibes_lsp.recording.requests import parse as parse_request
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.rows import LogLineKind
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,6 @@ from vibes_lsp.anchors.location import Method
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import (
     Model,
     NotAsShown,
@@ -28,6 +27,7 @@ from vibes_lsp.recording import (
 )
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 
 @pytest.fixture

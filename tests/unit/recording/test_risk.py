@@ -11,9 +11,9 @@ from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import locate_annotations
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Origin, Prompt, PromptType, RiskSignal, WrongArgument
 from vibes_lsp.store.config import load_config
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

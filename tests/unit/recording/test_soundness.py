@@ -27,7 +27,6 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -42,6 +41,7 @@ from vibes_lsp.recording import (
 )
 from vibes_lsp.reports.blame import Blame, blame_file
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trails import CompleteTrail, TrailWriter, complete
-from vibes_lsp.index.lookup import look_up
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.mermaid import as_mermaid, inert
 from vibes_lsp.reports.provenance_graph import MAX_NODES, ProvenanceGraph, provenance_graph
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.lookup import look_up
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

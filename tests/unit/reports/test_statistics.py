@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import TrailWriter
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.authors import Author, Authors
 from vibes_lsp.reports.statistics import CurrentEdits, count_trail, session_summaries
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from typing_extensions import override
 
 from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import MuchToRead, UnreadableFile
-from vibes_lsp.index.log_columns import LogLineKind
-from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store import log_follower
 from vibes_lsp.store.log_batches import CHUNK
+from vibes_lsp.trail.log_index import LogIndex
+from vibes_lsp.trail.rows import LogLineKind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ class Broken:
 
 
 def state(index: LogIndex) -> tuple[object, int]:
-    return index.problem, len(index.columns)
+    return index.problem, index.index.line_count()
 
 
 def test_a_failing_disk_makes_a_log_unreadable(

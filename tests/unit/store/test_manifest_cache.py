@@ -8,11 +8,11 @@ import pytest
 
 from tests.unit.store.empty_trail import new_trail, prompt, read_strictly
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.journal import entries_file
 from vibes_lsp.store.locks import fold_lock
 from vibes_lsp.store.manifest import Manifest, read_manifest
 from vibes_lsp.store.writer import AuditWriter
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir

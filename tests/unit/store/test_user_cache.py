@@ -10,8 +10,6 @@ import pytest
 
 from vibes_lsp.store import user_cache
 from vibes_lsp.store.user_cache import (
-    SECRET_BYTES,
-    kept_secret,
     large_name,
     open_large,
     read_cached,
@@ -190,30 +188,3 @@ def test_machines_with_one_home_have_different_large_files(
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("x", "elsewhere", *here[2:])))
     names |= {large_name("log", one), large_name("manifest", one)}
     assert len(names) == 4
-
-
-def test_the_secret_stays_the_same_as_long_as_its_file_does(folder: Path) -> None:
-    secret = kept_secret()
-    assert len(secret) == SECRET_BYTES
-    for number in range(user_cache._MAX_FILES + 3):
-        write_cached(str(number), b"x")
-    assert kept_secret() == secret
-    (kept,) = (folder / "secret").iterdir()
-    kept.write_bytes(b"short")
-    renewed = kept_secret()
-    assert renewed == kept_secret() != secret
-
-
-def test_without_a_cache_folder_each_secret_is_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert kept_secret() != kept_secret()
-
-
-@POSIX
-def test_other_users_cannot_read_the_secret(folder: Path) -> None:
-    kept_secret()
-    (kept,) = (folder / "secret").iterdir()
-    assert (kept.parent.stat().st_mode & 0o777, kept.stat().st_mode & 0o777) == (0o700, 0o600)

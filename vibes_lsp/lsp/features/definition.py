@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.lsp.audit_files import (
     AuditPosition,
     audit_position,
@@ -26,6 +25,7 @@ from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
+from vibes_lsp.trail.lookup import LookupResult
 
 _MAX_LOCATIONS: Final = 200
 _MAX_LINKS: Final = 2_000

@@ -16,7 +16,6 @@ from lsprotocol import types
 
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.model.members import Members
@@ -24,6 +23,7 @@ from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
 from vibes_lsp.reports.review_queue import ReviewProgress, review_progress
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.trail.trail import Trail
 
 _MAX_QUEUE: Final = 1000
 _PART_INTERVAL: Final = 0.25

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.conversion import Encoding, path_of
 from vibes_lsp.lsp.documents import Document, to_utf16
@@ -19,6 +18,7 @@ from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
+from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder

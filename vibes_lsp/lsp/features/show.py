@@ -19,11 +19,8 @@ from lsprotocol import types
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, VibesError
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.lookup import look_up, look_up_exact
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.record_places import location_now
@@ -51,6 +48,9 @@ from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig
+from vibes_lsp.trail.lookup import look_up, look_up_exact
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.trail import Trail
 
 _MARKUP: Final = Markup(types.MarkupKind.Markdown)
 _MAX_PROMPT: Final = 300

@@ -1,0 +1,129 @@
+"""SQLite databases in the user's cache folder, else in memory.
+
+A repository cannot supply one. Their content follows from other files, so one that is broken or of
+another version is made again, and none is waited for longer than a limit.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from vibes_lsp.patience import Wait
+from vibes_lsp.store.user_cache import cache_subfolder, large_name
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_logger = logging.getLogger(__name__)
+
+_MAX_DATABASES: Final = 32
+"""How many databases of a kind the cache keeps: those that were used last."""
+_MEMORY: Final = ":memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheDatabase:
+    """A kind of database: what is in it, and how long to wait for another program.
+
+    Attributes:
+        folder: The name of its folder in the cache.
+        version: The version of its tables; each has a file of its own.
+        tables: The statements that create them.
+        wait: For another program that writes.
+    """
+
+    folder: str
+    version: str
+    tables: Sequence[str]
+    wait: Wait
+
+    def path(self, subject: Path) -> Path | None:
+        """Return where the database about a file or folder is; None if it can only be in memory."""
+        folder = cache_subfolder(self.folder)
+        if folder is None:
+            return None
+        try:
+            resolved = os.path.realpath(subject)
+        except (OSError, ValueError):
+            return None
+        return folder / f"{large_name(self.version, resolved)}.db"
+
+    def open(self, subject: Path) -> tuple[sqlite3.Connection, bool]:
+        """Open the database about a file or folder.
+
+        Returns:
+            The connection, and whether what is written to it lasts: not in memory.
+        """
+        import sqlite3  # noqa: PLC0415  # a program that opens none starts faster
+
+        path = self.path(subject)
+        if path is not None and not path.exists():
+            _remove_oldest(path.parent)
+        for _ in range(2 if path is not None else 0):
+            try:
+                return self.connect(str(path)), True
+            except sqlite3.Error as error:
+                _logger.info("the database is made again: %s", error)
+                if isinstance(error, sqlite3.OperationalError):  # another program has it
+                    break
+                self.remove(subject)
+        return self.in_memory(), False
+
+    def connect(self, path: str) -> sqlite3.Connection:
+        """Open a database, and create its tables unless they are there.
+
+        Raises:
+            sqlite3.Error: It is broken, or another program has it.
+        """
+        import sqlite3  # noqa: PLC0415
+
+        connection = sqlite3.connect(
+            path, timeout=self.wait.limit, isolation_level=None, check_same_thread=False
+        )
+        try:
+            if path != _MEMORY:
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")
+            if not _has_tables(connection):
+                connection.execute("BEGIN IMMEDIATE")
+                if not _has_tables(connection):
+                    for statement in self.tables:
+                        connection.execute(statement)
+                connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def in_memory(self) -> sqlite3.Connection:
+        """Return an empty database in memory."""
+        return self.connect(_MEMORY)
+
+    def remove(self, subject: Path) -> None:
+        """Remove the database about a file or folder from the cache."""
+        path = self.path(subject)
+        if path is not None:
+            _remove(path)
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+
+
+def _remove_oldest(folder: Path) -> None:
+    with suppress(OSError):
+        databases = sorted(folder.glob("*.db"), key=lambda path: path.stat().st_mtime_ns)
+        for path in databases[: 1 - _MAX_DATABASES]:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -1,0 +1,315 @@
+"""The index of a trail: one SQLite database that follows its files.
+
+It is in the user's cache, so that programs share it, or in memory. A read transaction is what a
+refresh has seen: it does not change while another program extends the index. Only what a file's
+change concerns is read again; what was cut off or replaced goes from the first line that differs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.store.log_follower import LogFollower
+from vibes_lsp.trail.index_writer import (
+    SOURCE_BITS,
+    TRAIL_DATABASE,
+    IdKeys,
+    IndexWriter,
+    read_blocks,
+    read_state,
+    row_list,
+)
+
+_logger = logging.getLogger(__name__)
+
+Progress: TypeAlias = Callable[[int], None]
+"""Called with the number of bytes of the log that were read."""
+Rows: TypeAlias = list[tuple[Any, ...]]
+
+
+class TrailIndex:
+    """The database of the index of one trail, and the followers of its files.
+
+    Args:
+        log: The annotation log, which may not exist.
+        waiting: Other files of records, one a line. They follow the log's in this order.
+        uses_saved: Whether the index is shared with other programs through the user's cache. Who
+            decides or publishes reads the log itself, into memory.
+
+    Attributes:
+        epoch: Another number as soon as lines that were read before may be others.
+        lasts: Whether the database is in the cache.
+    """
+
+    def __init__(
+        self, log: Path, waiting: Sequence[Path] = (), *, uses_saved: bool = False
+    ) -> None:
+        self._paths: Final = (log, *waiting)
+        self._uses_saved = uses_saved
+        self._epochs_before = 0
+        self._open(in_memory=True)
+
+    def _open(self, *, in_memory: bool) -> None:
+        """Open the database; the next refresh reads how far it is."""
+        if in_memory:
+            self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
+        else:
+            self._connection, self.lasts = TRAIL_DATABASE.open(self._paths[0])
+        try:
+            self._keys = IdKeys(self._connection)
+        except (sqlite3.Error, TypeError) as error:  # its tables are not ours
+            self._damaged(error)
+            self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
+            self._keys = IdKeys(self._connection)
+        self._finalize = weakref.finalize(self, self._connection.close)
+        self._followers = [
+            LogFollower(path, self._line_end(number)) for number, path in enumerate(self._paths)
+        ]
+        self._version, self._database_epoch = -1, -1
+        self.is_open = not in_memory or not self._uses_saved
+
+    def _reopen(self, *, in_memory: bool) -> None:
+        self._epochs_before = self.epoch + 1
+        self._finalize()
+        self._open(in_memory=in_memory)
+
+    @property
+    def epoch(self) -> int:
+        """Another number as soon as lines that were read before may be others."""
+        return self._epochs_before + max(self._database_epoch, 0)
+
+    def close(self) -> None:
+        """Close the database; a refresh opens it again."""
+        self._finalize()
+        self.is_open = False
+
+    @property
+    def log(self) -> LogFollower:
+        """The follower of the log."""
+        return self._followers[0]
+
+    def follower(self, row: int) -> LogFollower:
+        """Return the follower of the file that a row is of."""
+        return self._followers[row >> SOURCE_BITS]
+
+    def key(self, identifier: str) -> bytes:
+        """Return the key of an id: different ids have different ones."""
+        return self._keys.key(identifier)
+
+    def rows(self, query: str, *values: object) -> Rows:
+        """Return the rows of a query, as of the last refresh.
+
+        Raises:
+            OutdatedIndex: The database is damaged; it is made again at the next refresh.
+        """
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+
+    def stream(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query one by one: of a large log they take much memory at once.
+
+        Raises:
+            OutdatedIndex: The database is damaged; it is made again at the next refresh.
+        """
+        try:
+            yield from self._connection.execute(query, values)
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+
+    def numbers(self, query: str, *values: object) -> list[int]:
+        """Return the only column of a query."""
+        return [number for (number,) in self.rows(query, *values)]
+
+    def number(self, query: str, *values: object) -> int:
+        """Return the only value of a query; 0 for none."""
+        found = self.rows(query, *values)
+        return int(found[0][0] or 0) if found else 0
+
+    def _damaged(self, error: Exception) -> OutdatedIndex:
+        _logger.info("the index of %s is made again: %s", self._paths[0], error)
+        was_removed = ""
+        if self.lasts and self._finalize.alive:
+            TRAIL_DATABASE.remove(self._paths[0])
+            was_removed = " and was removed"
+        self.is_open = False
+        return OutdatedIndex(
+            f"the index of {self._paths[0].name} is damaged{was_removed}", hint="run this again"
+        )
+
+    def refresh(
+        self,
+        *,
+        thorough: bool = False,
+        progress: Progress | None = None,
+        at_most: int | None = None,
+    ) -> bool:
+        """Read what changed in the files, and return whether anything did.
+
+        Args:
+            thorough: Compare all of a large file, even if it seems to have only grown.
+            progress: Called while a large log is read.
+            at_most: Bytes of the log that may be read.
+
+        Raises:
+            MuchToRead: These are more. What the index has is outdated.
+            UnreadableFile: The log cannot be read.
+        """
+        if not self.is_open:
+            self._reopen(in_memory=not self._uses_saved)
+        elif not thorough and all(follower.is_current() for follower in self._followers):
+            return False
+        try:
+            return self._refresh(thorough=thorough, progress=progress, at_most=at_most)
+        except sqlite3.OperationalError as error:  # another program has it, or the disk is full
+            _logger.info("the index of %s is in memory: %s", self._paths[0], error)
+            self._reopen(in_memory=True)
+            self.is_open = True
+        except sqlite3.Error as error:
+            self._damaged(error)
+            self._reopen(in_memory=not self._uses_saved)
+        return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
+
+    def _refresh(self, *, thorough: bool, progress: Progress | None, at_most: int | None) -> bool:
+        self._end_transaction()
+        self._connection.execute("BEGIN")
+        changed = self._follow_database()
+        if not thorough and all(follower.is_current() for follower in self._followers):
+            return changed  # another program has read what is new
+        if at_most is not None:
+            self.log.check_bound(at_most)
+        self._end_transaction()
+        with self._writing():
+            changed = self._follow_database() or changed
+            for number, follower in enumerate(self._followers):
+                changed = self._follow(number, follower, thorough, progress, at_most) or changed
+        self._connection.execute("BEGIN")
+        self._connection.execute("SELECT version FROM trail").fetchone()
+        return changed
+
+    def _follow_database(self) -> bool:
+        """Continue after what the database has; return whether another program changed it."""
+        [version, epoch] = self._connection.execute("SELECT version, epoch FROM trail").fetchone()
+        if version == self._version:
+            return False
+        self._version, self._database_epoch = version, epoch
+        for number, follower in enumerate(self._followers):
+            state = read_state(self._connection, number, self._name(number))
+            if state is None:
+                follower.restart()
+            else:
+                follower.resume(
+                    state.part,
+                    partial(read_blocks, self._connection, number),
+                    state.seen,
+                    settled=state.settled,
+                )
+        return True
+
+    def _follow(
+        self,
+        number: int,
+        follower: LogFollower,
+        thorough: bool,  # noqa: FBT001
+        progress: Progress | None,
+        at_most: int | None,
+    ) -> bool:
+        """Bring the rows of one file up to date; return whether anything changed."""
+        before = follower.size
+        update = follower.poll(thorough=thorough, at_most=at_most)
+        if update is None:
+            return False
+        writer, unchanged = IndexWriter(self._connection, self._keys), before
+        if update.reset:
+            unchanged = follower.size
+            writer.cut(number, update.kept)
+            self._database_epoch += 1
+        start, has_new = follower.size, update.reset
+        for batch in update.batches:
+            start = writer.add(number, batch, start)
+            has_new = True  # nothing comes while a record is being written
+            if progress is not None:
+                progress(follower.size)
+        if not has_new:
+            return False
+        writer.make_indexes()
+        writer.save_state(number, self._name(number), follower.delivered(), unchanged)
+        self._version += 1
+        self._connection.execute(
+            "UPDATE trail SET version = ?, epoch = ?", (self._version, self._database_epoch)
+        )
+        return True
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write in one transaction; after a failure the database is as before."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._end_transaction("ROLLBACK")
+            self._version = -1  # the followers may be ahead of the database
+            raise
+
+    def _end_transaction(self, how: str = "COMMIT") -> None:
+        if self._connection.in_transaction:
+            self._connection.execute(how)
+
+    def _name(self, number: int) -> bytes:
+        return os.fsencode(os.path.realpath(self._paths[number]))
+
+    def _line_end(self, number: int) -> Callable[[int], tuple[int, int]]:
+        """Return what finds the last line of a file that ends at or before an offset."""
+        first = number << SOURCE_BITS
+
+        def line_end(offset: int) -> tuple[int, int]:
+            low, high = first, first + self.line_count(number)
+            while low < high:  # rows are in the order of their places
+                middle = (low + high + 1) // 2
+                if self._place(middle)[1] <= offset:
+                    low = middle
+                else:
+                    high = middle - 1
+            return (self._place(low)[1] if low > first else 0), low - first
+
+        return line_end
+
+    def _place(self, row: int) -> tuple[int, int]:
+        """Return where a line begins, and where it ends with its newline."""
+        [(start, size)] = self._connection.execute(
+            "SELECT start, size FROM record WHERE row = ?", (row,)
+        ).fetchall()
+        return start, start + size + 1
+
+    def line_count(self, number: int = 0) -> int:
+        """Return the number of lines of a file that are indexed, by default of the log."""
+        first, behind = number << SOURCE_BITS, (number + 1) << SOURCE_BITS
+        last = self.number("SELECT max(row) FROM record WHERE row > ? AND row < ?", first, behind)
+        return max(0, last - first)
+
+    def empty(self) -> None:
+        """Have no records until a refresh can read the log."""
+        self._reopen(in_memory=True)
+        self.is_open = False
+
+    def places(self, rows: Sequence[int]) -> list[tuple[int, int]]:
+        """Return byte offset and length of some lines, without their newlines."""
+        found = {
+            row: (start, size)
+            for row, start, size in self.rows(
+                "SELECT row, start, size FROM record WHERE row IN (SELECT value FROM json_each(?))",
+                row_list(rows),
+            )
+        }
+        return [found[row] for row in rows]

@@ -1,0 +1,418 @@
+"""Finds the records of a log by id, prefix, kind or time, and their edges.
+
+`trail.index` has where they are; they are decoded from the file on demand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.model.canonical_json import FastDecoder, parse_objects
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
+from vibes_lsp.trail.index_writer import PREFIX, RARE_KIND, encode_name, id_prefix, row_list
+from vibes_lsp.trail.records import Edge, LoggedSession, LogRecord, read_edge
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, LogLineKind
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.index import Progress
+
+RARE_KINDS: Final = frozenset({LogLineKind.SESSION, LogLineKind.DELEGATION, LogLineKind.OTHER})
+_PAGE: Final = 4_096
+"""Lines that are found at once."""
+_is_dated: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII).match
+_BATCH: Final = 1024
+"""Lines that are read at once."""
+_FIRST_BATCH: Final = 16
+
+_MAX_CACHED: Final = 8_192
+"""Decoded records that are cached: enough for some open files with their edges."""
+
+
+class _Identified(msgspec.Struct, gc=False):
+    """The id of a record."""
+
+    annotation_id: str | None = None
+
+
+_IDENTIFIED: Final[FastDecoder[_Identified]] = FastDecoder(_Identified)
+
+
+class _Stamped(msgspec.Struct, gc=False):
+    """The time of a record."""
+
+    timestamp: str | None = None
+
+
+_STAMPED: Final[FastDecoder[_Stamped]] = FastDecoder(_Stamped)
+
+
+class LogIndex:
+    """The records of one annotation log.
+
+    Args:
+        path: The log, which may not exist.
+        waiting: Other files of records, one a line, which follow the log's.
+        uses_saved: Whether the index is shared with other programs; see `TrailIndex`. Reading
+            raises `OutdatedIndex` if the database or the log changed, and works after the next
+            refresh.
+
+    Attributes:
+        index: The database.
+        undecodable: Lines that look like a record and cannot be decoded, with the reason.
+        generation: Grows with every change of the content.
+        problem: Why the log could not be read at the last refresh; then it counts as empty.
+    """
+
+    def __init__(
+        self, path: Path, waiting: Sequence[Path] = (), *, uses_saved: bool = False
+    ) -> None:
+        # SQLite is loaded with the first trail: a server starts faster.
+        from vibes_lsp.trail.index import TrailIndex  # noqa: PLC0415
+
+        self.path = path
+        self.index: Final = TrailIndex(path, waiting, uses_saved=uses_saved)
+        self.problem: UnreadableFile | None = None
+        self.generation = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self.undecodable: dict[int, str] = {}
+        self._cache: dict[int, LogRecord] = {}
+        self._epoch = self.index.epoch
+
+    def refresh(
+        self,
+        *,
+        thorough: bool = False,
+        progress: Progress | None = None,
+        at_most: int | None = None,
+    ) -> bool:
+        """Read what changed on disk, and return whether anything did.
+
+        Args:
+            thorough: Compare all of a large log, even if it seems to have only grown.
+            progress: Called while a large log is read.
+            at_most: Bytes of the log that may be read.
+
+        Raises:
+            MuchToRead: These are more. What the index has is outdated.
+        """
+        had_lines = self.index.log.size > 0
+        try:
+            changed = self.index.refresh(thorough=thorough, progress=progress, at_most=at_most)
+            changed = changed or self.problem is not None
+            self.problem = None
+        except UnreadableFile as error:  # a part of the log would give wrong answers
+            changed = had_lines or str(self.problem) != str(error)
+            self.problem = error
+            self.index.empty()
+        if self.index.epoch != self._epoch:
+            self._reset()
+        self.generation += changed
+        return changed
+
+    @property
+    def epoch(self) -> int:
+        """Another number as soon as lines that were read before may be others."""
+        return self.index.epoch
+
+    @property
+    def has_saved(self) -> bool:
+        """Whether other programs find what was indexed."""
+        return self.index.lasts
+
+    @property
+    def unterminated(self) -> bool:
+        """Whether the last record lacks its newline (RFC 7.10)."""
+        return self.index.log.unterminated
+
+    @property
+    def size(self) -> int:
+        """The bytes that were read."""
+        return self.index.log.size
+
+    def checksum(self, end: int) -> bytes | None:
+        """Return a checksum of the first bytes of the log, all compared; None if it has fewer.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        if not self.index.log.is_wholly_verified:
+            self.refresh(thorough=True)
+        return self.index.log.checksum(end)
+
+    def incomplete_tail(self) -> bytes:
+        """Return the beginning of a record whose end was never written, usually nothing."""
+        return self.index.log.unfinished_line()
+
+    def raw(self, line: int) -> bytes:
+        """Return the bytes of a line without its newline."""
+        return self.raw_lines([line])[0].rstrip(b"\r\n")
+
+    def raw_lines(self, lines: Iterable[int]) -> list[bytes]:
+        """Return the bytes of some lines without their newlines."""
+        found: list[bytes] = []
+        for _, rows in groupby(lines, key=self.index.follower):
+            wanted = list(rows)
+            found += self.index.follower(wanted[0]).read(self.index.places(wanted))
+        return found
+
+    def record(self, line: int) -> LogRecord | None:
+        """Return the record on a line; None for a line without one."""
+        return next(self.records([line]), None)
+
+    def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+        """Return the records on some lines in the order given, without lines that have none.
+
+        The last records are cached, unless many are asked for at once, as for a report.
+        """
+        wanted = list(lines)
+        if len(wanted) > _MAX_CACHED // 4:
+            return self._decode_records(wanted)
+        cache = self._cache
+        missing = [line for line in wanted if line not in cache]
+        decoded = self._decode_records(missing) if missing else ()
+        found = {record.line: record for record in decoded}
+        known = [one for line in wanted if (one := cache.get(line) or found.get(line)) is not None]
+        if self.unterminated:
+            found.pop(self.index.line_count(), None)  # its line may still grow
+        cache.update(found)
+        for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
+            del cache[line]
+        return iter(known)
+
+    def _decode_records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+        for line, record in self.decode(lines):
+            if isinstance(record, LogRecord):
+                yield record
+            else:
+                self.undecodable[line] = record.reason
+
+    def decode(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
+        """Decode some lines in the order given; a line without a record gives the error."""
+        pending = iter(lines)
+        while batch := list(islice(pending, _BATCH)):
+            parsed = parse_objects(self.raw_lines(batch))
+            yield from zip(batch, map(_record, batch, parsed), strict=True)
+
+    def ids(self, lines: Iterable[int]) -> Iterator[str]:
+        """Yield the ids of the records on some lines, without those that the decoder rejects."""
+        pending = iter(lines)
+        while batch := list(islice(pending, _BATCH)):
+            for line, data in zip(batch, self.raw_lines(batch), strict=True):
+                known = _IDENTIFIED.decode(data)
+                if known is not None and known.annotation_id:
+                    yield known.annotation_id
+                elif isinstance(record := _decode(line, data), LogRecord):
+                    yield record.id
+
+    def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
+        """Decode all records of some kinds in log order."""
+        return self._decode_records(self._lines(kinds))
+
+    def newest_first(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+        """Decode the records on some lines, given newest first: a few at once, then more."""
+        pending, count = iter(lines), _FIRST_BATCH
+        while batch := list(islice(pending, count)):
+            yield from self._decode_records(batch)
+            count = min(2 * count, _BATCH)
+
+    def lines_of(self, *kinds: LogLineKind) -> Iterator[int]:
+        """Yield the lines of some kinds, newest first."""
+        return self._lines(kinds, newest_first=True)
+
+    def _lines(self, kinds: Iterable[LogLineKind], *, newest_first: bool = False) -> Iterator[int]:
+        """Yield the lines of some kinds, of which some thousands are found at a time."""
+        wanted = _listed(kinds)
+        is_rare = RARE_KINDS.issuperset(kinds)
+        compared, order = ("<", "DESC") if newest_first else (">", "ASC")
+        row = 1 << 62 if newest_first else 0
+        while True:
+            found = self.index.numbers(
+                f"SELECT row FROM record WHERE kind IN {wanted} AND row {compared} ?"  # noqa: S608
+                f"{f' AND {RARE_KIND}' if is_rare else ''} ORDER BY row {order} LIMIT {_PAGE}",
+                row,
+            )
+            yield from found
+            if len(found) < _PAGE:
+                return
+            row = found[-1]
+
+    def lines_about(self, path: str, *kinds: LogLineKind) -> list[int]:
+        """Return the lines of a file's annotations of some kinds, by default all, in log order.
+
+        Args:
+            path: The file; any spelling of its path.
+            kinds: The kinds of records.
+        """
+        return self.index.numbers(
+            "SELECT row FROM annotation JOIN record USING (row)"
+            " WHERE path IN (SELECT number FROM name WHERE normal = ?)"
+            " AND kind IN (SELECT value FROM json_each(?)) ORDER BY row",
+            encode_name(normal_path(path)),
+            row_list(map(int, kinds or ANNOTATION_KINDS)),
+        )
+
+    def end_of(self, line: int) -> int:
+        """Return the byte offset after a line's newline."""
+        return sum(self.index.places([line])[0]) + 1
+
+    def annotations_naming(self, entry: str, limit: int) -> list[LogRecord]:
+        """Return the annotations that name a prompt or a decision, in log order.
+
+        Args:
+            entry: Its hash.
+            limit: How many are returned at most; the last ones are.
+        """
+        for column, member in (("prompt", "prompt_hash"), ("decision", "decision_hash")):
+            rows = self.index.numbers(
+                f"SELECT row FROM annotation WHERE {column} = ?"  # noqa: S608  # our own names
+                " ORDER BY row DESC LIMIT ?",
+                self.index.key(entry),
+                limit,
+            )
+            named = [each for each in self.records(rows[::-1]) if each.text(member) == entry]
+            if named:
+                return named
+        return []
+
+    def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
+        """Decode all annotations since a time, and perhaps some older ones, in log order."""
+        # A day earlier, because timestamps may have any UTC offset.
+        day = (moment - timedelta(days=1)).date().isoformat()
+        pending = self._lines(ANNOTATION_KINDS)
+        while batch := list(islice(pending, _BATCH)):
+            for line, data in zip(batch, self.raw_lines(batch), strict=True):
+                known = _STAMPED.decode(data)
+                stamp = None if known is None else known.timestamp
+                is_older = stamp is not None and _is_dated(stamp) and stamp < day
+                record = None if is_older else _decode(line, data)
+                if isinstance(record, LogRecord):
+                    yield record
+
+    def by_id(self, identifier: str) -> LogRecord | None:
+        """Return the first record with this whole id; equal ids mean equal records (R3)."""
+        return next(self.with_id(identifier), None)
+
+    def session(self, identifier: str) -> LoggedSession | None:
+        """Return a session by its whole id; None if the log has none."""
+        lines = self.index.numbers(
+            "SELECT row FROM session WHERE name ="
+            " (SELECT number FROM name WHERE text = ?) ORDER BY row",
+            encode_name(identifier),
+        )
+        if not lines:
+            return None
+        records = {record.id: record for record in self.records(lines)}
+        return _session(identifier, records.values())
+
+    def sessions(self) -> list[LoggedSession]:
+        """Return all sessions with a `session_id`, in the order of their first record."""
+        found: dict[str, dict[str, LogRecord]] = {}
+        rows = self.index.numbers("SELECT row FROM session ORDER BY row")
+        for record in self._decode_records(rows):
+            identifier = record.text("session_id")
+            if identifier:
+                found.setdefault(identifier, {})[record.id] = record
+        return [_session(identifier, records.values()) for identifier, records in found.items()]
+
+    def with_id(self, identifier: str) -> Iterator[LogRecord]:
+        """Yield all records with this whole id, annotations first."""
+        if not identifier:  # no record has it, but blank and broken lines have its key
+            return
+        found = self.index.rows(
+            "SELECT row, kind FROM record WHERE key = ? ORDER BY row", self.index.key(identifier)
+        )
+        annotations = [row for row, kind in found if kind in ANNOTATION_KINDS]
+        others = [row for row, kind in found if kind not in ANNOTATION_KINDS]
+        for some in (annotations, others):
+            for record in self.records(some):
+                if record.id == identifier:
+                    yield record
+
+    def with_prefix(self, prefix: str) -> list[LogRecord]:
+        """Return the records whose id starts with `prefix`, one for each id, in log order."""
+        is_long = len(encode_name(prefix)) >= PREFIX
+        rows = self.index.numbers(
+            "SELECT row FROM record WHERE key NOTNULL AND (prefix = ? OR NOT ?) ORDER BY row",
+            id_prefix(prefix),
+            is_long,
+        )
+        found: dict[str, LogRecord] = {}
+        for record in self.records(rows):
+            if record.id.startswith(prefix):
+                found.setdefault(record.id, record)
+        return list(found.values())
+
+    def edges(
+        self,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        edge_type: EdgeType | None = None,
+        limit: int | None = None,
+    ) -> list[Edge]:
+        """Return the edges from `source` or to `target`, of one type or of all, in log order.
+
+        Args:
+            source: The id of their source.
+            target: The id of their target.
+            edge_type: Their type.
+            limit: How many of each direction are read at most; the newest are.
+        """
+        rows: set[int] = set()
+        code = "" if edge_type is None else f" AND type = {EDGE_TYPES.index(edge_type)}"
+        for end, identifier in (("source", source), ("target", target)):
+            if identifier is not None:
+                rows.update(
+                    self.index.numbers(
+                        f"SELECT row FROM edge WHERE {end} = ?{code}"  # noqa: S608
+                        " ORDER BY row DESC LIMIT ?",
+                        self.index.key(identifier),
+                        -1 if limit is None else limit,
+                    )
+                )
+        found = map(read_edge, self.records(sorted(rows)))
+        return [edge for edge in found if edge.source == source or edge.target == target]
+
+    def lines_of_edges(self, edge_type: EdgeType) -> list[int]:
+        """Return the lines of all edges of a type."""
+        return self.index.numbers(
+            "SELECT row FROM edge WHERE type = ? ORDER BY row", EDGE_TYPES.index(edge_type)
+        )
+
+
+def _listed(kinds: Iterable[LogLineKind]) -> str:
+    """Return kinds as SQL has a list."""
+    return f"({', '.join(str(int(kind)) for kind in sorted(kinds))})"
+
+
+def _session(identifier: str, records: Iterable[LogRecord]) -> LoggedSession:
+    all_records = list(records)
+    starts, ends = (
+        tuple(record for record in all_records if record.text("event") == event)
+        for event in (SessionEvent.START, SessionEvent.END)
+    )
+    return LoggedSession(identifier, starts, ends)
+
+
+def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:
+    [members] = parse_objects([data])
+    return _record(line, members)
+
+
+def _record(line: int, members: Members | MalformedJson) -> LogRecord | MalformedJson:
+    if isinstance(members, MalformedJson):
+        return members
+    return LogRecord(line, text(members, "annotation_id") or annotation_id(members), members)

@@ -1,0 +1,378 @@
+"""`Trail`: the current content of an audit trail, for the layers above the index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, read_manifest
+from vibes_lsp.trail.index_writer import decode_name, encode_name
+from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
+from vibes_lsp.trail.lineage_groups import REPEATED
+from vibes_lsp.trail.lineage_reader import LineageReader
+from vibes_lsp.trail.log_index import LogIndex
+from vibes_lsp.trail.records import Edge, LogRecord, is_supersedes, read_edge
+from vibes_lsp.trail.reviews import Review, read_reviews
+from vibes_lsp.trail.rows import EDGE_TYPES, BrokenLine, LogLineKind
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.index import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedPath:
+    """A path of annotations, as recorded.
+
+    Attributes:
+        path: The path; empty for annotations without one.
+        first_line: The line of its first annotation.
+        annotations: The number of its annotations.
+    """
+
+    path: str
+    first_line: int
+    annotations: int
+
+
+class Trail:
+    """The log and the manifest of one audit directory.
+
+    Args:
+        directory: The audit directory.
+        nearest_commit: Chooses between several ends of a lineage, by git.
+        shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
+            share what was read of the manifest.
+        uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
+
+    Attributes:
+        log: The annotation log.
+        nearest_commit: As given.
+        manifest: The context entries as of the last refresh.
+        manifest_cache: What was read of the manifest, shared by all `Trail`s of the directory.
+    """
+
+    def __init__(
+        self,
+        directory: AuditDir,
+        *,
+        nearest_commit: NearestCommit | None = None,
+        shared_with: Trail | None = None,
+        uses_saved: bool = False,
+    ) -> None:
+        self.directory = directory
+        self.log = LogIndex(directory.log, uses_saved=uses_saved)
+        self._uses_saved = uses_saved
+        self.manifest = Manifest(ManifestForm.ABSENT)
+        self.manifest_cache: ManifestCache = (
+            ManifestCache() if shared_with is None else shared_with.manifest_cache
+        )
+        self.nearest_commit = nearest_commit
+        self._index: Final = self.log.index
+        self._reviewed: tuple[int, frozenset[bytes]] | None = None
+        self._lineage_reader = LineageReader(self.log, nearest_commit)
+
+    def close(self) -> None:
+        """Close the database of the index."""
+        self._index.close()
+
+    def refresh(
+        self,
+        *,
+        thorough: bool = False,
+        progress: Progress | None = None,
+        at_most: int | None = None,
+    ) -> bool:
+        """Read what changed on disk, and return whether anything did; see `LogIndex.refresh`.
+
+        Call it before every answer: it costs two `stat` calls if nothing changed.
+        """
+        has_grown = self.log.refresh(thorough=thorough, progress=progress, at_most=at_most)
+        # The log is read first, because entries are written before the records that name them.
+        manifest = read_manifest(
+            self.directory,
+            self.manifest,
+            manifest_cache=self.manifest_cache,
+            open_saved=_open_stored if self._uses_saved else None,
+        )
+        before, self.manifest = self.manifest, manifest
+        return has_grown or manifest is not before
+
+    def save(self) -> None:
+        """Save where the entries of a large manifest are."""
+        if self._uses_saved:
+            from vibes_lsp.trail import stored_entries  # noqa: PLC0415  # as in `_open_stored`
+
+            stored_entries.save(self.directory.manifest, self.manifest)
+
+    @property
+    def line_count(self) -> int:
+        """The number of lines of the log that were read, blank and broken ones included."""
+        return self._index.line_count()
+
+    @property
+    def annotation_count(self) -> int:
+        """The number of line and function records."""
+        return self._index.number("SELECT count(*) FROM annotation")
+
+    def count(self, *kinds: LogLineKind) -> int:
+        """Return the number of lines of some kinds."""
+        numbers = ", ".join(str(int(kind)) for kind in kinds)
+        return self._index.number(
+            f"SELECT count(*) FROM record WHERE kind IN ({numbers})"  # noqa: S608
+        )
+
+    def kinds_from(self, offset: int) -> Counter[LogLineKind]:
+        """Return how many lines of each kind begin at a byte offset of the log or after it."""
+        found = self._index.rows(
+            "SELECT kind, count(*) FROM record WHERE start >= ? AND row <= ? GROUP BY kind",
+            offset,
+            self.line_count,
+        )
+        return Counter({LogLineKind(kind): count for kind, count in found})
+
+    def broken_lines(self) -> list[BrokenLine]:
+        """Return the lines that are not records, each with the reason (R12)."""
+        found = self._index.rows("SELECT row, reason FROM broken ORDER BY row")
+        return [BrokenLine(row, decode_name(reason)) for row, reason in found]
+
+    def annotated_paths(self) -> list[str]:
+        """Return the paths of annotations as recorded, in the order of their first record."""
+        return [each.path for each in self.count_by_path() if each.path]
+
+    def lines_by_path(self) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the paths of annotations as recorded, each with the lines of its annotations."""
+        for number, name in self._index.rows(
+            "SELECT number, text FROM name"
+            " WHERE number IN (SELECT DISTINCT path FROM annotation) ORDER BY number"
+        ):
+            lines = self._index.numbers(
+                "SELECT row FROM annotation WHERE path = ? ORDER BY row", number
+            )
+            yield decode_name(name), lines
+
+    def count_by_path(self) -> Iterator[AnnotatedPath]:
+        """Yield the paths of annotations as recorded, with numbers of annotations."""
+        for name, line, count in self._index.stream(
+            "SELECT text, first, count FROM"
+            " (SELECT path, min(row) AS first, count(*) AS count FROM annotation GROUP BY path)"
+            " JOIN name ON number = path ORDER BY first"
+        ):
+            yield AnnotatedPath(decode_name(name), line, count)
+
+    def session_ids(self) -> list[str]:
+        """Return the ids of sessions with a record, in the order of their first record."""
+        found = self._index.rows(
+            "SELECT text FROM (SELECT name, min(row) AS first FROM session GROUP BY name)"
+            " JOIN name ON number = name ORDER BY first"
+        )
+        return [name for (text,) in found if (name := decode_name(text))]
+
+    def has_session(self, identifier: str) -> bool:
+        """Whether a session with this whole id has a record."""
+        return bool(
+            self._index.rows(
+                "SELECT 1 FROM session WHERE name = (SELECT number FROM name WHERE text = ?)"
+                " LIMIT 1",
+                encode_name(identifier),
+            )
+        )
+
+    def delegations(self) -> Iterator[LogRecord]:
+        """Decode all delegations in log order."""
+        return self.log.records_of(LogLineKind.DELEGATION)
+
+    def last_delegations(self, count: int) -> Iterator[LogRecord]:
+        """Decode the last delegations in log order."""
+        last = list(islice(self.log.lines_of(LogLineKind.DELEGATION), count))
+        return self.log.records(last[::-1])
+
+    def edges_of_type(self, edge_type: EdgeType) -> Iterator[Edge]:
+        """Decode all edges of a type in log order."""
+        return map(read_edge, self.log.records(self.log.lines_of_edges(edge_type)))
+
+    def lines_with_repeated_ids(self) -> list[int]:
+        """Return the lines of records whose id others have too, in log order."""
+        return sorted(row for _, row, _ in self._index.rows(REPEATED))
+
+    def has_new_edge(self, line: int, ids: AbstractSet[str]) -> bool:
+        """Whether an edge after a line of the log names one of some ids."""
+        ends = self._index.rows("SELECT source, target FROM edge WHERE row > ?", line)
+        return bool(ends) and not frozenset(map(self._index.key, ids)).isdisjoint(
+            chain.from_iterable(ends)
+        )
+
+    def sessions_with_new_files(self, line: int) -> frozenset[str]:
+        """Return the sessions whose annotations after a line name a file that none before has."""
+        found = self._index.rows(
+            "SELECT DISTINCT session.text FROM annotation AS new"
+            " JOIN name AS session ON session.number = new.session"
+            " JOIN name AS file ON file.number = new.path"
+            " WHERE row > ? AND length(file.text) > 0 AND NOT EXISTS"
+            " (SELECT 1 FROM annotation WHERE session = new.session AND path = new.path"
+            " AND row < new.row)",
+            line,
+        )
+        return frozenset(decode_name(text) for (text,) in found)
+
+    def lineages_in(self, path: str) -> list[Lineage]:
+        """Return the lineages whose current annotation is about a file, oldest first.
+
+        Args:
+            path: Relative to the project, forward slashes.
+        """
+        return self._lineage_reader.lineages_in(path)
+
+    def is_independent_of_head(self, path: str) -> bool:
+        """Whether the last `lineages_in` of a file depended on the log only, not on git's HEAD."""
+        return self._lineage_reader.is_independent_of_head(path)
+
+    def files_changed_since(self, line: int) -> frozenset[str]:
+        """Return the files whose lineages the records after a line of the log may have changed."""
+        new = self._index.numbers(
+            "SELECT row FROM record WHERE row > ? AND kind IN (1, 2, 4) ORDER BY row", line
+        )
+        records: list[LogRecord] = []
+        for record in self.log.records(new):
+            if record.is_annotation:
+                records.append(record)
+            elif is_supersedes(edge := read_edge(record)):
+                records += (
+                    each
+                    for end in (edge.source, edge.target)
+                    for each in self.log.with_id(end)
+                    if each.is_annotation
+                )
+        joined = (
+            each
+            for lineage in self._lineage_reader.lineages_of(records)
+            for one in lineage.ids
+            for each in self.log.with_id(one)
+        )
+        return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *joined))
+
+    def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
+        """Return the lineages of annotations and of all that edges connect with them."""
+        return self._lineage_reader.lineages_of(records)
+
+    def lineage_of(self, identifier: str) -> Lineage | None:
+        """Return the lineage of an annotation; None if no line or function record has this id."""
+        record = self.log.by_id(identifier)
+        if record is None or not record.is_annotation:
+            return None
+        return next(
+            (
+                lineage
+                for lineage in self._lineage_reader.lineages_of([record])
+                if identifier in lineage.ids
+            ),
+            None,
+        )
+
+    def lineages(self) -> list[Lineage]:
+        """Return all lineages, oldest first. Decodes every annotation: for reports, not hovers."""
+        edges = self.edges_of_type(EdgeType.SUPERSEDES)
+        return build_lineages(
+            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self.nearest_commit
+        )
+
+    def lineages_naming(self, entry: str, limit: int) -> list[Lineage]:
+        """Return the lineages with an annotation that names a prompt or decision, oldest first.
+
+        Args:
+            entry: The hash of the prompt or decision.
+            limit: How many annotations are read at most; the last ones are.
+        """
+        found = self.log.annotations_naming(entry, limit)
+        named = {each.id for each in found}
+        connected = self._lineage_reader.lineages_of(found)
+        return [each for each in connected if not named.isdisjoint(each.ids)]
+
+    def lineages_since(self, moment: datetime) -> list[Lineage]:
+        """Return the lineages with an annotation since a time, oldest first; decodes little."""
+        since = self.log.annotations_since(moment)
+        return self._lineage_reader.lineages_of(
+            record for record in since if record.moment >= moment
+        )
+
+    def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
+        """Return the edges from and to all members of a lineage (R7)."""
+        out = [edge for identifier in lineage.ids for edge in self.log.edges(source=identifier)]
+        into = [edge for identifier in lineage.ids for edge in self.log.edges(target=identifier)]
+        return out, into
+
+    def reviews_of(self, lineage: Lineage) -> list[Review]:
+        """Return the reviews of all members of a lineage, in the order of events (R6)."""
+        kind = EdgeType.REVIEWED_BY
+        if self._has_no_review(lineage):
+            return []
+        found = [
+            edge
+            for each in lineage.ids
+            for edge in (
+                *self.log.edges(source=each, edge_type=kind),
+                *self.log.edges(target=each, edge_type=kind),
+            )
+        ]
+        edges = {edge.record.id: edge for edge in found}
+        return [
+            review
+            for review in read_reviews(edges.values(), self.log.by_id)
+            if review.annotation in lineage.ids
+        ]
+
+    def gather_reviews(self) -> None:
+        """Find the ends of all reviews: for reports on many annotations, of which few have one."""
+        ends = self._index.stream(
+            "SELECT source, target FROM edge WHERE type = ?",
+            EDGE_TYPES.index(EdgeType.REVIEWED_BY),
+        )
+        self._reviewed = self.log.generation, frozenset(chain.from_iterable(ends))
+
+    def _has_no_review(self, lineage: Lineage) -> bool:
+        """Whether no edge of a lineage is a review, if that is known."""
+        if self._reviewed is None or self._reviewed[0] != self.log.generation:
+            return False
+        return self._reviewed[1].isdisjoint(map(self._index.key, lineage.ids))
+
+    def files_of_session(self, session: str) -> frozenset[str]:
+        """Return the files that a session's annotations name."""
+        found = self._index.rows(
+            "SELECT DISTINCT text FROM annotation JOIN name ON number = path WHERE session ="
+            " (SELECT number FROM name WHERE text = ?)",
+            encode_name(session),
+        )
+        names = (decode_name(text) for (text,) in found) if session else ()
+        return frozenset(normal_path(name) for name in names if name)
+
+    def lineages_of_session(self, session: str, limit: int) -> list[Lineage]:
+        """Return the lineages with an annotation of a session, oldest first.
+
+        Args:
+            session: The session's id.
+            limit: How many annotations are read at most; the last ones are.
+        """
+        rows = self._index.numbers(
+            "SELECT row FROM annotation WHERE session ="
+            " (SELECT number FROM name WHERE text = ?) ORDER BY row DESC LIMIT ?",
+            encode_name(session),
+            limit if session else 0,
+        )
+        found = list(self.log.records(rows[::-1]))
+        named = {each.id for each in found}
+        connected = self._lineage_reader.lineages_of(found)
+        return [each for each in connected if not named.isdisjoint(each.ids)]
+
+
+def _open_stored(path: Path) -> Manifest | None:
+    from vibes_lsp.trail import stored_entries  # noqa: PLC0415  # loads SQLite
+
+    return stored_entries.open_stored(path)
