@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vibes_lsp.anchors.align import came_from
-from vibes_lsp.anchors.line_hashes import distinctive_numbers, is_long, line_hash
+from vibes_lsp.anchors.line_hashes import distinctive_numbers, line_hash
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PlacedBlock:
     Attributes:
         lines: For lines of the text, in order, the line of the block that each is.
         is_whole: Whether the block stands as one, at one place only.
-        is_ambiguous: Whether it stands as one at several places, or a long line of it is repeated.
+        is_ambiguous: Whether it stands as one at several places.
     """
 
     lines: Mapping[int, int] = field(default_factory=dict)
@@ -72,10 +72,7 @@ def place_hashes(
     if len(starts) == 1:
         numbers = range(len(block))
         return PlacedBlock({starts[0] + number: number for number in numbers}, is_whole=True)
-    is_ambiguous = len(starts) > 1 or any(
-        len(numbers) > 1 and is_long(text.lines[numbers[0]]) for numbers in places.values()
-    )
-    return PlacedBlock(_in_order(block, text, places), is_ambiguous=is_ambiguous)
+    return PlacedBlock(_in_order(block, text, places), is_ambiguous=len(starts) > 1)
 
 
 def consecutive(numbers: Iterable[int]) -> list[range]:
