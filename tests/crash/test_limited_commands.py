@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -79,8 +80,8 @@ def prepare(folder: Path) -> None:
     (project / ".claude/settings.json").write_text(f'{{"model":"{"x" * 3000}"}}')
     (project / "AGENTS.md").write_text("# Ours\n")
     hooks = project / ".git/hooks"
-    vibes("demo", "made", cwd=folder)
-    shutil.copytree(folder / "made/.git", project / ".git")
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    hooks.mkdir(exist_ok=True)
     (hooks / "pre-commit").write_text(f"#!/bin/sh\n# {'x' * 3000}\n")
     (hooks / "pre-commit").chmod(0o755)
 

@@ -57,32 +57,24 @@ def _prepare_commit(audit_dir: Path | None) -> int:
     """
     try:
         from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
-        from vibes_lsp.maintenance.lost_records import (  # noqa: PLC0415
-            RemovedTrail,
-            refuse_removed_trail,
-            restore_lost_records,
-        )
+        from vibes_lsp.maintenance.lost_records import RemovedTrail  # noqa: PLC0415
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
         try:
-            refuse_removed_trail(Path.cwd(), os.environ, audit_dir)
+            prepared = prepare_commit(
+                Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK)
+            )
         except RemovedTrail as error:
             print_error(error)
             return STOPPED
-        if audit_dir is not None and not audit_dir.exists():  # in a branch without a trail
-            return 0
-        prepared = prepare_commit(
-            Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK)
-        )
         for each in prepared:
             for problem in each.problems:
                 print_warning(
                     f"{each.directory.path.name} of {escape(each.directory.project.name)}:"
                     f" {problem.message}"
                 )
-            lost = restore_lost_records(Path.cwd(), os.environ, each.directory)
-            if lost:
-                records = "a record" if lost == 1 else f"{lost:,} records"
+            if each.restored:
+                records = "a record" if each.restored == 1 else f"{each.restored:,} records"
                 print_warning(f"this commit lacked {records} of HEAD's audit trail: put back")
     except VibesError as error:
         print_warning(error.message)

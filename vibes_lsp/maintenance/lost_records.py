@@ -5,14 +5,13 @@ A commit that would remove a whole trail is stopped instead, since it is rarely 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.git import run_git
-from vibes_lsp.history.staging import CommitIndex, open_commit_index
+from vibes_lsp.history.staging import CommitIndex
 from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import make_ignored_folder, read_file, replace_file, write_temporary
 from vibes_lsp.store.locks import append_lock, fold_lock
@@ -61,25 +60,23 @@ class _StagedTrail:
         return found
 
 
-def refuse_removed_trail(
-    folder: Path, environment: Mapping[str, str], audit_dir: Path | None
-) -> None:
+def refuse_removed_trail(index: CommitIndex, directory: AuditDir, changed: Collection[str]) -> None:
     """Stop a commit that would remove a whole trail.
 
     Args:
-        folder: Where git runs the hook: the top of the work tree.
-        environment: The hook's environment.
-        audit_dir: The trail; by default that of the folder.
+        index: The index of the commit.
+        directory: The trail; its folder may be missing.
+        changed: The files that the commit changes.
 
     Raises:
         RemovedTrail: It would.
         HistoryUnavailable: Git fails.
     """
-    trail = _open(folder, environment, AuditDir(audit_dir or folder / AUDIT_DIR_NAME))
-    if trail is None or (log := trail.in_head(LOG_NAME)) is None:
+    trail = _open(index, directory)
+    if trail is None or trail.name(LOG_NAME) not in changed:
         return
-    path = trail.name("")[:-1]
-    if trail.staged(f":(top,literal){path}") or _is_moved(trail, log):
+    log, path = trail.in_head(LOG_NAME), trail.name("")[:-1]
+    if log is None or trail.staged(f":(top,literal){path}") or _is_moved(trail, log):
         return
     raise RemovedTrail(
         f"this commit would remove the audit trail {path} with all of its records",
@@ -88,13 +85,16 @@ def refuse_removed_trail(
     )
 
 
-def restore_lost_records(folder: Path, environment: Mapping[str, str], directory: AuditDir) -> int:
+def restore_lost_records(
+    index: CommitIndex, directory: AuditDir, changed: Collection[str], staged: Collection[str]
+) -> int:
     """Put back the records that HEAD's log has and the staged one lacks, and their entries.
 
     Args:
-        folder: Where git runs the hook: the top of the work tree.
-        environment: The hook's environment.
+        index: The index of the commit.
         directory: The trail.
+        changed: The files that the commit changed before ours were staged.
+        staged: The files that were staged as they are on disk.
 
     Returns:
         How many records were put back, on the disk and in the commit.
@@ -102,10 +102,12 @@ def restore_lost_records(folder: Path, environment: Mapping[str, str], directory
     Raises:
         VibesError: Git fails, or a file cannot be merged or written.
     """
-    trail = _open(folder, environment, directory)
-    if trail is None:
+    trail = _open(index, directory)
+    name = "" if trail is None else trail.name(LOG_NAME)
+    if trail is None or (name not in changed and name not in staged):
         return 0
-    lost = _lost_lines(trail.in_head(LOG_NAME), _staged_content(trail, LOG_NAME))
+    now = read_file(directory.log) if name in staged else _staged_content(trail, LOG_NAME)
+    lost = _lost_lines(trail.in_head(LOG_NAME), now)
     if not lost:
         return 0
     for file in (MANIFEST_NAME, LOG_NAME):
@@ -113,10 +115,9 @@ def restore_lost_records(folder: Path, environment: Mapping[str, str], directory
     return lost
 
 
-def _open(folder: Path, environment: Mapping[str, str], directory: AuditDir) -> _StagedTrail | None:
-    index = open_commit_index(folder, environment)
-    head = None if index is None else index.repository.head()
-    if index is None or head is None:
+def _open(index: CommitIndex, directory: AuditDir) -> _StagedTrail | None:
+    head = index.repository.head()
+    if head is None:
         return None
     if not directory.path.absolute().is_relative_to(index.repository.root.absolute()):
         return None

@@ -1,13 +1,13 @@
 """What the pre-commit hook does (R4): fold the journal, backfill earlier commits, stage the trail.
 
-No failure stops a commit: it is reported, and the rest is left to the next commit. `lost_records`
-keeps a commit from losing records.
+No failure stops a commit: it is reported, and the rest is left to the next commit. Only a commit
+that would remove a whole trail is stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -16,11 +16,13 @@ from vibes_lsp.errors import AuditDirNotFound, RefusedWrite, VibesError, report
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.staging import CommitIndex, open_commit_index
 from vibes_lsp.maintenance.backfill import BackfillScope, backfill
+from vibes_lsp.maintenance.lost_records import refuse_removed_trail, restore_lost_records
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import is_inside
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 from vibes_lsp.store.writer import is_truncated
 
 RECENT: Final = timedelta(days=90)
@@ -36,12 +38,14 @@ class PreparedTrail:
         backfilled: The ids of the written records.
         staged: The staged files, from the top of the work tree.
         problems: What failed; the commit goes on.
+        restored: How many records of HEAD the commit lacked, which were put back.
     """
 
     directory: AuditDir
     backfilled: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
     problems: tuple[VibesError, ...] = ()
+    restored: int = 0
 
 
 def prepare_commit(
@@ -67,21 +71,34 @@ def prepare_commit(
 
     Raises:
         HistoryUnavailable: Git fails.
-        AuditDirNotFound: `audit_dir` does not exist.
+        RemovedTrail: The commit would remove a whole trail.
     """
     index = open_commit_index(folder, environment)
     changed = [] if index is None else index.changed_files()
-    if index is None or index.may_be_empty(changed):
+    if index is None:
+        return []
+    refuse_removed_trail(index, AuditDir(audit_dir or folder / AUDIT_DIR_NAME), changed)
+    is_missing = audit_dir is not None and not audit_dir.exists()  # in a branch without a trail
+    if is_missing or index.may_be_empty(changed):
         return []
     root = index.repository.root
     named = (
         [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, root, changed)
     )
     own = [directory for directory in named if is_inside(directory.path, root)]
-    return [
-        _prepare(directory, index, now, prepare, by_framework="PRE_COMMIT" in environment)
-        for directory in own
+    by_framework = "PRE_COMMIT" in environment
+    prepared = [
+        _prepare(directory, index, now, prepare, by_framework=by_framework) for directory in own
     ]
+    return [_restore(trail, index, changed) for trail in prepared]
+
+
+def _restore(trail: PreparedTrail, index: CommitIndex, changed: Collection[str]) -> PreparedTrail:
+    try:
+        restored = restore_lost_records(index, trail.directory, changed, trail.staged)
+    except VibesError as error:
+        return replace(trail, problems=(*trail.problems, error))
+    return replace(trail, restored=restored)
 
 
 def _trails(folder: Path, root: Path, changed: Iterable[str]) -> list[AuditDir]:
