@@ -234,7 +234,8 @@ def _located_record(
     located = placement.located
     members |= {"line_start": lines[0], "line_end": lines[1]}
     if lines != (located.start, located.end):
-        members |= {"anchor_context": None, "anchor_hash": None}  # anchors of the whole range
+        # These are of the whole range.
+        members |= {"anchor_context": None, "anchor_hash": None, "line_hashes": None}
     if any(placement.lineage.first.members.get(name) != members.get(name) for name in _PLACE):
         # The hash asserts that the lines are right.
         members["file_content_hash"] = sha256(encode(text.content)) if located.sure else None

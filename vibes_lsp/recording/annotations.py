@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.functions import find_function
+from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.index.live_risk import prompt_length, temperature_of
 from vibes_lsp.index.locate_annotations import locate_on_lines
@@ -26,7 +28,7 @@ from vibes_lsp.recording.edges import (
     latest_prompt,
     unused_reads,
 )
-from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.entries import Entries, lines_with_secrets
 from vibes_lsp.recording.paths import requested_text, required_path
 from vibes_lsp.recording.requests import Origin, RecordAnnotation
 from vibes_lsp.recording.results import HIDDEN, Recorded
@@ -207,6 +209,7 @@ def draft_annotation(
                 "anchor_context": anchors.context,
                 "anchor_hash": anchors.hash,
                 "file_content_hash": anchors.file_hash,
+                "line_hashes": _line_hashes(context, action, anchors, span),
             }
         ),
     }
@@ -229,6 +232,16 @@ def draft_annotation(
             end=span.end,
         )
     return draft
+
+
+def _line_hashes(
+    context: RecordingContext, action: str, anchors: Anchors, span: LineSpan
+) -> str | None:
+    """Return the hashes of what an edit wrote or removed (R32); None where anchors are withheld."""
+    if anchors.hash is None or action == Action.REVIEW:
+        return None
+    lines = span.text.lines[span.start - 1 : span.end]
+    return join_hashes(lines, lines_with_secrets(context, lines))
 
 
 def unmeasured_members(place: Members, action: str, contexts: Contexts, timestamp: str) -> Members:

@@ -44,6 +44,18 @@ _MAX_OUTPUT: Final = 1 << 20
 """Characters of an output that are searched for secrets; far more than are recorded."""
 
 
+def lines_with_secrets(context: RecordingContext, lines: Sequence[str]) -> frozenset[int]:
+    """Return the 0-based numbers of the lines in which a secret would be masked."""
+    if os.environ.get(REDACTION) == "off":
+        return frozenset()
+    redaction = context.config.config.redaction
+    masked, count = mask_secrets("\n".join(lines), MaskingRules(redaction.mask, redaction.allow))
+    if not count:
+        return frozenset()
+    kept = set(masked.split("\n"))
+    return frozenset(number for number, line in enumerate(lines) if line not in kept)
+
+
 @dataclass(slots=True)
 class Entries:
     """Writes the entries of one use case.

@@ -32,6 +32,7 @@ _MEASURED_MEMBERS: Final = (
     "anchor_context",
     "anchor_hash",
     "file_content_hash",
+    "line_hashes",
     "risk_score",
     "risk_factors",
 )
