@@ -143,9 +143,9 @@ def test_no_program_of_the_configuration_runs(
 
 def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
     repository = Repository(writer.root)
-    tree = repository.git("rev-parse", "HEAD^{tree}")
+    tree, parent = repository.git("rev-parse", "HEAD^{tree}"), repository.git("rev-parse", "HEAD^")
     commit = (
-        f"tree {tree}\nparent {repository.head()}\nauthor A <a@example.org> 1770112800 +0000\n"
+        f"tree {tree}\nparent {parent}\nauthor A <a@example.org> 1770112800 +0000\n"
         "committer A <a@example.org> 1770112800 +0000\n"
         "gpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP SIGNATURE-----\n\nSigned\n"
     )
