@@ -223,6 +223,32 @@ def test_record_takes_the_trail_of_the_file(tmp_path: Path, start: str) -> None:
         assert (environment["tool_name"], environment["model_name"]) == (TOOL.name, MODEL.name)
 
 
+def test_a_second_edit_of_a_session_takes_no_prompt_along_either(
+    tmp_path: Path, home: Path
+) -> None:
+    here, there = project_in_git(tmp_path / "here"), project_in_git(tmp_path / "there")
+    session = here.recorder.start_session(TOOL, MODEL).session_id
+    asked = here.recorder.record_prompt(session, Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    members = {"lineStart": 1, "lineEnd": 1, "action": "create", "sessionId": session}
+
+    def record(project: Project, name: str, **more: object) -> int:
+        project.file(name, NEW)
+        given = json.dumps({"file": str(project.root / name), **members, **more}).encode()
+        return vibes("record", "annotate", cwd=here.root, given=given).code
+
+    for number in range(3):
+        prompt = {"text": f"{PRIVATE} {number}", "type": "user_instruction"}
+        assert record(there, f"{number}.py", prompt=prompt) == 0
+    assert record(there, "asked.py", promptHash=asked.prompt_hash) == 0
+    assert len(there.records("line")) == 4
+    assert prompts_of(there) == []
+    assert PRIVATE.encode() not in there.written()
+    assert record(here, "own.py", promptHash=asked.prompt_hash) == 0  # its own trail has all
+    set_across_projects(home, "off")
+    assert record(there, "more.py") == 2
+    assert len(there.records("line")) == 4
+
+
 def test_record_takes_a_nested_trail(tmp_path: Path) -> None:
     outer = project_in_git(tmp_path / "outer")
     inner = new_project(outer.root / "packages/inner")

@@ -152,6 +152,56 @@ def test_a_commit_without_the_trail_is_stopped(repository: Repository) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_trail_that_only_the_index_lacks_is_not_taken_from_head(repository: Repository) -> None:
+    with (repository.path / LOG).open("a") as log:
+        log.write('{"type":"note"}\n')
+    repository.git("rm", "-q", "-r", "--cached", ".ai-audit")
+    done = commit(repository)
+    assert done.returncode == 1
+    assert "git reset -q HEAD -- .ai-audit" in done.stderr  # a checkout would lose the last record
+
+
+def test_only_the_missing_file_of_a_trail_is_restored(
+    repository: Repository, run_vibes: RunVibes
+) -> None:
+    (repository.path / ".ai-audit/manifest.json").unlink()
+    done = run_vibes("init", cwd=repository.path)
+    assert done.code == 2
+    assert "of which the disk lacks manifest.json" in done.err
+    assert "git checkout HEAD -- .ai-audit/manifest.json" in done.err
+
+
+def test_a_merge_does_not_put_back_what_the_other_side_removed(repository: Repository) -> None:
+    before = records(repository)
+    repository.git("checkout", "-q", "-b", "work")
+    repository.write("src/a.py", "a = 2\n")
+    assert commit(repository, "-a").returncode == 0
+    repository.git("checkout", "-q", "-")
+    (repository.path / LOG).write_text(f"{before[0]}\n")
+    repository.write("src/a.py", "a = 3\n")
+    assert commit(repository, "-a", "--no-verify").returncode == 0
+    repository.git("checkout", "-q", "work")
+    assert subprocess.run(["git", "merge", "-q", "-"], cwd=repository.path, check=False).returncode
+    repository.write("src/a.py", "a = 4\n")
+    assert commit(repository, "-a").returncode == 0
+    assert records(repository) == before[:1]
+
+
+def test_a_log_with_a_filter_is_left_alone(repository: Repository) -> None:
+    repository.git("config", "filter.stored.clean", "sha256sum")
+    repository.git("config", "filter.stored.smudge", "cat")
+    repository.write(".gitattributes", "*.jsonl filter=stored -text\n")
+    for number in range(2):
+        new_project(repository.path, "low").session()
+        repository.write("src/a.py", f"a = {number}\n")
+        repository.git("add", "-A")
+        content = (repository.path / LOG).read_bytes()
+        done = commit(repository)
+        assert (done.returncode, "put back" in done.stderr) == (0, False)
+        assert len(records(repository)) == 1  # what the filter made of it
+        assert (repository.path / LOG).read_bytes() == content
+
+
 def test_a_trail_that_moves_with_its_project_is_not_lost(
     tmp_path: Path, run_vibes: RunVibes
 ) -> None:

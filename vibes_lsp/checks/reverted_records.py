@@ -127,11 +127,15 @@ class Reverts:
     def _is_clean(self, revert: Revert) -> bool:
         """Whether the code of all records is gone that a revert took out of the log."""
         records = [record for line in revert.lines if (record := object_or_none(line)) is not None]
-        return all(
-            self._is_gone(revert, record)
+        annotations = [
+            record
             for record in records
             if text(record, "type") in {RecordType.LINE, RecordType.FUNCTION}
-            and self.log.by_id(text(record, "annotation_id") or "") is None
+        ]
+        return bool(annotations) and all(
+            self._is_gone(revert, record)
+            for record in annotations
+            if self.log.by_id(text(record, "annotation_id") or "") is None
         )
 
     def _is_gone(self, revert: Revert, record: Members) -> bool:

@@ -75,7 +75,10 @@ def _prepare_commit(audit_dir: Path | None) -> int:
                 )
             if each.restored:
                 records = "a record" if each.restored == 1 else f"{each.restored:,} records"
-                print_warning(f"this commit lacked {records} of HEAD's audit trail: put back")
+                print_warning(
+                    f"this commit lacked {records} of HEAD's audit trail: put back; "
+                    "to remove records for good: git commit --no-verify"
+                )
     except VibesError as error:
         print_warning(error.message)
     except Exception as error:  # noqa: BLE001  # an internal error must not stop a commit

@@ -276,7 +276,7 @@ def _addressed(
         home = None
     owner, addressed = addressed_to_owner(request, Path.cwd() if home is None else home.project)
     if home is None or (owner is not None and owner.path.resolve() != home.path.resolve()):
-        homes = [] if home is None else [Trail(home)]
+        homes = [] if home is None else [Trail(home, uses_saved=True)]
         return owner or find_audit_dir(Path.cwd()), addressed, homes
     return home, request, []
 

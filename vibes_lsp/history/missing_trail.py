@@ -13,10 +13,10 @@ from typing import Final
 
 from vibes_lsp.errors import AuditDirNotFound, HistoryUnavailable, RefusedWrite
 from vibes_lsp.history.git import literal_pathspec, run_git
-from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
+from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME, is_repository
 
-_FILES: Final = (LOG_NAME, MANIFEST_NAME, CONFIG_NAME)
+_FILES: Final = (LOG_NAME, MANIFEST_NAME)
 """Files without which a trail cannot be read; the others can be written again without a loss."""
 
 
@@ -26,11 +26,13 @@ class MissingTrail:
 
     Attributes:
         path: The audit directory, relative to the top of the work tree.
+        files: The missing files, relative to it; all that git has if the folder is missing.
         is_committed: Whether HEAD has it, and not only the index.
         is_sparse: Whether a sparse checkout leaves it out.
     """
 
     path: str
+    files: tuple[str, ...]
     is_committed: bool
     is_sparse: bool
 
@@ -39,6 +41,9 @@ class MissingTrail:
         """Why it is not on the disk."""
         if self.is_sparse:
             return f"git has an audit trail in {self.path}, which this sparse checkout leaves out"
+        if self.files:
+            missing = " and ".join(self.files)
+            return f"git has an audit trail in {self.path}, of which the disk lacks {missing}"
         return f"git has an audit trail in {self.path}, which is not on the disk"
 
     @property
@@ -47,7 +52,8 @@ class MissingTrail:
         if self.is_sparse:
             return f"git sparse-checkout add {self.path}"
         revision = "HEAD " if self.is_committed else ""
-        return f"git checkout {revision}-- {self.path}"
+        paths = " ".join(f"{self.path}/{name}" for name in self.files) or self.path
+        return f"git checkout {revision}-- {paths}"
 
 
 def find_missing_trail(folder: Path) -> MissingTrail | None:
@@ -89,7 +95,8 @@ def missing_trail(project: Path, top: Path | None = None) -> MissingTrail | None
         top, ("ls-files", "-z", "--"), list(map(literal_pathspec, paths))
     ):
         return None
-    return MissingTrail(folder, is_committed, is_sparse(top))
+    is_partial = os.path.lexists(project / AUDIT_DIR_NAME)
+    return MissingTrail(folder, tuple(names) if is_partial else (), is_committed, is_sparse(top))
 
 
 def refuse_missing_trail(project: Path) -> None:

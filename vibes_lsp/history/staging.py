@@ -116,6 +116,11 @@ class CommitIndex:
         """Whether a rebase is in progress."""
         return any((self.git_dir / name).exists() for name in ("rebase-merge", "rebase-apply"))
 
+    @property
+    def is_merging(self) -> bool:
+        """Whether the commit concludes a merge."""
+        return (self.git_dir / "MERGE_HEAD").exists()
+
     def may_be_empty(self, changed: Sequence[str]) -> bool:
         """Whether git may refuse the commit as empty; then nothing must be written for it.
 
@@ -129,7 +134,7 @@ class CommitIndex:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        if (self.git_dir / "MERGE_HEAD").exists():
+        if self.is_merging:
             return False
         return not changed or (self.repository.has_commit("HEAD^") and not self._differing("HEAD^"))
 
@@ -176,7 +181,7 @@ class CommitIndex:
         before = self._entries([*always, *once])
         wanted = [*always, *(name for name in once if name not in before)]
         known = before.keys() | self._untracked([name for name in wanted if name not in before])
-        filtered = self._filtered(wanted)
+        filtered = self.filtered(wanted)
         wanted = [name for name in wanted if name in known and name not in filtered]
         for batch in _batches(wanted):
             for index in self.index_files:
@@ -217,7 +222,12 @@ class CommitIndex:
                 found[name.decode("utf-8", "surrogateescape")] = entry
         return found
 
-    def _filtered(self, names: Sequence[str]) -> set[str]:
+    def filtered(self, names: Sequence[str]) -> set[str]:
+        """Return the files that have a filter, by their paths from the top of the work tree.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
         found: set[str] = set()
         for batch in _batches(names):
             output = run_git(

@@ -156,7 +156,7 @@ class EventRecorder:
             return None
         home = event.visit.home
         if home not in self._homes:
-            self._homes[home] = Trail(AuditDir(home))
+            self._homes[home] = Trail(AuditDir(home), uses_saved=True)
         return find_home_session(
             self._homes[home],
             lambda log: _find_session(log, event.agent, event.session.id)[1],

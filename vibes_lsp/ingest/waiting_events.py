@@ -155,7 +155,9 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
             agent = agent_of(payload)
             source = source_of(None if agent is None else agent.value, payload, data)
             event, reason = event_of(directory, payload)
-            if reason == _ELSEWHERE or (event is not None and event.visit is not None):
+            if reason in (_ELSEWHERE, OFF_REASON) or (
+                event is not None and event.visit is not None
+            ):
                 source = replace(source, payload=None)  # it is another project's
             event = None if event is None else without_overwrites(event, moment)
     except MalformedJson:

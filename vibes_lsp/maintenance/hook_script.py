@@ -30,7 +30,7 @@ _BODY: Final = """\
 vibes=$(command -v vibes) || vibes={program}
 back_fill() {{
     test -d "$1/.ai-audit" ||
-        git cat-file -e "HEAD:./$1/.ai-audit/annotations.jsonl" 2>/dev/null || return 0
+        git rev-parse -q --verify "HEAD:./$1/.ai-audit/annotations.jsonl" >/dev/null || return 0
     test -x "$vibes" || {{
         echo "vibes is not on PATH: this commit has the audit trail as staged" >&2
         return 0

@@ -78,10 +78,10 @@ def refuse_removed_trail(index: CommitIndex, directory: AuditDir, changed: Colle
     log, path = trail.in_head(LOG_NAME), trail.name("")[:-1]
     if log is None or trail.staged(f":(top,literal){path}") or _is_moved(trail, log):
         return
+    restoring = "git reset -q HEAD" if directory.log.is_file() else "git checkout HEAD"
     raise RemovedTrail(
         f"this commit would remove the audit trail {path} with all of its records",
-        hint=f"restore it: git checkout HEAD -- {path}; "
-        "to remove it for good: git commit --no-verify",
+        hint=f"restore it: {restoring} -- {path}; to remove it for good: git commit --no-verify",
     )
 
 
@@ -89,6 +89,9 @@ def restore_lost_records(
     index: CommitIndex, directory: AuditDir, changed: Collection[str], staged: Collection[str]
 ) -> int:
     """Put back the records that HEAD's log has and the staged one lacks, and their entries.
+
+    A merge is left alone: what it lacks may have been removed on the other side. So are files with
+    a filter: the commit has another text than the disk.
 
     Args:
         index: The index of the commit.
@@ -104,7 +107,9 @@ def restore_lost_records(
     """
     trail = _open(index, directory)
     name = "" if trail is None else trail.name(LOG_NAME)
-    if trail is None or (name not in changed and name not in staged):
+    if trail is None or (name not in changed and name not in staged) or index.is_merging:
+        return 0
+    if index.filtered([name, trail.name(MANIFEST_NAME)]):
         return 0
     now = read_file(directory.log) if name in staged else _staged_content(trail, LOG_NAME)
     lost = _lost_lines(trail.in_head(LOG_NAME), now)

@@ -72,7 +72,7 @@ def record(project: ServedProject, request: Request[Any], given: GivenAnswers) -
 
 def _record_elsewhere(project: ServedProject, owner: AuditDir, request: Request[Any]) -> Result:
     """Execute a request about a file of another trail; raises as `record`."""
-    trail = Trail(owner)
+    trail = Trail(owner, uses_saved=True)
     trail.refresh()
     for each in (project.trail, trail):
         _refuse_persons(each, request)

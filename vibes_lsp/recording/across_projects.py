@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -34,7 +35,7 @@ from vibes_lsp.recording.results import StartedSession
 from vibes_lsp.recording.sessions import add_start
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.trail.log_index import LogIndex
-from vibes_lsp.trail.records import LoggedSession
+from vibes_lsp.trail.records import LoggedSession, moment_of
 from vibes_lsp.trail.trail import Trail
 
 SETTING: Final = "vibes.record.acrossProjects"
@@ -85,11 +86,13 @@ class HomeSession:
         tool: Its tool.
         model: Its model.
         prompt: What it was asked last, if that is recorded.
+        started: When it was started there.
     """
 
     tool: Tool
     model: Model
     prompt: Prompt | None
+    started: datetime
 
 
 def find_home_session(
@@ -114,7 +117,8 @@ def find_home_session(
     entry = {} if key is None else home.manifest.entry(key) or {}
     asked = text(entry, "prompt_text")
     prompt = Prompt(asked, PromptType.USER_INSTRUCTION) if asked else None
-    return HomeSession(Tool(names[0], names[1]), Model(names[2], names[3]), prompt)
+    started = moment_of(session.text("timestamp"))
+    return HomeSession(Tool(names[0], names[1]), Model(names[2], names[3]), prompt, started)
 
 
 def addressed_to_owner(request: _Q, folder: Path) -> tuple[AuditDir | None, _Q]:
@@ -140,7 +144,8 @@ def addressed_to_owner(request: _Q, folder: Path) -> tuple[AuditDir | None, _Q]:
 def visiting_request(recorder: Recorder, homes: Iterable[Trail], request: _Q) -> _Q:
     """Return a request as the trail of its file can record it; the session is started there.
 
-    A request about no edit, and one whose session the trail has, is returned as it is.
+    A request about no edit, and one of the trail's own sessions, is returned as it is. A session
+    that two trails have is that of the trail in which it was started first.
 
     Args:
         recorder: Records on the trail of the file.
@@ -154,11 +159,12 @@ def visiting_request(recorder: Recorder, homes: Iterable[Trail], request: _Q) ->
     if not isinstance(origin, RecordAnnotation | RecordInlineCompletion):
         return request
     session_id = origin.session_id
-    if session_id is None or _has_session(recorder, session_id):
+    if session_id is None:
         return request
+    started = _session_start(recorder, session_id)
     for home in homes:
         session = find_home_session(home, lambda log: log.session(session_id))
-        if session is not None:
+        if session is not None and (started is None or session.started <= started):
             kept = recorded_across(recorder.directory, home.directory)
             if kept is AcrossProjects.OFF:
                 raise WrongArgument("session_id", OFF_REASON)
@@ -194,12 +200,15 @@ def copy_prompt(recorder: Recorder, session_id: str, prompt: Prompt | None) -> N
         recorder.record_prompt(session_id, prompt, request_id=f"{session_id} visit {digest}")
 
 
-def _has_session(recorder: Recorder, session_id: str) -> bool:
-    known: list[bool] = []
+def _session_start(recorder: Recorder, session_id: str) -> datetime | None:
+    """Return when a session was started on the recorder's trail; None if the trail has none."""
+    starts: list[datetime] = []
 
     def look(context: RecordingContext) -> tuple[Draft, StartedSession]:
-        known.append(context.trail.log.session(session_id) is not None)
+        session = context.trail.log.session(session_id)
+        if session is not None:
+            starts.append(moment_of(session.text("timestamp")))
         return Draft(context.timestamp), StartedSession("", "")
 
     recorder.write_derived(StartedSession, look)
-    return known[-1]
+    return starts[-1] if starts else None

@@ -24,13 +24,17 @@ def is_safe_directory(path: str) -> bool:
     here = Path(os.path.realpath(path))
     folders = {f"{str(each).rstrip('/')}/*" for each in here.parents}
     return any(
-        value == "*" or value in folders or _resolved(value) == here
+        value == "*" or _expanded(value) in folders or _resolved(value) == here
         for value in _safe_directories()
     )
 
 
+def _expanded(value: str) -> str:
+    return os.path.expanduser(value)  # noqa: PTH111  # it never raises
+
+
 def _resolved(value: str) -> Path:
-    return Path(os.path.realpath(os.path.expanduser(value)))  # noqa: PTH111  # it never raises
+    return Path(os.path.realpath(_expanded(value)))
 
 
 def _safe_directories() -> list[str]:

@@ -224,5 +224,5 @@ def _execute(
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts of open documents
         recorder.record_pending_completions(texts, session_id=session)
-    visiting = visiting_request(recorder, map(Trail, homes), request)
+    visiting = visiting_request(recorder, (Trail(home, uses_saved=True) for home in homes), request)
     return dict(recorder.execute_json(visiting))
