@@ -67,12 +67,16 @@ class CacheDatabase:
             _remove_oldest(path.parent)
         for _ in range(2 if path is not None else 0):
             try:
-                return self.connect(str(path)), True
+                connection = self.connect(str(path))
             except sqlite3.Error as error:
                 _logger.info("the database is made again: %s", error)
                 if isinstance(error, sqlite3.OperationalError):  # another program has it
                     break
                 self.remove(subject)
+            else:
+                with suppress(OSError):
+                    os.utime(str(path))  # SQLite itself changes it only now and then
+                return connection, True
         return self.in_memory(), False
 
     def connect(self, path: str) -> sqlite3.Connection:
@@ -89,7 +93,7 @@ class CacheDatabase:
         try:
             if path != _MEMORY:
                 connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("PRAGMA synchronous = NORMAL")
             if not _has_tables(connection):
                 connection.execute("BEGIN IMMEDIATE")
                 if not _has_tables(connection):

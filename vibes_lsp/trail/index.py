@@ -12,12 +12,13 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.store.file_stamps import file_stamp
 from vibes_lsp.store.log_follower import LogFollower
 from vibes_lsp.trail.index_writer import (
     SOURCE_BITS,
@@ -33,6 +34,8 @@ _logger = logging.getLogger(__name__)
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of bytes of the log that were read."""
+_LONG_WAL: Final = 4 << 20
+"""Bytes of the write-ahead log above which a refresh empties it, if no other program reads it."""
 Rows: TypeAlias = list[tuple[Any, ...]]
 
 
@@ -67,7 +70,10 @@ class TrailIndex:
         try:
             self._keys = IdKeys(self._connection)
         except (sqlite3.Error, TypeError) as error:  # its tables are not ours
-            self._damaged(error)
+            _logger.info("the index of %s is made again: %s", self._paths[0], error)
+            self._connection.close()
+            if self.lasts and _is_damage(error):
+                TRAIL_DATABASE.remove(self._paths[0])
             self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
             self._keys = IdKeys(self._connection)
         self._finalize = weakref.finalize(self, self._connection.close)
@@ -139,7 +145,7 @@ class TrailIndex:
     def _damaged(self, error: Exception) -> OutdatedIndex:
         _logger.info("the index of %s is made again: %s", self._paths[0], error)
         was_removed = ""
-        if self.lasts and self._finalize.alive:
+        if self.lasts and self._finalize.alive and _is_damage(error):
             TRAIL_DATABASE.remove(self._paths[0])
             was_removed = " and was removed"
         self.is_open = False
@@ -167,35 +173,101 @@ class TrailIndex:
         """
         if not self.is_open:
             self._reopen(in_memory=not self._uses_saved)
-        elif not thorough and all(follower.is_current() for follower in self._followers):
+        elif not thorough and self._is_current() and not self._has_long_wal():
             return False
         try:
             return self._refresh(thorough=thorough, progress=progress, at_most=at_most)
-        except sqlite3.OperationalError as error:  # another program has it, or the disk is full
+        except sqlite3.Error as error:
+            if _is_damage(error):
+                self._damaged(error)
+                self._reopen(in_memory=not self._uses_saved)
+                return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
+            # Another program has it, or the disk is full.
             _logger.info("the index of %s is in memory: %s", self._paths[0], error)
             self._reopen(in_memory=True)
             self.is_open = True
-        except sqlite3.Error as error:
-            self._damaged(error)
-            self._reopen(in_memory=not self._uses_saved)
         return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
 
     def _refresh(self, *, thorough: bool, progress: Progress | None, at_most: int | None) -> bool:
         self._end_transaction()
+        if self._has_long_wal():
+            with self._without_waiting():
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.execute("BEGIN")
         changed = self._follow_database()
-        if not thorough and all(follower.is_current() for follower in self._followers):
+        if not thorough and self._is_current():
             return changed  # another program has read what is new
         if at_most is not None:
             self.log.check_bound(at_most)
+        if self._may_be_unchanged():
+            if self._is_unchanged(thorough=thorough, at_most=at_most):
+                return self._save_stamps() or changed
+            self._version, thorough = -1, True  # once more, from what the database has
         self._end_transaction()
         with self._writing():
             changed = self._follow_database() or changed
             for number, follower in enumerate(self._followers):
                 changed = self._follow(number, follower, thorough, progress, at_most) or changed
         self._connection.execute("BEGIN")
-        self._connection.execute("SELECT version FROM trail").fetchone()
-        return changed
+        return self._follow_database() or changed
+
+    def _is_current(self) -> bool:
+        return all(follower.is_current() for follower in self._followers)
+
+    def _may_be_unchanged(self) -> bool:
+        """Whether the files have the size of what is indexed, so that no writing is expected."""
+        stamps = map(file_stamp, self._paths)
+        return all(
+            (0 if stamp is None else stamp.size) == follower.size
+            for stamp, follower in zip(stamps, self._followers, strict=True)
+        )
+
+    def _is_unchanged(self, *, thorough: bool, at_most: int | None) -> bool:
+        for follower in self._followers:
+            update = follower.poll(thorough=thorough, at_most=at_most)
+            if update is not None:
+                next(update.batches, None)  # which closes the file with the iterator
+                return False
+        return True
+
+    def _save_stamps(self) -> bool:
+        """Save new stamps of unchanged files, unless another program writes; return as `refresh`.
+
+        Without them, each later program would compare the whole files.
+        """
+        if not self.lasts or not any(map(self._has_new_stamp, range(len(self._paths)))):
+            return False
+        self._end_transaction()
+        with self._without_waiting(), self._writing():
+            [version] = self._connection.execute("SELECT version FROM trail").fetchone()
+            for number, follower in enumerate(self._followers):
+                if version == self._version and self._has_new_stamp(number):
+                    writer = IndexWriter(self._connection, self._keys)
+                    delivered = follower.delivered()
+                    writer.save_state(number, self._name(number), delivered, follower.size)
+        self._connection.execute("BEGIN")
+        return self._follow_database()
+
+    def _has_new_stamp(self, number: int) -> bool:
+        state = read_state(self._connection, number, self._name(number))
+        _, seen, settled = self._followers[number].delivered()
+        return state is not None and (state.seen, state.settled) != (seen, settled)
+
+    def _has_long_wal(self) -> bool:
+        path = TRAIL_DATABASE.path(self._paths[0]) if self.lasts else None
+        stamp = None if path is None else file_stamp(f"{path}-wal")
+        return stamp is not None and stamp.size > _LONG_WAL
+
+    @contextmanager
+    def _without_waiting(self) -> Iterator[None]:
+        """Do without what another program's lock forbids at the moment."""
+        [limit] = self._connection.execute("PRAGMA busy_timeout").fetchone()
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            with suppress(sqlite3.OperationalError):
+                yield
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {int(limit)}")
 
     def _follow_database(self) -> bool:
         """Continue after what the database has; return whether another program changed it."""
@@ -313,3 +385,10 @@ class TrailIndex:
             )
         }
         return [found[row] for row in rows]
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether an error is of the database itself, not of a lock, a full disk or an interrupt."""
+    if isinstance(error, sqlite3.OperationalError):
+        return str(error).startswith(("no such table", "no such column"))
+    return isinstance(error, sqlite3.DatabaseError | TypeError)

@@ -1,0 +1,116 @@
+"""The database that programs share: its size, its locks and its damage."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from vibes_lsp.store.cache_database import CacheDatabase
+from vibes_lsp.trail.index_writer import TRAIL_DATABASE
+from vibes_lsp.trail.log_index import LogIndex
+
+LINE = '{"type":"line","file_path":"a.py"}\n'
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "annotations.jsonl"
+    path.write_text(LINE)
+    return path
+
+
+def database_of(log: Path) -> Path:
+    path = TRAIL_DATABASE.path(log)
+    assert path is not None
+    return path
+
+
+def indexed(log: Path) -> LogIndex:
+    index = LogIndex(log, uses_saved=True)
+    index.refresh()
+    assert index.has_saved
+    return index
+
+
+def append(log: Path) -> None:
+    with log.open("a") as stream:
+        stream.write(LINE)
+
+
+def test_the_write_ahead_log_of_programs_that_stay_open_is_bounded(log: Path) -> None:
+    indexes = [indexed(log), indexed(log)]
+    for _ in range(300):
+        append(log)
+        for index in indexes:
+            index.refresh()
+    assert [len(index.lines_about("a.py")) for index in indexes] == [301, 301]
+    assert Path(f"{database_of(log)}-wal").stat().st_size < 8 << 20
+
+
+def test_a_log_that_nobody_changes_becomes_settled_in_the_index(log: Path) -> None:
+    indexed(log).index.close()
+    old = log.stat().st_mtime_ns - 3_600_000_000_000
+    os.utime(log, ns=(old, old))
+    indexed(log).index.close()
+    connection = sqlite3.connect(database_of(log))
+    assert connection.execute("SELECT settled FROM source").fetchall() == [(1,)]
+    connection.close()
+
+
+def test_an_unchanged_log_is_read_while_another_program_indexes(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
+    indexed(log).index.close()
+    old = log.stat().st_mtime_ns - 3_600_000_000_000
+    os.utime(log, ns=(old, old))
+    other = sqlite3.connect(database_of(log), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert indexed(log).lines_about("a.py") == [1]
+    other.close()
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM trail", "DROP TABLE source", "DROP TABLE trail"])
+def test_a_half_made_index_is_made_again(log: Path, damage: str) -> None:
+    indexed(log).index.close()
+    connection = sqlite3.connect(database_of(log))
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    index = LogIndex(log, uses_saved=True)
+    index.refresh()
+    assert index.lines_about("a.py") == [1]
+    index.index.close()
+    assert indexed(log).lines_about("a.py") == [1]
+
+
+def test_a_query_that_fails_for_another_reason_removes_no_index(log: Path) -> None:
+    index = indexed(log)
+    error = index.index._damaged(sqlite3.OperationalError("disk I/O error"))
+    assert "removed" not in str(error)
+    assert database_of(log).exists()
+
+
+DATABASE = CacheDatabase("kept", "kept-1", ("CREATE TABLE t (a)",), TRAIL_DATABASE.wait)
+
+
+def test_the_databases_that_were_opened_last_are_kept(log: Path) -> None:
+    for number in range(32):
+        DATABASE.open(log.with_name(str(number)))[0].close()
+        path = DATABASE.path(log.with_name(str(number)))
+        assert path is not None
+        os.utime(path, (number, number))
+    DATABASE.open(log.with_name("0"))[0].close()
+    DATABASE.open(log.with_name("new"))[0].close()
+    paths = [DATABASE.path(log.with_name(str(number))) for number in range(2)]
+    assert [path is not None and path.exists() for path in paths] == [True, False]
+
+
+def test_a_power_cut_loses_no_part_of_a_checkpoint(log: Path) -> None:
+    connection, _ = DATABASE.open(log)
+    assert connection.execute("PRAGMA synchronous").fetchone() == (1,)
+    connection.close()
