@@ -200,9 +200,11 @@ class TrailIndex:
         if at_most is not None:
             self.log.check_bound(at_most)
         if self._may_be_unchanged():
+            version, self._version = self._version, -1  # the followers may be ahead of the database
             if self._is_unchanged(thorough=thorough, at_most=at_most):
+                self._version = version
                 return self._save_stamps() or changed
-            self._version, thorough = -1, True  # once more, from what the database has
+            thorough = True  # once more, from what the database has
         self._end_transaction()
         with self._writing():
             changed = self._follow_database() or changed
