@@ -347,6 +347,7 @@ def test_an_export_can_be_imported_elsewhere(repository: Repository, tmp_path: P
     repository.commit("With the trail", date="2030-01-01T00:00:00Z")
     assert vibes("export", "agent-trace", tmp_path / "t.jsonl", cwd=repository.path).code == 0
     repository.git("rm", "-r", "--quiet", ".ai-audit")
+    repository.commit("Without a trail", date="2030-01-02T00:00:00Z")
     assert vibes("init", cwd=repository.path).code == 0
     assert imported(repository, tmp_path / "t.jsonl")["imported"] == 1
     [placement] = blame(repository, "own.py")["placements"]

@@ -221,8 +221,8 @@ class LogFollower:
             if unchanged := common == self._delivered.end:
                 kept = 0
             else:
+                _check_bound(self._path, found.size - self._line_end(common)[0], at_most)
                 kept = self._cut(file, common)
-                _check_bound(self._path, found.size - self._delivered.end, at_most)
         except OSError as error:
             file.close()
             raise read_error(self._path, error) from error

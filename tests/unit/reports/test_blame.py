@@ -18,7 +18,7 @@ RECORD = LogRecord(
     {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"},
 )
 KINDS = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
-AI, CLAIMED, EDITED, HUMAN = LineKind
+AI, CLAIMED, EDITED, _, HUMAN = LineKind
 
 
 def placed(located: LocatedRange, *, owned: bool = True, action: str = "create") -> Placement:
