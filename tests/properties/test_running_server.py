@@ -98,6 +98,8 @@ class Client:
         tell(self._server, types.SHUTDOWN, None, id=next(self._numbers))
         await drained()
         self._server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
+        for project in self._server.projects.all():  # a program that ends closes its files
+            project.trail.close()
 
 
 class Work:
