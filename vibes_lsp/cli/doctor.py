@@ -90,7 +90,7 @@ def _whole_trail(audit_dir: Path | None) -> AuditDir:
     directory = audit_directory(audit_dir)
     left_out = missing_trail(directory.project)
     if left_out is not None:
-        raise AuditDirNotFound(left_out.reason, hint=left_out.restoring)
+        raise AuditDirNotFound(left_out.reason, hint=f"restore it: {left_out.restoring}")
     return directory
 
 

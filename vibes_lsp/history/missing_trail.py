@@ -113,7 +113,9 @@ def refuse_missing_trail(project: Path) -> None:
 def explained(error: AuditDirNotFound, folder: Path) -> AuditDirNotFound:
     """Return an error with the reason and the remedy if git has the trail that was not found."""
     found = find_missing_trail(folder)
-    return error if found is None else AuditDirNotFound(found.reason, hint=found.restoring)
+    if found is None:
+        return error
+    return AuditDirNotFound(found.reason, hint=f"restore it: {found.restoring}")
 
 
 def is_sparse(top: Path) -> bool:

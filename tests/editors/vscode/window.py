@@ -231,11 +231,11 @@ class Window:
                 self.page.keyboard.press(key)
             field.fill(text)
             row.click()
-            # a row that is drawn anew between press and release takes no click
+            # a click is lost if the list redraws the row meanwhile
             self.page.wait_for_function(
                 "([field, text]) => !field.checkVisibility() || field.value !== text",
                 arg=[field.element_handle(), text],
-                timeout=6 * _ATTEMPT_TIMEOUT,  # chosen once more, it would run twice
+                timeout=6 * _ATTEMPT_TIMEOUT,  # a second click would run the command again
             )
             return True
 
