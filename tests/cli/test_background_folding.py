@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -305,3 +306,26 @@ def test_the_model_of_a_subagent_whose_session_file_comes_late(
     fold_events(project.recorder.directory)
     [line] = project.records("line")
     assert project.entry(line["environment_hash"])["model_name"] == "small-model"
+
+
+def test_a_file_that_is_being_written_is_read_when_it_is_whole(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = project.root / "a.py"
+    file.write_text("a = 1\nb = 1\n")
+    edit = {"path": file.as_posix(), "old_str": "a = 0", "new_str": "a = 1"}
+    store(
+        project,
+        {"sessionId": "s1", "timestamp": 0, "cwd": project.root.as_posix()}
+        | {"toolName": "edit", "toolArgs": edit, "toolResult": {"resultType": "success"}},
+    )
+    file.write_text("")  # the agent's next edit empties it before it writes it
+    soon = time.time() + 3600
+    os.utime(file, (soon, soon))
+    monkeypatch.setattr(
+        "vibes_lsp.ingest.fold_events.time.sleep", lambda _: file.write_text("a = 1\nb = 2\n")
+    )
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
+    fold_events(project.recorder.directory)
+    [line] = project.records("line")
+    assert (line["line_start"], line["line_end"], line["action"]) == (1, 1, "modify")

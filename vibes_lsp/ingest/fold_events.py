@@ -67,6 +67,8 @@ _LOCK: Final = "events.lock"
 _PAUSE: Final = 0.05
 """Seconds between two looks."""
 _MILLISECOND: Final = 1_000_000
+_SETTLED: Final = 250 * _MILLISECOND
+"""Nanoseconds after which a file that changed is no longer being written: programs empty it first."""
 _ABANDONED_SECONDS: Final = 3600
 
 
@@ -338,7 +340,7 @@ def _resolve_when_saved(
     """Find the lines of all edits of a batch, after agents that report too early have saved."""
     edited = _resolve(directory, batch)
     for _ in range(_looks()):
-        if not _may_be_saved_soon(batch, edited, now()):
+        if not _may_be_saved_soon(directory.project, batch, edited, now()):
             break
         time.sleep(_PAUSE)
         edited = _resolve(directory, batch)
@@ -346,14 +348,30 @@ def _resolve_when_saved(
 
 
 def _may_be_saved_soon(
-    batch: Sequence[WaitingEvent], edited: Mapping[int, Sequence[EditedFile]], present: datetime
+    project: Path,
+    batch: Sequence[WaitingEvent],
+    edited: Mapping[int, Sequence[EditedFile]],
+    present: datetime,
 ) -> bool:
-    """Return whether a new event reports an edit that its file does not have."""
+    """Return whether an event reports an edit that its file does not have, but may have soon."""
     return any(
-        _is_new(batch[number], present)
-        and any(each.resolved is None and each.edit.may_be_unsaved for each in files)
+        each.resolved is None
+        and (
+            (each.edit.may_be_unsaved and _is_new(batch[number], present))
+            or _is_being_written(project / each.path, batch[number].received)
+        )
         for number, files in edited.items()
+        for each in files
     )
+
+
+def _is_being_written(file: Path, received: int) -> bool:
+    """Return whether a file changed a moment ago, after an event of that time was received."""
+    try:
+        changed = file.lstat().st_mtime_ns
+    except OSError:
+        return False
+    return changed > max(received, time.time_ns() - _SETTLED)
 
 
 def _is_new(waiting: WaitingEvent, present: datetime) -> bool:
