@@ -68,7 +68,7 @@ _PAUSE: Final = 0.05
 """Seconds between two looks."""
 _MILLISECOND: Final = 1_000_000
 _SETTLED: Final = 250 * _MILLISECOND
-"""Nanoseconds after which a file that changed is no longer being written: programs empty it first."""
+"""Nanoseconds after which a changed file is no longer being written: programs empty it first."""
 _ABANDONED_SECONDS: Final = 3600
 
 
