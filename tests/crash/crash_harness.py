@@ -13,9 +13,9 @@ import select
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,9 +70,11 @@ class WriterProcess:
             write(into, f"{kind} {' '.join(names)}\n".encode())
 
         status = 1
-        with suppress(BaseException):
+        try:
             work(acknowledge)
             status = 0
+        except BaseException:  # noqa: BLE001  # the process ends here
+            traceback.print_exc()
         os._exit(status)
 
     def read_acknowledgements(self) -> bool:

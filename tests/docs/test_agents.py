@@ -15,7 +15,7 @@ from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY, require, require_node
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.agent_setup.agents import AGENTS, CodingAgent, Form, hook_configuration
-from vibes_lsp.ingest.fold_events import fold_events
+from vibes_lsp.ingest.fold_events import wait_until_folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +149,7 @@ await plugin["tool.execute.after"](
 """
     (project.root / "plugin.mjs").write_text(plugin + calls, encoding="utf-8")
     run([require_node(), "plugin.mjs"], project.root)
-    fold_events(project.recorder.directory)
+    wait_until_folded(project.recorder.directory)
     [line] = project.records("line")
     environment = project.entry(line["environment_hash"])
     assert (environment["tool_name"], environment["tool_version"]) == ("opencode", "1.18.33")
@@ -183,7 +183,7 @@ await handlers["agent.end"]({{ thread, id: 1, status: "done" }})
 """
     (project.root / "plugin.mts").write_text(plugin + calls, encoding="utf-8")
     run([require_node(), "--no-warnings", "plugin.mts"], project.root)
-    fold_events(project.recorder.directory)
+    wait_until_folded(project.recorder.directory)
     [line] = project.records("line")
     assert project.entry(line["environment_hash"])["tool_name"] == "Amp"
     assert project.entry(line["prompt_hash"])["prompt_text"] == "Write b."

@@ -138,6 +138,8 @@ def create_file(path: Path, data: bytes) -> bool:
     except RefusedWrite:
         with suppress(OSError):
             temporary.unlink()
+        if os.path.lexists(path):  # another program made it, and cleared up in this folder
+            return False
         raise
 
 

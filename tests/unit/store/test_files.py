@@ -12,6 +12,7 @@ import pytest
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store import files
 from vibes_lsp.store.files import (
+    create_file,
     flush_file,
     flush_folder,
     flush_to_disk,
@@ -97,3 +98,19 @@ def test_on_macos_the_drive_cache_is_flushed(
     with (tmp_path / "a").open("wb") as file:
         flush_to_disk(file.fileno())
     assert asked == [51]
+
+
+def test_a_file_that_another_program_makes_meanwhile_is_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that folds the journal clears up in its folder, where this one begins to make a file."""
+    real = os.link
+
+    def link_too_late(source: Path, target: Path) -> None:
+        target.write_bytes(b"theirs")
+        source.unlink()
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", link_too_late)
+    assert not create_file(tmp_path / "file", b"ours")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"theirs")]
