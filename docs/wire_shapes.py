@@ -60,7 +60,7 @@ PLACEMENT: Final = Shape(
         "sessionId": "the session",
         "pending": "true until it is recorded",
         "captured": "true if [no tool reported it](recording.md#inline-completions)",
-        "comparedFiles": "true if the lines were found by [comparing files](agents.md#what-is-recorded) around a command",
+        "comparedFiles": "true if no event reported the edit: the file [came into being while a command ran](agents.md#what-is-recorded)",
         "importedFrom": "`{format, id, evidence}` if it was [imported](import.md)",
         "assuranceLevel": "the level at which it was recorded",
         "commitHash": "its commit, if it has one",

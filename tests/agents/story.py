@@ -174,6 +174,7 @@ def _steps() -> tuple[dict[str, Steps], dict[str, str]]:
 
 
 WRITING_COMMAND: Final = "echo 'by a shell' >> notes.md && cat todo.md"
+CHANGED_BY_COMMAND: Final = "notes.md"
 FAILING_COMMAND: Final = "echo to-stderr >&2; exit 3"
 STEPS, END = _steps()
 """The steps that follow each prompt, and the files afterwards."""
@@ -201,7 +202,6 @@ EDITED: Final = [
     Lines("inventory.py", 23, 23, "modify", FIRST),
     Lines("inventory.py", 23, 23, "modify", SECOND),
     Lines("notes.md", 2, 3, "modify", FIRST),
-    Lines("notes.md", 5, 5, "create", FIRST),  # by the shell command
     Lines("report.md", 1, 1, "create", SECOND),
     Lines("src/prices.py", 1, 5, "create", FIRST),
     Lines("todo.md", 3, 3, "create", FIRST),

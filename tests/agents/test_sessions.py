@@ -16,6 +16,7 @@ from tests.agents.every_agent import EVERY_AGENT
 from tests.agents.recorded_trail import Record, RecordedTrail
 from tests.agents.session import Session, run_session
 from tests.agents.story import (
+    CHANGED_BY_COMMAND,
     COMMANDS,
     DELEGATED,
     EDITED,
@@ -138,7 +139,8 @@ def test_each_edit_is_recorded_once_with_its_prompt(recorded: Recorded) -> None:
         found = [moved.get(lines, lines) for lines in found]
     assert sorted(found) == sorted(expected)
     edited = recorded.trail.commands("file_write")
-    assert set(edited) == {f"edit {lines.file}" for lines in limits.ambiguous}
+    unresolved = {lines.file for lines in limits.ambiguous} | {CHANGED_BY_COMMAND}
+    assert set(edited) == {f"edit {file}" for file in unresolved}
 
 
 def test_tool_and_model_are_those_of_the_agent(recorded: Recorded) -> None:

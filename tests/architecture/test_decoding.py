@@ -10,7 +10,7 @@ THE_DECODER = "vibes_lsp/model/canonical_json.py"
 OWN_CACHES = {
     "vibes_lsp/history/git_cache.py",
     "vibes_lsp/index/kept_results.py",
-    "vibes_lsp/ingest/work_tree.py",
+    "vibes_lsp/ingest/command_files.py",
     "vibes_lsp/lsp/kept_lookups.py",
     "vibes_lsp/reports/found_annotations.py",
 }

@@ -251,7 +251,7 @@ async def test_lines_found_by_comparing_files_are_called_so(
     found = {"name": "Claude Code", "version": "1", "extensions": ["vibes:compared-files"]}
     editor.insert(uri, 8, HALF)
     await accepted(editor, told(uri, 1, place(8), HALF, tool=found))
-    assert "found by comparing files around a command" in await editor.hover(uri, 9)
+    assert "the file came into being while a command ran" in await editor.hover(uri, 9)
 
 
 async def test_what_no_tool_told_of_is_called_captured_wherever_it_shows(

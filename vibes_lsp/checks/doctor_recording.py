@@ -17,7 +17,6 @@ from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.repository import is_tracked
-from vibes_lsp.ingest.compare_work_tree import unclaimed_changes
 from vibes_lsp.ingest.hook_spool import MAX_WAITING, is_folding
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, temporary_files
@@ -92,7 +91,6 @@ def _name(word: bytes) -> str:
 def recording_steps(directory: AuditDir, now: datetime) -> Iterator[Step]:
     """Yield what waits to be recorded, and what may prevent it."""
     yield _waiting(directory, now)
-    yield from _unclaimed(directory)
     yield _locks(directory)
     yield from _temporary(directory, now)
     yield _permissions(directory)
@@ -130,19 +128,6 @@ def _waiting(directory: AuditDir, now: datetime) -> Step:
     if seconds > _MAX_AGE:
         return _step(about, Health.PROBLEM, f"{message}; {folding}", f"{FIX}, which records them")
     return _step(about, Health.OK, f"{message}; {folding}")
-
-
-def _unclaimed(directory: AuditDir) -> Iterator[Step]:
-    """Yield how many changed files belong to no one although commands of agents ran."""
-    reasons = unclaimed_changes(directory)
-    if reasons:
-        number = pluralize(sum(reasons.values()), "file", "files")
-        most = max(reasons, key=lambda reason: reasons[reason])
-        yield _step(
-            "changes without an event",
-            Health.OK,
-            f"{number} changed while commands ran, claimed for no agent; most often: {most}",
-        )
 
 
 def _received(name: str, now: datetime) -> datetime:

@@ -64,6 +64,17 @@ def differing_from_index(folder: Path, index: Path) -> frozenset[str]:
     return frozenset(_changed(folder, listed, _written(index)))
 
 
+def untracked_files(folder: Path) -> frozenset[str]:
+    """Return the files in a folder that git neither tracks nor ignores, relative to the folder.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    listed = run_git(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ".")
+    names = (os.fsdecode(name) for name in listed.split(b"\0")[:-1])
+    return frozenset(name for name in names if not name.endswith("/"))  # a nested repository
+
+
 def _written(index: Path) -> int:
     """Return the index's modification time in nanoseconds; 0 if unknown: all files differ."""
     try:

@@ -7,6 +7,7 @@ request or an answer.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import select
 import subprocess
@@ -150,6 +151,14 @@ class GitObjects:
             name = entry.id
         found = self._object(name, limit) if _HASH.fullmatch(name) else None
         return found.content if found is not None and found.kind == b"blob" else None
+
+    def has_content(self, data: bytes) -> bool:
+        """Return whether the repository has a content, as it is or with Unix line ends."""
+        return any(
+            self.contents(digest(b"blob %d\0" % len(each) + each).hexdigest()) is not None
+            for each in {data, data.replace(b"\r\n", b"\n")}
+            for digest in (hashlib.sha1, hashlib.sha256)
+        )
 
     def head(self) -> str | None:
         """Return the commit of HEAD now; None before the first commit."""

@@ -26,7 +26,13 @@ from vibes_lsp.errors import (
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.codex_session_file import CodexSessionFiles
-from vibes_lsp.ingest.compare_work_tree import WorkTreeComparison
+from vibes_lsp.ingest.command_files import (
+    CommandFile,
+    CommandFiles,
+    SeenSession,
+    remove_old_marks,
+    session_key,
+)
 from vibes_lsp.ingest.earlier_files import without_overwrites
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
 from vibes_lsp.ingest.event_log import (
@@ -41,7 +47,6 @@ from vibes_lsp.ingest.line_ends import in_encoding_of
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.session_reasoning import find_reasoning
 from vibes_lsp.ingest.transcripts import awaits_session_file
-from vibes_lsp.ingest.unexplained_edits import CommandEdit, session_key
 from vibes_lsp.ingest.waiting_events import (
     WaitingEvent,
     event_of,
@@ -49,7 +54,6 @@ from vibes_lsp.ingest.waiting_events import (
     read_batch,
     without_repeats,
 )
-from vibes_lsp.ingest.work_tree import SeenSession, remove_old_marks
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.patience import LOCK, READER, SAVING, Wait
@@ -130,27 +134,31 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
     recorder = Recorder(directory, now=clock.now)
     events = EventRecorder(recorder)
     log = EventLog(directory)
-    comparison = WorkTreeComparison(directory)
+    command_files = CommandFiles(directory)
     session_files = CodexSessionFiles(directory.project)
     stored = StoredFiles(directory.project)
     try:
         while batch := read_batch(directory, now(), done):
-            complete = _with_session_files(batch, session_files, comparison.sessions)
+            complete = _with_session_files(batch, session_files, command_files.sessions)
             edited = _resolve_when_saved(directory, complete, now)
             if with_homes:
                 _fold_homes(complete)
             complete = _when_written(directory, complete, now)
+            first: list[tuple[AgentEvent, int]] = []
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
                 recorded, outcome = _record(events, waiting, edited.get(number, ()))
+                if waiting.event is not None and outcome != REPEATED:
+                    first.append((waiting.event, waiting.received))
                 source = waiting.source
                 if _has_hidden_text(directory, stored, waiting.event, edited.get(number, ())):
                     source = replace(source, payload=None)
                 log.add(waiting.moment, source, recorded=recorded, outcome=outcome)
-            for claim in comparison.claims(_known(complete), edited.values()):
-                clock.moment = datetime.fromtimestamp(claim.moment / 1e9, UTC)
-                recorded, outcome = _record_claim(events, claim)
-                source = EventSource(claim.event.agent.value, "files compared")
+            reported = {file.path for files in edited.values() for file in files}
+            for changed in command_files.changed(first, reported):
+                clock.moment = datetime.fromtimestamp(changed.moment / 1e9, UTC)
+                recorded, outcome = _record_command_file(events, changed)
+                source = EventSource(changed.event.agent.value, "files compared")
                 log.add(clock.moment, source, recorded=recorded, outcome=outcome)
             for waiting in batch:
                 if waiting.path is not None:
@@ -248,8 +256,8 @@ def _record(
     return outcome_of(event, edited) if is_new else (False, REPEATED)
 
 
-def _record_claim(events: EventRecorder, claim: CommandEdit) -> tuple[bool, str]:
-    """Record lines that a command wrote; what cannot be recorded is dropped.
+def _record_command_file(events: EventRecorder, file: CommandFile) -> tuple[bool, str]:
+    """Record a file that changed while a command ran; what cannot be recorded is dropped.
 
     Returns:
         As for `_record`.
@@ -258,13 +266,13 @@ def _record_claim(events: EventRecorder, claim: CommandEdit) -> tuple[bool, str]
         VibesError: The trail cannot be read or written.
     """
     try:
-        events.record_claim(claim)
+        events.record_command_file(file)
     except (RefusedWrite, UnreadableFile, UnsupportedVersion):
         raise
     except VibesError as error:
-        _logger.info("the edit of a command is not recorded: %s", error.code)
+        _logger.info("the file of a command is not recorded: %s", error.code)
         return False, f"not accepted: {error.code}"
-    return True, f"{claim.path}: lines that a command wrote"
+    return True, f"{file.path}: changed while a command ran"
 
 
 def _with_session_files(
@@ -316,10 +324,6 @@ def _when_written(
         replace(waiting, event=waiting.event and replace(waiting.event, reasoning=text or None))
         for waiting, text in zip(batch, found, strict=True)
     ]
-
-
-def _known(batch: Sequence[WaitingEvent]) -> list[tuple[AgentEvent, int]]:
-    return [(waiting.event, waiting.received) for waiting in batch if waiting.event is not None]
 
 
 def explain_payload(directory: AuditDir, payload: Members) -> tuple[bool, str]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from vibes_lsp.ingest.edited_lines import EditedRange, ResolvedEdit, changed_ranges
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.ingest.command_files import CommandFile
+from vibes_lsp.ingest.edited_lines import EditedRange, ResolvedEdit
 from vibes_lsp.ingest.events import (
     UNKNOWN,
     Agent,
@@ -32,9 +34,8 @@ from vibes_lsp.ingest.events import (
     TurnEnded,
 )
 from vibes_lsp.ingest.transcripts import Transcripts
-from vibes_lsp.ingest.unexplained_edits import CommandEdit
 from vibes_lsp.model.members import text
-from vibes_lsp.model.vocabulary import COMPARED_FILES
+from vibes_lsp.model.vocabulary import COMPARED_FILES, Action
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -58,12 +59,13 @@ from vibes_lsp.recording import (
     WrongArgument,
 )
 from vibes_lsp.recording.across_projects import HomeSession, copy_prompt, find_home_session
+from vibes_lsp.recording.annotations import record_annotation
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.edges import inform_session
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.recorder import Recorder
-from vibes_lsp.recording.results import Informed
+from vibes_lsp.recording.results import Informed, Recorded
 from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_start, record_delegation
 from vibes_lsp.store.audit_dir import AuditDir
@@ -224,19 +226,34 @@ class EventRecorder:
             Informed, lambda context: inform_session(context, session, told)
         )
 
-    def record_claim(self, claim: CommandEdit) -> None:
-        """Record the lines of a change that a command made; again, it changes nothing.
+    def record_command_file(self, file: CommandFile) -> None:
+        """Record a file that changed while a command ran; again, it changes nothing.
 
         Raises:
             VibesError: It cannot be recorded.
         """
-        event = replace(claim.event, method=COMPARED_FILES)
-        session, origin = self._origin(event)
-        if isinstance(event.action, CommandRun):
-            origin["command"] = _command_of(event, event.action)
-        for number, lines in enumerate(changed_ranges(claim.before, claim.after)):
-            request_id = f"{session} compared {claim.moment} {claim.path} {number}"
-            self._annotate(claim.path, lines, claim.after, origin, request_id)
+        event = file.event
+        identity = f"compared {file.moment} {file.path}"
+        if file.content is None:
+            while_it_ran = f"{UNRESOLVED}: the file changed while a command ran: {file.run.text}"
+            edit = Command(f"edit {file.path}", CommandType.FILE_WRITE, output_summary=while_it_ran)
+            self._command(event, edit, identity)
+        elif file.content:
+            session, origin = self._origin(replace(event, method=COMPARED_FILES))
+            request = RecordAnnotation(
+                file=file.path,
+                line_start=1,
+                line_end=len(Text(file.content).lines),
+                action=Action.CREATE.value,
+                text=file.content,
+                command=_command_of(event, file.run),
+                **origin,
+            )
+            self._recorder.write_derived(
+                Recorded,
+                lambda context: record_annotation(context, request, evidence="compared"),
+                request_id=f"{session} {identity}",
+            )
 
     def _annotate(
         self,

@@ -150,7 +150,7 @@ class Description:
                 "no tool reported it"
             )
         if facts.get("comparedFiles"):
-            yield "no event reported these lines: found by comparing files around a command"
+            yield "no event reported these lines: the file came into being while a command ran"
         imported = facts.get("importedFrom")
         if isinstance(imported, dict):
             yield (

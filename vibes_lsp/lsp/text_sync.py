@@ -12,7 +12,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.ingest.work_tree import note_saved_file
+from vibes_lsp.ingest.command_files import note_saved_file
 from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
 from vibes_lsp.lsp.config_file import config_document
 from vibes_lsp.lsp.features import diagnostics

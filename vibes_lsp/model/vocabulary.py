@@ -218,10 +218,7 @@ It is an object: `format`, the source's `id` of the record, `evidence` (how its 
 """
 
 COMPARED_FILES: Final = "vibes:compared-files"
-"""The `tool_extensions` item of lines that no event reported.
-
-They were found by comparing the project's files before and after a shell command of the agent.
-"""
+"""The `tool_extensions` item of a file that came into being while a command ran."""
 
 SESSION_FILE: Final = "vibes:session-file"
 """The `tool_extensions` item of an edit that no event reported, but the agent's session file."""

@@ -40,9 +40,14 @@ _SCORE_DIGITS: Final = 4
 
 
 def record_annotation(
-    context: RecordingContext, request: RecordAnnotation
+    context: RecordingContext, request: RecordAnnotation, *, evidence: str | None = None
 ) -> tuple[Draft, Recorded]:
     """Return an annotation with its edges.
+
+    Args:
+        context: The trail.
+        request: The edit.
+        evidence: What the edit is known by, if by less than a report of it (R32).
 
     Raises:
         WrongArgument: An argument does not fit the file or the trail.
@@ -56,7 +61,9 @@ def record_annotation(
     start, end = _range(request, path, source)
     contexts = write_contexts(context, request, prompt_hash=_prompt_hash(context, request))
     span = LineSpan(path, source, start, end)
-    draft = draft_annotation(context, request.action, contexts, span, request.function)
+    draft = draft_annotation(
+        context, request.action, contexts, span, request.function, evidence=evidence
+    )
     return draft, recorded(draft.records, contexts)
 
 
@@ -180,6 +187,8 @@ def draft_annotation(
     contexts: Contexts,
     span: LineSpan,
     function: Function | None = None,
+    *,
+    evidence: str | None = None,
 ) -> Draft:
     """Return the annotation of lines, or of the function on them, followed by its edges."""
     anchors = context.anchors(span.path, span.text, span.start, span.end)
@@ -209,7 +218,8 @@ def draft_annotation(
                 "anchor_context": anchors.context,
                 "anchor_hash": anchors.hash,
                 "file_content_hash": anchors.file_hash,
-                "line_hashes": _line_hashes(context, action, anchors, span),
+                "line_hashes": None if evidence else _line_hashes(context, action, anchors, span),
+                "evidence": evidence,
             }
         ),
     }

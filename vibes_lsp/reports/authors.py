@@ -23,8 +23,8 @@ class Author:
         model_version: Its version.
         is_captured: Whether an editor captured an accepted completion and no tool reported it; tool
             and model are then what a person entered, or unknown.
-        is_compared: Whether no event reported the edit: files were compared before and after a
-            command of the tool.
+        is_compared: Whether no event reported the edit: the file came into being while a command
+            of the tool ran.
     """
 
     tool: str = UNKNOWN
