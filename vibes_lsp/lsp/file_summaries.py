@@ -47,6 +47,8 @@ class FileSummaries:
             except OutdatedIndex:
                 locator.refresh({})
                 found = _summaries(locator, policy, paths)
+            finally:
+                locator.trail.end_answer()
             return [each.as_json() for each in found]
 
     def close(self) -> None:

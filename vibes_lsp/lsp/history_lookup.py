@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Final
+from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
@@ -24,6 +25,7 @@ from vibes_lsp.lsp.snapshots import ClosedFiles, FirstCommits, HistorySnapshot
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
 
+_T = TypeVar("_T")
 _MAX_SUBJECTS: Final = 1 << 14
 """Commits whose subjects are kept."""
 
@@ -213,6 +215,9 @@ class HistoryLookup:
 
         None if all of it can be asked at once: it is kept, or so much of history was read before.
         """
+        return self._answer(lambda: self._look_up_first(request))
+
+    def _look_up_first(self, request: LookupRequest) -> FirstCommits | None:
         if not request.use_git or len(request.texts) != 1:
             return None
         [(path, text)] = request.texts.items()
@@ -227,6 +232,9 @@ class HistoryLookup:
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says of all open documents, those of the request asked now."""
+        return self._answer(lambda: self._look_up(request))
+
+    def _look_up(self, request: LookupRequest) -> HistorySnapshot:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
@@ -362,6 +370,9 @@ class HistoryLookup:
         They are read again only when HEAD, the log or the names of existing files are others: what
         was recorded since has no commit yet.
         """
+        return self._answer(self._look_up_closed_files)
+
+    def _look_up_closed_files(self) -> ClosedFiles:
         if not self._request.use_git:
             return ClosedFiles()
         kept = self._kept.closed_files()
@@ -394,6 +405,18 @@ class HistoryLookup:
     def _nearest(self, commits: Sequence[str]) -> str | None:
         locator = self._locator
         return None if locator is None else locator.nearest_commit(commits)
+
+    def _answer(self, look_up: Callable[[], _T]) -> _T:
+        """Look up, once more if the log or its index is another one meanwhile."""
+        try:
+            try:
+                return look_up()
+            except OutdatedIndex:
+                self._is_refreshed = False
+                return look_up()
+        finally:
+            if (locator := self._locator) is not None:
+                locator.trail.end_answer()
 
     def close(self) -> None:
         """End git's processes."""

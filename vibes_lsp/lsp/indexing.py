@@ -105,7 +105,11 @@ async def _read(server: Server, project: Project, progress: ShownProgress | None
     def show_from_thread(done: int) -> None:
         loop.call_soon_threadsafe(show, INDEX, 100 * done // size)
 
-    await loop.run_in_executor(server.thread_pool, lambda: trail.refresh(progress=show_from_thread))
+    def index() -> None:
+        trail.refresh(progress=show_from_thread)
+        trail.end_answer()
+
+    await loop.run_in_executor(server.thread_pool, index)
 
 
 def _size(directory: AuditDir) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -67,7 +68,12 @@ class Project:
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
         nearest = NearestAncestor()
-        trail = Trail(directory, nearest_commit=nearest, uses_saved=True)
+        trail = Trail(
+            directory,
+            nearest_commit=nearest,
+            uses_saved=True,
+            reading_began=self._end_answer_soon,
+        )
         self.directory, self.trail = directory, trail
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)
@@ -107,9 +113,15 @@ class Project:
         return "recorder" in vars(self)
 
     def close(self) -> None:
-        """End git's processes."""
+        """End git's processes, and close the index."""
         self.history.close()
         self.summaries.close()
+        self.trail.close()
+
+    def _end_answer_soon(self) -> None:
+        """End what is read of the index as soon as the loop has anything else to do."""
+        with suppress(RuntimeError):  # in a thread that indexes, which ends it itself
+            asyncio.get_running_loop().call_soon(self.trail.end_answer)
 
     # Indexing
 

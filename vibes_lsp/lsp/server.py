@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from typing_extensions import override
 
 from vibes_lsp import __version__
-from vibes_lsp.errors import AuditDirNotFound, VibesError, report
+from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, VibesError, report
 from vibes_lsp.history.missing_trail import explained
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
@@ -53,13 +53,16 @@ class DocumentChanged(VibesError):
 
 
 def run_use_case(use_case: Callable[[], _T]) -> _T:
-    """Return what a use case returns.
+    """Return what a use case returns, which is asked again if the log was rewritten meanwhile.
 
     Raises:
         CommandFailed: The use case raised one of our errors.
     """
     try:
-        return use_case()
+        try:
+            return use_case()
+        except OutdatedIndex:
+            return use_case()
     except VibesError as error:
         raise CommandFailed(error) from error
 

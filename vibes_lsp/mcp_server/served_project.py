@@ -116,11 +116,18 @@ class ServedProject:
         return self._locator
 
     def close(self) -> None:
-        """Fold the journal of what was recorded, and end git's process."""
+        """Fold the journal of what was recorded, end git's process and close the index."""
         if self._recorder is not None:
             self._recorder.finish(wait=False)
         if self._locator is not None:
             self._locator.close()
+        if self._trail is not None:
+            self._trail.close()
+
+    def end_answer(self) -> None:
+        """End what an answer has read of the index."""
+        if self._trail is not None:
+            self._trail.end_answer()
 
 
 def _problems(trail: Trail, config: LoadedConfig) -> list[str]:

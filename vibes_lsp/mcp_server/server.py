@@ -25,7 +25,7 @@ from mcp.server.stdio import stdio_server
 from typing_extensions import override
 
 from vibes_lsp import __version__
-from vibes_lsp.errors import VibesError, report
+from vibes_lsp.errors import OutdatedIndex, VibesError, report
 from vibes_lsp.mcp_server.answers import NOTICE
 from vibes_lsp.mcp_server.resources import RESOURCES, TEMPLATES, read_resource
 from vibes_lsp.mcp_server.review_prompts import PROMPTS, prompt_text
@@ -197,7 +197,9 @@ def _call(
 ) -> types.CallToolResult:
     """Return the answer of a tool, or its error as a result, which the model sees."""
     try:
-        answer = tool.call(connection, arguments)
+        answer = _answered(
+            connection, lambda: tool.call(connection, arguments), is_repeatable=not tool.records
+        )
     except Exception as error:  # noqa: BLE001  # an error of one call must not end the server
         return failed_call(error)
     content = types.TextContent(type="text", text=_json(answer))
@@ -210,11 +212,28 @@ def _refreshed(connection: Connection, work: Callable[[], R]) -> R:
     Raises:
         MCPError: It failed.
     """
-    try:
+
+    def answer() -> R:
         connection.project.refresh()
         return work()
+
+    try:
+        return _answered(connection, answer)
     except Exception as error:  # noqa: BLE001  # as for tools
         raise failed_request(error) from None
+
+
+def _answered(connection: Connection, answer: Callable[[], R], *, is_repeatable: bool = True) -> R:
+    """Return an answer, asked again if the log was rewritten meanwhile."""
+    try:
+        try:
+            return answer()
+        except OutdatedIndex:
+            if not is_repeatable:
+                raise
+            return answer()
+    finally:
+        connection.project.end_answer()
 
 
 def _resource(connection: Connection, uri: str) -> str:

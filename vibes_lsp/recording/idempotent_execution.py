@@ -6,7 +6,8 @@ One thread of the program at a time; the spool's lock keeps programs with the sa
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -86,7 +87,7 @@ class Execution:
         Raises:
             RefusedWrite: The trail cannot be locked or written.
         """
-        with self._threads:
+        with self._exclusive():
             if request_id is None:
                 draft, result = self._decide(decide)
                 self._writer.append(draft.records)
@@ -110,7 +111,7 @@ class Execution:
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        with self._threads:
+        with self._exclusive():
             context = self._context()
             if self._trail.log.problem is not None:  # a part of the log says nothing of the rest
                 raise self._trail.log.problem
@@ -128,7 +129,7 @@ class Execution:
             UnreadableFile: No text was given and the file cannot be read.
             RefusedWrite: The trail cannot be locked or written.
         """
-        with self._threads:
+        with self._exclusive():
             context = self._context()
             path = required_path(context.project, request.required_path)
             if not context.config.tracking.tracks(path):
@@ -172,7 +173,7 @@ class Execution:
             RefusedWrite: The trail cannot be locked or written.
         """
         is_any = False
-        with self._threads:
+        with self._exclusive():
             for name, age, seen in list(self._spool.list_pending()):
                 is_due = age >= (own_after if name in self._accepted_texts else others_after)
                 is_selected = (paths is None or seen.path in paths) and session_id in (
@@ -199,13 +200,24 @@ class Execution:
         if relative is not None:
             self.record_pending({} if text is None else {relative: text}, paths={relative})
 
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Let no other thread use the trail, and end what was read of its index."""
+        with self._threads:
+            try:
+                yield
+            finally:
+                self._trail.end_answer()
+
     def has_pending(self) -> bool:
         """Return whether any program has a pending completion that can be recorded."""
-        with self._threads:
+        with self._exclusive():
             return any(True for _ in self._spool.list_pending())
 
     def close(self) -> None:
         """Remove old requests, fold the journal, flush the disk; raises as `AuditWriter.close`."""
+        with self._exclusive():
+            self._trail.close()
         self._spool.remove_old()
         self._writer.close()
 
@@ -213,7 +225,7 @@ class Execution:
         """As `close`, without waiting for another program that folds; refresh the trail."""
         self._spool.remove_old()
         self._writer.close(wait=False)
-        with self._threads:
+        with self._exclusive():
             self._trail.refresh()
 
     @property

@@ -1,13 +1,15 @@
 """SQLite databases in the user's cache folder, else in memory.
 
 A repository cannot supply one. Their content follows from other files, so one that is broken or of
-another version is made again, and none is waited for longer than a limit.
+another version is made again, and none is waited for longer than a limit. A name is never used
+again: a program that still has a removed database open finds and removes its files by their names.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +26,8 @@ _logger = logging.getLogger(__name__)
 
 _MAX_DATABASES: Final = 32
 """How many databases of a kind the cache keeps: those that were used last."""
+_ATTEMPTS: Final = 3
+"""Databases that are opened: one may be broken, or be created twice at the same time."""
 _MEMORY: Final = ":memory:"
 
 
@@ -44,15 +48,19 @@ class CacheDatabase:
     wait: Wait
 
     def path(self, subject: Path) -> Path | None:
-        """Return where the database about a file or folder is; None if it can only be in memory."""
+        """Return where the database about a file or folder is, or where to create it.
+
+        None if it can only be in memory.
+        """
         folder = cache_subfolder(self.folder)
         if folder is None:
             return None
         try:
-            resolved = os.path.realpath(subject)
+            name = large_name(self.version, os.path.realpath(subject))
+            found = sorted(folder.glob(f"{name}-*.db"))
         except (OSError, ValueError):
             return None
-        return folder / f"{large_name(self.version, resolved)}.db"
+        return found[0] if found else folder / f"{name}-{secrets.token_hex(8)}.db"
 
     def open(self, subject: Path) -> tuple[sqlite3.Connection, bool]:
         """Open the database about a file or folder.
@@ -60,24 +68,34 @@ class CacheDatabase:
         Returns:
             The connection, and whether what is written to it lasts: not in memory.
         """
+        found = self.open_shared(subject)
+        return (self.in_memory(), False) if found is None else (found, True)
+
+    def open_shared(self, subject: Path) -> sqlite3.Connection | None:
+        """Open the database about a file or folder; None if it can only be in memory now."""
         import sqlite3  # noqa: PLC0415  # a program that opens none starts faster
 
-        path = self.path(subject)
-        if path is not None and not path.exists():
-            _remove_oldest(path.parent)
-        for _ in range(2 if path is not None else 0):
+        for _ in range(_ATTEMPTS):
+            path = self.path(subject)
+            if path is None:
+                break
+            if not path.exists():
+                _remove_oldest(path.parent)
             try:
                 connection = self.connect(str(path))
             except sqlite3.Error as error:
                 _logger.info("the database is made again: %s", error)
                 if isinstance(error, sqlite3.OperationalError):  # another program has it
                     break
-                self.remove(subject)
-            else:
+                _remove(path)
+                continue
+            if self.path(subject) == path:
                 with suppress(OSError):
                     os.utime(str(path))  # SQLite itself changes it only now and then
-                return connection, True
-        return self.in_memory(), False
+                return connection
+            connection.close()  # another program has created one at the same time
+            _remove(path)
+        return None
 
     def connect(self, path: str) -> sqlite3.Connection:
         """Open a database, and create its tables unless they are there.

@@ -295,6 +295,26 @@ class LogFollower:
             self._verified.add(number)
         return data
 
+    def seems_to_have_lines(self) -> bool:
+        """Whether the file is shorter, or has more than the beginning of another line.
+
+        Raises:
+            UnreadableFile: The file exists and cannot be read.
+        """
+        found = regular_file_stamp(self._path)
+        end = self._delivered.end
+        if found is None or found.size <= end:
+            return (0 if found is None else found.size) != end
+        if found.size - end > CHUNK or self._delivered.unterminated:
+            return True
+        try:
+            with open_file(self._path) as file:
+                file.seek(end)
+                data = file.read(CHUNK)
+        except OSError as error:
+            raise read_error(self._path, error) from error
+        return b"\n" in data or data.rstrip().endswith(b"}")
+
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
         found = regular_file_stamp(self._path)

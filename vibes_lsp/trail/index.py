@@ -1,8 +1,9 @@
 """The index of a trail: one SQLite database that follows its files.
 
-It is in the user's cache, so that programs share it, or in memory. A read transaction is what a
-refresh has seen: it does not change while another program extends the index. Only what a file's
-change concerns is read again; what was cut off or replaced goes from the first line that differs.
+It is in the user's cache, so that programs share it, or in memory. A read transaction is what an
+answer sees: it does not change while another program extends the index, and ends with the answer.
+Only what a file's change concerns is read again; what was cut off or replaced goes from the first
+line that differs.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class TrailIndex:
         waiting: Other files of records, one a line. They follow the log's in this order.
         uses_saved: Whether the index is shared with other programs through the user's cache. Who
             decides or publishes reads the log itself, into memory.
+        reading_began: Called when an answer begins to read a shared database. Who calls
+            `end_answer` later uses it; in a program that ends soon nobody has to.
 
     Attributes:
         epoch: Another number as soon as lines that were read before may be others.
@@ -54,10 +57,17 @@ class TrailIndex:
     """
 
     def __init__(
-        self, log: Path, waiting: Sequence[Path] = (), *, uses_saved: bool = False
+        self,
+        log: Path,
+        waiting: Sequence[Path] = (),
+        *,
+        uses_saved: bool = False,
+        reading_began: Callable[[], None] | None = None,
     ) -> None:
         self._paths: Final = (log, *waiting)
         self._uses_saved = uses_saved
+        self._may_return = True
+        self._reading_began = reading_began
         self._epochs_before = 0
         self._open(in_memory=True)
 
@@ -77,6 +87,8 @@ class TrailIndex:
             self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
             self._keys = IdKeys(self._connection)
         self._finalize = weakref.finalize(self, self._connection.close)
+        [(_, _, path)] = self._connection.execute("PRAGMA database_list")
+        self._write_ahead_log = f"{path}-wal"
         self._followers = [
             LogFollower(path, self._line_end(number)) for number, path in enumerate(self._paths)
         ]
@@ -118,6 +130,7 @@ class TrailIndex:
             OutdatedIndex: The database is damaged; it is made again at the next refresh.
         """
         try:
+            self._begin_reading()
             return self._connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise self._damaged(error) from error
@@ -129,6 +142,7 @@ class TrailIndex:
             OutdatedIndex: The database is damaged; it is made again at the next refresh.
         """
         try:
+            self._begin_reading()
             yield from self._connection.execute(query, values)
         except sqlite3.Error as error:
             raise self._damaged(error) from error
@@ -142,10 +156,35 @@ class TrailIndex:
         found = self.rows(query, *values)
         return int(found[0][0] or 0) if found else 0
 
+    def end_answer(self) -> None:
+        """End the read transaction: while one is open, the write-ahead log only grows.
+
+        What is asked before the next refresh begins another one.
+        """
+        if self._finalize.alive:
+            self._end_transaction()
+
+    def _begin_reading(self) -> None:
+        """Begin a read transaction unless there is one.
+
+        Raises:
+            OutdatedIndex: Another program replaced lines since the last refresh.
+        """
+        if not self.lasts or self._connection.in_transaction:
+            return
+        self._connection.execute("BEGIN")
+        [epoch] = self._connection.execute("SELECT epoch FROM trail").fetchone()
+        if epoch != self._database_epoch:
+            self._end_transaction()
+            raise OutdatedIndex(f"{self._paths[0].name} was rewritten", hint="run this again")
+        if self._reading_began is not None:
+            self._reading_began()
+
     def _damaged(self, error: Exception) -> OutdatedIndex:
         _logger.info("the index of %s is made again: %s", self._paths[0], error)
         was_removed = ""
         if self.lasts and self._finalize.alive and _is_damage(error):
+            self._finalize()
             TRAIL_DATABASE.remove(self._paths[0])
             was_removed = " and was removed"
         self.is_open = False
@@ -175,26 +214,41 @@ class TrailIndex:
             self._reopen(in_memory=not self._uses_saved)
         elif not thorough and self._is_current() and not self._has_long_wal():
             return False
+        elif self._uses_saved and not self.lasts and self._may_return:
+            self._return_to_cache()
         try:
             return self._refresh(thorough=thorough, progress=progress, at_most=at_most)
-        except sqlite3.Error as error:
-            if _is_damage(error):
+        except (sqlite3.Error, OutdatedIndex) as error:
+            if isinstance(error, OutdatedIndex) or _is_damage(error):
                 self._damaged(error)
                 self._reopen(in_memory=not self._uses_saved)
                 return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
             # Another program has it, or the disk is full.
             _logger.info("the index of %s is in memory: %s", self._paths[0], error)
             self._reopen(in_memory=True)
-            self.is_open = True
+            self.is_open, self._may_return = True, _is_lock(error)
         return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
+
+    def _return_to_cache(self) -> None:
+        """Use the shared database again if no other program writes to it at the moment."""
+        connection = TRAIL_DATABASE.open_shared(self._paths[0])
+        if connection is None:
+            return
+        try:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            return
+        finally:
+            connection.close()
+        self._reopen(in_memory=False)
 
     def _refresh(self, *, thorough: bool, progress: Progress | None, at_most: int | None) -> bool:
         self._end_transaction()
         if self._has_long_wal():
             with self._without_waiting():
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        self._connection.execute("BEGIN")
-        changed = self._follow_database()
+        changed = self._read_state()
         if not thorough and self._is_current():
             return changed  # another program has read what is new
         if at_most is not None:
@@ -210,26 +264,30 @@ class TrailIndex:
             changed = self._follow_database() or changed
             for number, follower in enumerate(self._followers):
                 changed = self._follow(number, follower, thorough, progress, at_most) or changed
+        return self._read_state() or changed
+
+    def _read_state(self) -> bool:
+        """Begin the read transaction of an answer; return as `_follow_database`."""
         self._connection.execute("BEGIN")
-        return self._follow_database() or changed
+        changed = self._follow_database()
+        if self.lasts and self._reading_began is not None:
+            self._reading_began()
+        return changed
 
     def _is_current(self) -> bool:
         return all(follower.is_current() for follower in self._followers)
 
     def _may_be_unchanged(self) -> bool:
-        """Whether the files have the size of what is indexed, so that no writing is expected."""
-        stamps = map(file_stamp, self._paths)
-        return all(
-            (0 if stamp is None else stamp.size) == follower.size
-            for stamp, follower in zip(stamps, self._followers, strict=True)
-        )
+        """Whether no file seems to have a whole line that is not indexed: nothing is written."""
+        return not any(follower.seems_to_have_lines() for follower in self._followers)
 
     def _is_unchanged(self, *, thorough: bool, at_most: int | None) -> bool:
         for follower in self._followers:
             update = follower.poll(thorough=thorough, at_most=at_most)
             if update is not None:
-                next(update.batches, None)  # which closes the file with the iterator
-                return False
+                has_lines = next(update.batches, None) is not None
+                if update.reset or has_lines:  # the file is closed with the iterator
+                    return False
         return True
 
     def _save_stamps(self) -> bool:
@@ -247,8 +305,7 @@ class TrailIndex:
                     writer = IndexWriter(self._connection, self._keys)
                     delivered = follower.delivered()
                     writer.save_state(number, self._name(number), delivered, follower.size)
-        self._connection.execute("BEGIN")
-        return self._follow_database()
+        return self._read_state()
 
     def _has_new_stamp(self, number: int) -> bool:
         state = read_state(self._connection, number, self._name(number))
@@ -256,8 +313,7 @@ class TrailIndex:
         return state is not None and (state.seen, state.settled) != (seen, settled)
 
     def _has_long_wal(self) -> bool:
-        path = TRAIL_DATABASE.path(self._paths[0]) if self.lasts else None
-        stamp = None if path is None else file_stamp(f"{path}-wal")
+        stamp = file_stamp(self._write_ahead_log) if self.lasts else None
         return stamp is not None and stamp.size > _LONG_WAL
 
     @contextmanager
@@ -394,3 +450,8 @@ def _is_damage(error: Exception) -> bool:
     if isinstance(error, sqlite3.OperationalError):
         return str(error).startswith(("no such table", "no such column"))
     return isinstance(error, sqlite3.DatabaseError | TypeError)
+
+
+def _is_lock(error: sqlite3.Error) -> bool:
+    """Whether an error is that another program has the database."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from pathlib import Path
@@ -66,6 +66,7 @@ class LogIndex:
         uses_saved: Whether the index is shared with other programs; see `TrailIndex`. Reading
             raises `OutdatedIndex` if the database or the log changed, and works after the next
             refresh.
+        reading_began: See `TrailIndex`.
 
     Attributes:
         index: The database.
@@ -75,13 +76,20 @@ class LogIndex:
     """
 
     def __init__(
-        self, path: Path, waiting: Sequence[Path] = (), *, uses_saved: bool = False
+        self,
+        path: Path,
+        waiting: Sequence[Path] = (),
+        *,
+        uses_saved: bool = False,
+        reading_began: Callable[[], None] | None = None,
     ) -> None:
         # SQLite is loaded with the first trail: a server starts faster.
         from vibes_lsp.trail.index import TrailIndex  # noqa: PLC0415
 
         self.path = path
-        self.index: Final = TrailIndex(path, waiting, uses_saved=uses_saved)
+        self.index: Final = TrailIndex(
+            path, waiting, uses_saved=uses_saved, reading_began=reading_began
+        )
         self.problem: UnreadableFile | None = None
         self.generation = 0
         self._reset()

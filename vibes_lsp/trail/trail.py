@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,6 +52,7 @@ class Trail:
         shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
             share what was read of the manifest.
         uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
+        reading_began: Called when an answer begins to read a shared index; see `end_answer`.
 
     Attributes:
         log: The annotation log.
@@ -67,9 +68,10 @@ class Trail:
         nearest_commit: NearestCommit | None = None,
         shared_with: Trail | None = None,
         uses_saved: bool = False,
+        reading_began: Callable[[], None] | None = None,
     ) -> None:
         self.directory = directory
-        self.log = LogIndex(directory.log, uses_saved=uses_saved)
+        self.log = LogIndex(directory.log, uses_saved=uses_saved, reading_began=reading_began)
         self._uses_saved = uses_saved
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (
@@ -81,8 +83,12 @@ class Trail:
         self._lineage_reader = LineageReader(self.log, nearest_commit)
 
     def close(self) -> None:
-        """Close the database of the index."""
+        """Close the database of the index; a refresh opens it again."""
         self._index.close()
+
+    def end_answer(self) -> None:
+        """End what an answer has read of a shared index: a program that stays open does."""
+        self._index.end_answer()
 
     def refresh(
         self,

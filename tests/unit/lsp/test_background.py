@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import FirstCommits, HistorySnapshot
+from vibes_lsp.trail.index_writer import TRAIL_DATABASE
 from vibes_lsp.trail.log_index import LogIndex
 
 _T = TypeVar("_T")
@@ -272,6 +274,27 @@ async def test_requests_are_answered_while_a_log_is_searched(
     slow.go.set()
     await settled(server)
     assert sorted(answers(sink)) == ["hover", "prefix", "unknown", "whole"]
+
+
+async def test_a_server_that_has_answered_lets_others_empty_the_write_ahead_log(
+    running: tuple[Server, Sink], trail: CompleteTrail
+) -> None:
+    server, sink = running
+    file = trail.root / "src/auth.py"
+    opened(server, file)
+    await hovered(server, sink, file)
+    await drained()
+    [project] = server.projects.all()
+    trail.writer.line("src/auth.py", 1, 1, text=None)
+    other = LogIndex(project.directory.log, uses_saved=True)
+    other.refresh()
+    other.index.close()
+    database = sqlite3.connect(str(TRAIL_DATABASE.path(project.directory.log)))
+    [(is_busy, *_)] = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    database.close()
+    assert not is_busy
+    project.close()
+    assert not project.trail.log.index.is_open
 
 
 async def hovered(server: Server, sink: Sink, file: Path) -> None:

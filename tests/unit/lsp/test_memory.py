@@ -55,7 +55,6 @@ def close_indexes(server: Server) -> None:
     """Close the files of a server that has ended; a timer may refer to it for a while."""
     for project in server.projects.all():
         project.close()
-        project.trail.close()
 
 
 def started() -> tuple[Server, Sink]:

@@ -14,7 +14,9 @@ from vibes_lsp.index.file_history import NO_HISTORY
 from vibes_lsp.lsp import file_summaries
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.file_summaries import FileSummaries
+from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.server import run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot
 from vibes_lsp.reports import review_queue
 from vibes_lsp.reports.review_queue import FileSummary
@@ -135,3 +137,22 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
     summaries = FileSummaries(Trail(AuditDir(tmp_path / ".ai-audit")))
     summaries.summarise(["a.py"], Policy(), use_git=False)
     assert asked == ["a.py", "a.py"]
+
+
+def test_an_outdated_index_fails_no_use_case_and_no_lookup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [OutdatedIndex("damaged")]
+
+    def answer(*_: object) -> HistorySnapshot:
+        if failures:
+            raise failures.pop()
+        return HistorySnapshot(is_done=True)
+
+    assert run_use_case(answer).is_done
+    failures.append(OutdatedIndex("damaged"))
+    monkeypatch.setattr(HistoryLookup, "_look_up", answer)
+    TrailWriter(tmp_path)
+    lookup = HistoryLookup(Trail(AuditDir(tmp_path / ".ai-audit")))
+    assert lookup.look_up(LookupRequest()).is_done
+    assert failures == []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from vibes_lsp.errors import MuchToRead
+from vibes_lsp.errors import MuchToRead, OutdatedIndex
 from vibes_lsp.store.cache_database import CacheDatabase
 from vibes_lsp.trail.index_writer import TRAIL_DATABASE
 from vibes_lsp.trail.log_index import LogIndex
@@ -42,20 +43,110 @@ def append(log: Path) -> None:
         stream.write(LINE)
 
 
+def settle(log: Path) -> None:
+    old = log.stat().st_mtime_ns - 3_600_000_000_000
+    os.utime(log, ns=(old, old))
+
+
+def is_emptied(log: Path) -> bool:
+    """Whether another program can empty the write-ahead log."""
+    connection = sqlite3.connect(database_of(log), isolation_level=None)
+    [(is_busy, *_)] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
+    return not is_busy
+
+
 def test_the_write_ahead_log_of_programs_that_stay_open_is_bounded(log: Path) -> None:
-    indexes = [indexed(log), indexed(log)]
+    indexes = [indexed(log) for _ in range(4)]
     for _ in range(300):
         append(log)
-        for index in indexes:
+        for index in indexes[1:]:  # the first one never looks again
             index.refresh()
-    assert [len(index.lines_about("a.py")) for index in indexes] == [301, 301]
+            index.index.end_answer()
+        indexes[0].index.end_answer()
+    assert [len(index.lines_about("a.py")) for index in indexes] == [301, 301, 301, 301]
+    for index in indexes:
+        index.index.end_answer()
     assert Path(f"{database_of(log)}-wal").stat().st_size < 8 << 20
+
+
+def test_an_answer_that_has_ended_keeps_no_write_ahead_log(log: Path) -> None:
+    index = indexed(log)
+    append(log)
+    indexed(log).index.close()
+    assert not is_emptied(log)
+    index.index.end_answer()
+    assert is_emptied(log)
+
+
+def test_each_answer_that_begins_is_announced(log: Path) -> None:
+    began: list[str] = []
+    index = LogIndex(log, uses_saved=True, reading_began=lambda: began.append("began"))
+    index.refresh()
+    index.index.end_answer()
+    before = len(began)
+    assert [index.lines_about("a.py"), index.lines_about("b.py")] == [[1], []]
+    assert len(began) == before + 1
+
+
+def test_what_is_asked_after_an_answer_is_of_the_same_lines_or_outdated(log: Path) -> None:
+    index = indexed(log)
+    index.index.end_answer()
+    append(log)
+    indexed(log).index.close()
+    assert index.lines_about("a.py") == [1, 2]
+    index.index.end_answer()
+    log.write_text(LINE.replace("a.py", "b.py"))
+    indexed(log).index.close()
+    with pytest.raises(OutdatedIndex):
+        index.lines_about("a.py")
+    assert index.refresh()
+    assert [index.lines_about("a.py"), index.lines_about("b.py")] == [[], [1]]
+
+
+def test_a_program_returns_to_the_index_that_another_one_had(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
+    index = indexed(log)
+    other = sqlite3.connect(database_of(log), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for lines in (2, 3):
+        append(log)
+        assert index.refresh()
+        assert (len(index.lines_about("a.py")), index.has_saved) == (lines, False)
+    other.close()
+    append(log)
+    assert index.refresh()
+    assert (len(index.lines_about("a.py")), index.has_saved) == (4, True)
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_a_line_that_is_being_written_takes_no_lock(
+    log: Path, monkeypatch: pytest.MonkeyPatch, is_settled: bool
+) -> None:
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
+    index = indexed(log)
+    other = sqlite3.connect(database_of(log), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with log.open("a") as stream:
+        stream.write(LINE[:9])
+    if is_settled:
+        settle(log)
+    for _ in range(2):
+        index.refresh()
+        assert (index.lines_about("a.py"), index.has_saved) == ([1], True)
+    assert indexed(log).lines_about("a.py") == [1]
+    other.close()
+    with log.open("a") as stream:
+        stream.write(LINE[9:])
+    assert index.refresh()
+    assert index.lines_about("a.py") == [1, 2]
 
 
 def test_a_log_that_nobody_changes_becomes_settled_in_the_index(log: Path) -> None:
     indexed(log).index.close()
-    old = log.stat().st_mtime_ns - 3_600_000_000_000
-    os.utime(log, ns=(old, old))
+    settle(log)
     indexed(log).index.close()
     connection = sqlite3.connect(database_of(log))
     assert connection.execute("SELECT settled FROM source").fetchall() == [(1,)]
@@ -67,8 +158,7 @@ def test_an_unchanged_log_is_read_while_another_program_indexes(
 ) -> None:
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
     indexed(log).index.close()
-    old = log.stat().st_mtime_ns - 3_600_000_000_000
-    os.utime(log, ns=(old, old))
+    settle(log)
     other = sqlite3.connect(database_of(log), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert indexed(log).lines_about("a.py") == [1]
@@ -130,3 +220,24 @@ def test_a_power_cut_loses_no_part_of_a_checkpoint(log: Path) -> None:
     connection, _ = DATABASE.open(log)
     assert connection.execute("PRAGMA synchronous").fetchone() == (1,)
     connection.close()
+
+
+def test_a_removed_database_takes_none_with_it_when_it_is_closed(log: Path) -> None:
+    """SQLite removes the write-ahead log by its name: another program's, if the name is one."""
+    old = indexed(log)
+    TRAIL_DATABASE.remove(log)
+    new = indexed(log)
+    append(log)
+    new.refresh()
+    old.index.close()
+    assert indexed(log).index.numbers("SELECT row FROM record") == [1, 2]
+    assert new.lines_about("a.py") == [1, 2]
+
+
+def test_programs_that_create_a_database_at_once_all_answer(log: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        indexes = list(pool.map(indexed, [log] * 4))
+    append(log)
+    for index in indexes:
+        index.refresh()
+        assert (index.lines_about("a.py"), index.has_saved) == ([1, 2], True)

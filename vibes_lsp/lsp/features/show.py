@@ -173,11 +173,16 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
     @server.command(CommandName.SHOW)
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
-        trail = (await ls.indexed_project(arguments.uri)).snapshot.trail
-        exact = run_use_case(lambda: look_up_exact(trail, arguments.id))
-        if exact is not None:
-            return run_use_case(lambda: found_as_json(trail, exact))
-        work = partial(_search, trail.directory, arguments.id)
+        directory = (await ls.indexed_project(arguments.uri)).directory
+
+        def show_exact() -> Members | None:
+            trail = ls.projects.refreshed(directory).snapshot.trail
+            exact = look_up_exact(trail, arguments.id)
+            return None if exact is None else found_as_json(trail, exact)
+
+        if (found := run_use_case(show_exact)) is not None:
+            return found
+        work = partial(_search, directory, arguments.id)
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
 
     @server.command(CommandName.CHANGES)
