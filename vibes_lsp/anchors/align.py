@@ -48,16 +48,39 @@ def came_from(old: Sequence[str], new: Sequence[str]) -> list[int]:
             origins[place] = index
     settle_blocks(new, origins, len(old))
     for start, end in lone_blocks(origins, len(old)):
-        if any(map(is_long, new[start:end])):
-            continue
-        first, last = start, end
-        while first and origins[first - 1] >= 0 and new[first - 1] == new[first - 1 + end - start]:
-            first -= 1
-        while last < len(new) and origins[last] >= 0 and new[last] == new[last - end + start]:
-            last += 1
-        origins[first:start] = [-1] * (start - first)
-        origins[end:last] = [-1] * (last - end)
+        if not any(map(is_long, new[start:end])):
+            first, last = _slides(new, origins, start, end)
+            origins[first:start] = [-1] * (start - first)
+            origins[end:last] = [-1] * (last - end)
     return origins
+
+
+def beside_copies(new: Sequence[str], origins: Sequence[int], length: int) -> set[int]:
+    """Return the lines of blocks beside a copy of them; which of both is new cannot be known.
+
+    Git decides at the commit, by more than the two texts.
+
+    Args:
+        new: The new lines.
+        origins: What `came_from` returns.
+        length: How many old lines there are.
+    """
+    found: set[int] = set()
+    for start, end in lone_blocks(origins, length):
+        first, last = _slides(new, origins, start, end)
+        if any(map(is_long, (*new[first:start], *new[end:last]))):
+            found.update(range(first, last))
+    return found
+
+
+def _slides(new: Sequence[str], origins: Sequence[int], start: int, end: int) -> tuple[int, int]:
+    """Return between which lines a block of new lines may stand as well as where it is."""
+    first, last = start, end
+    while first and origins[first - 1] >= 0 and new[first - 1] == new[first - 1 + end - start]:
+        first -= 1
+    while last < len(new) and origins[last] >= 0 and new[last] == new[last - end + start]:
+        last += 1
+    return first, last
 
 
 def differing(old: Sequence[str], new: Sequence[str]) -> Stretch:

@@ -132,7 +132,8 @@ class CommitRecords:
         """Return whose lines are that a commit brought, by records that came before the lines did.
 
         A rebase that changes the order of commits, and merges the log line by line, makes such
-        records. The commit has the record, and none of its ancestors had the text.
+        records. The commit has the record, and none of its ancestors had the text. What stands
+        beside the lines of a record is a copy of them.
 
         Args:
             commit: The commit.
@@ -146,10 +147,12 @@ class CommitRecords:
         lines = blob.text.lines
         long = {line_hash(lines[number]): number for number in numbers if is_long(lines[number])}
         known = self._repository.objects.commit(commit)
+        standing = {owner.record for owner in self.owners(commit, name).values()}
         candidates = [
             record
             for record in self._records.of_file(self._path(name))
             if known is not None
+            and record.id not in standing
             and record.moment < known.moment + _SECOND
             and not long.keys().isdisjoint(record.hashes)
         ]

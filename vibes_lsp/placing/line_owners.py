@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from vibes_lsp.anchors.align import came_from
+from vibes_lsp.anchors.align import beside_copies, came_from
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import LineKind
@@ -118,6 +118,7 @@ class _Screen:
         self._committed: Sequence[LineOwner | None] = ()
         self._head_lines: Sequence[str] = ()
         self._from_head: list[int] = [-1] * len(text.lines)
+        self._doubtful: set[int] = set()
         if head is not None:
             self._read_head(head)
         self.new = {number for number, origin in enumerate(self._from_head) if origin < 0}
@@ -130,6 +131,9 @@ class _Screen:
         self._committed = head.lines.owners(head.commit, head.path)
         origins = head.lines.origins(head.commit, head.path)
         self._from_head = came_from(self._head_lines, self._text.lines)
+        self._doubtful = beside_copies(self._text.lines, self._from_head, len(self._head_lines))
+        for number in self._doubtful:
+            self._from_head[number] = -1
         for number, place in enumerate(self._from_head):
             if place >= 0:
                 self.owners[number], self.origins[number] = self._committed[place], origins[place]
@@ -176,7 +180,7 @@ class _Screen:
         if all(owner is None or number in kept for number, owner in enumerate(self._committed)):
             return
         places = reformatted(self._head_lines, self._text.lines, self._from_head)
-        for number in self.new:
+        for number in self.new - self._doubtful:
             if self.owners[number] is None and places[number] >= 0:
                 self.owners[number] = self._committed[places[number]]
 

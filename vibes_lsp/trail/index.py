@@ -49,7 +49,7 @@ class TrailIndex:
         uses_saved: Whether the index is shared with other programs through the user's cache. Who
             decides or publishes reads the log itself, into memory.
         reading_began: Called when an answer begins to read a shared database. Who calls
-            `end_answer` later uses it; in a program that ends soon nobody has to.
+            `end_answer` later uses it; a program that ends soon need not.
 
     Attributes:
         epoch: Another number as soon as lines that were read before may be others.

@@ -55,6 +55,30 @@ def test_a_copy_is_not_an_edits_while_the_original_stands(project: Project) -> N
     assert project.owners("b.py") == [NONE] * 6
 
 
+def test_beside_its_copy_a_block_is_an_edits_once_git_decides(project: Project) -> None:
+    project.person("a.py", *PERSON)
+    project.commit()
+    project.ai("one", "a.py", *PERSON[:2], *BLOCK, *PERSON[2:], wrote=(3, 8))
+    project.commit()
+    project.person("a.py", *PERSON[:2], *BLOCK, *BLOCK, *PERSON[2:])
+    assert project.owners("a.py") == [NONE] * 16
+    project.commit()
+    owners = project.owners("a.py")
+    assert sorted([owners[2:8], owners[8:14]]) == [["ai one"] * 6, [NONE] * 6]
+
+
+def test_a_copy_in_the_commit_of_the_original_is_not_an_edits(project: Project) -> None:
+    project.person("a.py", *PERSON)
+    project.commit()
+    project.ai("one", "a.py", *PERSON, *BLOCK, wrote=(5, 10))
+    project.person("a.py", *BLOCK, *PERSON, *BLOCK)
+    expected = [NONE] * 10 + ["ai one"] * 6
+    assert project.owners("a.py") == expected
+    project.commit()
+    assert project.owners("a.py") == expected
+    assert project.owners("a.py", clone(project)) == expected
+
+
 def test_what_a_commit_took_away_and_a_person_typed_again_is_not_an_edits(
     project: Project,
 ) -> None:
