@@ -92,14 +92,17 @@ def pytest_fixture_setup(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _module_leaves_nothing() -> Iterator[None]:
+def _module_leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     """Give the fixtures of a module a cache of their own, and fail if a process stays behind."""
+    failed = request.session.testsfailed
     with _own_cache():
         yield
     if sys.platform != "linux":
         return
     if leftovers.marked_processes():
         gc.collect()  # ends what only a cycle refers to
+    if request.session.testsfailed > failed:
+        leftovers.kill()  # the tracebacks refer to what would end them
     leftovers.wait_for_end()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import secrets
+import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -56,6 +57,13 @@ def _is_shared(process: int | None, parents: dict[int, int]) -> bool:
             return True
         process = parents.get(process)
     return False
+
+
+def kill() -> None:
+    """End all processes of this run but the shared ones."""
+    for process in marked_processes():
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 def wait_for_end() -> None:

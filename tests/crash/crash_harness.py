@@ -278,7 +278,8 @@ def together(folder: Path, processes: int, records: int) -> dict[str, float]:
         )
         lines += len(new)
     written = time.perf_counter() - begun
-    assert [child.end() for child in children] == [0] * processes
+    codes = [child.end() for child in children]
+    assert codes == [0] * processes, f"a writer failed: {codes}"
     acknowledged = [record for child in children for record in child.records]
     assert len(acknowledged) == len(set(acknowledged)) == processes * records
     check_trail_invariants(
