@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import shutil
 import sqlite3
 import tempfile
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import logs
 from tests.properties.test_log_follower import append, knowledge, new_log
+from tests.trails import annotation_id
 from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.store.log_batches import LineBatch
 from vibes_lsp.trail.index_writer import TRAIL_DATABASE, IndexWriter
@@ -153,6 +156,38 @@ def indexed(path: Path) -> LogIndex:
     return index
 
 
+def test_a_flipped_bit_of_the_index_shows_no_record_that_the_log_does_not_have() -> None:
+    """SQLite notices most; what it finds is compared with the record in the log."""
+    ids = [annotation_id({"number": number}) for number in range(60)]
+    with new_project(small=False) as (path, folder):
+        for number, identifier in enumerate(ids):
+            record = {"type": "line", "annotation_id": identifier, "file_path": f"{number % 3}.py"}
+            append(path, json.dumps(record).encode() + b"\n")
+        log = LogIndex(path)
+        log.refresh()
+        records = {record.id: record for record in log.records(range(1, 61))}
+        indexed(path)
+        saved = TRAIL_DATABASE.path(path)
+        assert saved is not None
+        data = saved.read_bytes()
+        rng = random.Random(1)
+        for bit in rng.sample(range(8 * len(data)), 150):
+            for file in folder.iterdir():
+                file.unlink()
+            saved.write_bytes(
+                data[: bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1 :]
+            )
+            index = LogIndex(path, uses_saved=True)
+            ask(index)
+            for identifier in rng.sample(ids, 3):
+                found = list(index.with_id(identifier))
+                assert [record.members for record in found] in (
+                    [],
+                    [records[identifier].members],
+                )
+            index.index.close()
+
+
 def test_programs_share_an_index_and_read_only_what_is_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -249,6 +284,29 @@ def test_who_decides_reads_the_log_itself() -> None:
         index.refresh()
         assert index.lines_about("a.py") == [1]
         assert not folder.exists()
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_no_author_of_a_log_can_choose_the_keys_of_its_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_saved: bool
+) -> None:
+    """Ids with one key would make each look-up read all of them."""
+    log = tmp_path / "annotations.jsonl"
+    log.write_bytes(b'{"type":"line","file_path":"a.py","annotation_id":"id"}\n')
+    keys = set()
+    for user in ("one", "two"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / user))
+        index = LogIndex(log, uses_saved=is_saved)
+        index.refresh()
+        key = index.index.key("id")
+        assert index.index.rows("SELECT row FROM record WHERE key = ?", key) == [(1,)]
+        keys.add(key)
+        index.index.close()
+        if is_saved:
+            again = LogIndex(log, uses_saved=True)
+            again.refresh()
+            assert again.index.key("id") == key
+    assert len(keys) == 2
 
 
 def test_records_that_wait_follow_those_of_the_log(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ class CacheDatabase:
                 _remove_oldest(path.parent)
             try:
                 connection = self.connect(str(path))
-            except sqlite3.Error as error:
+            except (sqlite3.Error, ValueError) as error:  # whose message may not be UTF-8
                 _logger.info("the database is made again: %s", error)
                 if isinstance(error, sqlite3.OperationalError):  # another program has it
                     break

@@ -162,6 +162,11 @@ class LogFollower:
         """Bytes delivered so far."""
         return self._delivered.end
 
+    def reaches(self, end: int) -> bool:
+        """Whether the file has so many bytes, delivered or not."""
+        found = regular_file_stamp(self._path)
+        return found is not None and found.size >= end
+
     def is_current(self) -> bool:
         """Whether the file is certainly as at the last poll, by its stamp alone.
 

@@ -434,7 +434,11 @@ class TrailIndex:
         self.is_open = False
 
     def places(self, rows: Sequence[int]) -> list[tuple[int, int]]:
-        """Return byte offset and length of some lines, without their newlines."""
+        """Return byte offset and length of some lines, without their newlines.
+
+        Raises:
+            OutdatedIndex: They cannot be: the database is damaged, or the file became shorter.
+        """
         found = {
             row: (start, size)
             for row, start, size in self.rows(
@@ -442,7 +446,18 @@ class TrailIndex:
                 row_list(rows),
             )
         }
+        if not all(map(_is_place, map(found.get, rows))):
+            raise self._damaged(sqlite3.DatabaseError("a line has no place"))
+        for follower in set(map(self.follower, rows)):
+            end = max(sum(found[row]) for row in rows if self.follower(row) is follower)
+            if end > follower.size and not follower.reaches(end):
+                raise self._damaged(sqlite3.DatabaseError("a line is behind the end"))
         return [found[row] for row in rows]
+
+
+def _is_place(place: tuple[object, object] | None) -> bool:
+    """Whether a row of the database can be byte offset and length of a line."""
+    return place is not None and all(isinstance(part, int) and part >= 0 for part in place)
 
 
 def _is_damage(error: Exception) -> bool:

@@ -118,7 +118,10 @@ def encode_name(name: str) -> bytes:
 
 def decode_name(data: bytes) -> str:
     """Return the string of `encode_name`."""
-    return data.decode("utf-8", "surrogatepass")
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # the database is damaged
+        return data.decode("utf-8", "replace")
 
 
 def id_prefix(identifier: str) -> bytes:
