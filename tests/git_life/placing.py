@@ -34,7 +34,7 @@ from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
 from vibes_lsp.placing.hunks import FileAtCommit, Origin, WrittenHunks, hunks, late_hunks
 from vibes_lsp.placing.line_owners import HeadFile, line_owners
 from vibes_lsp.placing.moved_blocks import PlacedLines
-from vibes_lsp.placing.standing import CandidateEdits
+from vibes_lsp.placing.standing import CandidateEdits, has_left
 
 LOG: Final = ".ai-audit/annotations.jsonl"
 
@@ -193,17 +193,14 @@ class Store:
         )
 
     def has_left(self, edit: WaitingEdit) -> bool:
-        """Whether neither the file on disk nor the staged one has a long line of an edit."""
+        """Whether neither the file on disk nor the staged one has a distinctive line of an edit."""
         file = self.root / edit.path
         disk = file.read_bytes() if file.is_file() else b""
         staged = git(self.root, "show", f":./{edit.path}", ok=False).encode(
             "utf-8", "surrogateescape"
         )
-        for data in (disk, staged):
-            text = HashedText(Text.from_bytes(data).lines)
-            if any(text.hashes[number] in edit.hashes for number in text.distinctive):
-                return False
-        return True
+        texts = (HashedText(Text.from_bytes(data).lines) for data in (disk, staged))
+        return has_left(edit, self.text(edit.content), texts)
 
     @cached_property
     def written(self) -> WrittenHunks:

@@ -60,6 +60,24 @@ class StandingLine(NamedTuple):
     is_sure: bool
 
 
+def has_left(edit: WaitingEdit, snapshot: Text | None, texts: Iterable[HashedText]) -> bool:
+    """Whether no state of a file has a distinctive line of an edit: it may have moved to another.
+
+    Args:
+        edit: The edit.
+        snapshot: The text right after it, by which a line counts that stood there once; what stood
+            beside the edit, too, proves nothing.
+        texts: The states of its file: staged, on disk.
+    """
+    wanted = set(edit.hashes)
+    if snapshot is not None:
+        places = distinctive_numbers(snapshot.lines)
+        wanted = {edit.hashes[n - edit.first] for n in places if edit.first <= n < edit.end}
+    return bool(wanted) and not any(
+        text.hashes[number] in wanted for text in texts for number in text.distinctive
+    )
+
+
 def standing_lines(
     waiting: CandidateEdits, text: HashedText, candidates: AbstractSet[int]
 ) -> dict[int, StandingLine]:

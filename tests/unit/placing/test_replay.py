@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from tests.unit.placing.waiting_edits import Waiting, joined, lines_of
 from vibes_lsp.placing.edits import EditLine
+from vibes_lsp.placing.hash_placement import HashedText
 from vibes_lsp.placing.replay import ReplayedText, carry, replay
+from vibes_lsp.placing.standing import has_left
 
 BLOCK = lines_of(1, 3)
 OTHER = lines_of(1, 2, "other")
@@ -89,3 +91,15 @@ def test_lines_keep_their_owner_in_a_later_text() -> None:
     state = replay(waiting.edits, waiting.texts.get)
     later = carry(state, [BLOCK[0], "person", BLOCK[2]])
     assert later.owners == [state.owners[0], None, state.owners[2]]
+
+
+def test_an_edit_has_left_its_file_though_what_stood_beside_it_stands_there() -> None:
+    waiting = Waiting()
+    common = "raise ValueError(value)"
+    edit = waiting.record(joined(common, *BLOCK, common), 2, 5)
+    snapshot = waiting.texts[edit.content]
+
+    def left(*lines: str) -> bool:
+        return has_left(edit, snapshot, [HashedText(lines), HashedText([])])
+
+    assert [left(common), left(), left(common, BLOCK[1])] == [True, True, False]
