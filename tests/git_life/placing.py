@@ -365,6 +365,7 @@ def late(
     logged = logged_lines(records)
     waiting = [edit for edit in store.own if edit.id not in logged]
     found: list[Members] = []
+    committed = CommittedOwners(repository, prefix, Records(records, store.own))
     for path in dict.fromkeys(edit.path for edit in waiting):
         edits = [edit for edit in waiting if edit.path == path]
         data = repository.objects.contents(f"{head}:{prefix}{path}")
@@ -375,7 +376,11 @@ def late(
             blamed = line_origins(repository, prefix + path, head, since=since)
         except HistoryUnavailable:  # a partial clone
             continue
-        origins: list[Origin | None] = [None if origin is None else origin[:3] for origin in blamed]
+        owners = committed.owners(head, path)
+        origins: list[Origin | None] = [
+            None if origin is None or owner is not None else origin[:3]
+            for origin, owner in zip(blamed, owners, strict=True)
+        ]
         candidates = CandidateEdits(edits, snapshots=store.text)
         found += late_hunks(
             HashedText(Text.from_bytes(data).lines),

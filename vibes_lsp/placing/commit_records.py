@@ -86,7 +86,7 @@ class CommitRecords:
             return exact_owners(records, self.blob(commit, name))
         own = {record.id for record in self.brought([(commit, name)])[commit, name]}
         mine = [record for record in records if record.id in own or _names(record, commit)]
-        mine.sort(key=lambda record: record.moment, reverse=True)
+        mine.sort(key=lambda record: (record.id in own, record.moment), reverse=True)
         others = [record for record in records if record not in mine]
         if others:  # a text that a commit took away, and that is there again, is not an edit's
             log = self._repository.objects.contents(f"{commit}:{self._log(name)}")

@@ -100,7 +100,8 @@ def late_hunks(
 
     Args:
         head: The file as HEAD has it.
-        origins: Where each of its lines comes from; None for those older than the edits.
+        origins: Where each of its lines comes from; None for those older than the edits, and for
+            those that the log gives to an edit.
         waiting: The edits, less those of which the log has a line.
         file_at: Returns a file of a commit by the commit and the path.
     """
