@@ -28,7 +28,9 @@ def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
 
 def share_keys(patch: pytest.MonkeyPatch) -> None:
     """Give ids with the same first six digits one key, as if they had one by chance."""
-    patch.setattr(IdKeys, "key", lambda _, identifier: identifier[:6].encode())
+    patch.setattr(
+        IdKeys, "key", lambda _, identifier: int.from_bytes(identifier[:6].encode(), "big")
+    )
 
 
 def with_equal_key(number: int) -> str:

@@ -119,7 +119,7 @@ class TrailIndex:
         """Return the follower of the file that a row is of."""
         return self._followers[row >> SOURCE_BITS]
 
-    def key(self, identifier: str) -> bytes:
+    def key(self, identifier: str) -> int:
         """Return the key of an id: different ids have different ones."""
         return self._keys.key(identifier)
 

@@ -79,7 +79,7 @@ class Trail:
         )
         self.nearest_commit = nearest_commit
         self._index: Final = self.log.index
-        self._reviewed: tuple[int, frozenset[bytes]] | None = None
+        self._reviewed: tuple[int, frozenset[int]] | None = None
         self._lineage_reader = LineageReader(self.log, nearest_commit)
 
     def close(self) -> None:
