@@ -19,14 +19,15 @@ from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, REASONS, LogLineK
 _BATCH: Final = 4_096
 """Lines of joined annotations that are decoded at once."""
 SUPERSEDING: Final = f"""
-    SELECT row, reason, newer, older FROM (
+    WITH pair AS MATERIALIZED (
         SELECT row, reason,
             (SELECT row FROM record WHERE key = source AND kind IN (1, 2) ORDER BY row LIMIT 1)
                 AS newer,
             (SELECT row FROM record WHERE key = target AND kind IN (1, 2) ORDER BY row LIMIT 1)
                 AS older
         FROM edge WHERE type = {EDGE_TYPES.index(EdgeType.SUPERSEDES)}
-    ) WHERE newer NOTNULL AND older NOTNULL AND newer <> older ORDER BY row
+    ) SELECT row, reason, newer, older FROM pair
+    WHERE newer NOTNULL AND older NOTNULL AND newer <> older ORDER BY row
 """  # noqa: S608  # our own numbers
 """Supersedes edges with the rows of the first annotations that have the ids of their ends."""
 REPEATED: Final = (
