@@ -102,3 +102,24 @@ def test_a_rejection_of_code_that_stands_is_no_part_of_a_revert(
     repository.git("revert", "--no-edit", "HEAD")
     found = findings(project, run_vibes, rejected)
     assert ("base-record", "error") in {(check, severity) for check, severity, _ in found}
+
+
+def test_entries_of_later_records_that_a_revert_took_away_come_back(
+    project: Project, repository: Repository, run_vibes: RunVibes
+) -> None:
+    session = next(iter(record["session_id"] for record in project.records("session")))
+    reverted = repository.head()
+    project.annotate(session, 1, 1, path="a.py")
+    project.recorder.close()
+    repository.commit("more code of the session")
+    repository.git("revert", "--no-edit", reverted)
+
+    def dangling() -> list[str]:
+        found: list[dict[str, Any]] = run_vibes("check", "--json", cwd=project.root).json[
+            "findings"
+        ]
+        return [each["message"] for each in found if each["check"] == "reference-dangling"]
+
+    assert dangling()
+    assert run_vibes("merge", "HEAD~1", cwd=project.root).code == 0
+    assert dangling() == []

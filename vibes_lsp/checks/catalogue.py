@@ -212,7 +212,9 @@ REFERENCE_DANGLING: Final = Check(
     _E,
     "A hash in a record has no entry in the manifest",
     "The environment, prompt or command of the record is unknown (guide: references resolve).",
-    "Restore the manifest, or merge the branch that has the entry.",
+    "Restore the manifest, or merge the branch that has the entry. `git revert` takes away entries "
+    "that later records still refer to: `vibes merge REV` brings them back, where REV is the "
+    "commit before the revert.",
 )
 REFERENCE_TYPE: Final = Check(
     "reference-type",
