@@ -374,9 +374,9 @@ def late(
         since = min(edit.moment for edit in edits).replace(microsecond=0)
         try:
             blamed = line_origins(repository, prefix + path, head, since=since)
+            owners = committed.owners(head, path)
         except HistoryUnavailable:  # a partial clone
             continue
-        owners = committed.owners(head, path)
         origins: list[Origin | None] = [
             None if origin is None or owner is not None else origin[:3]
             for origin, owner in zip(blamed, owners, strict=True)

@@ -16,7 +16,7 @@ from vibes_lsp.anchors.line_hashes import line_hash
 from vibes_lsp.anchors.locate import locate, locate_sure
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import sha256
-from vibes_lsp.placing.hash_placement import HashedText, place_hashes
+from vibes_lsp.placing.hash_placement import HashedText, PlacedBlock, place_hashes
 from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
 
 
@@ -68,7 +68,8 @@ def placed_owners(
     """Return whose the lines are that a commit brought, by the records that it brought.
 
     Args:
-        records: The records; of two that fit a line the first owns it.
+        records: The records; of two that fit a line the first owns it, but those come before that
+            stand complete, with a distinctive line: a part of another one may fit by chance.
         blob: The file in the commit.
         brought: The lines that the commit brought and that have no owner yet.
         is_boundary: Whether the commit is the boundary of a shallow clone: then git cannot say what
@@ -78,7 +79,8 @@ def placed_owners(
     """
     found: dict[int, LineOwner] = {}
     free = set(brought)
-    for record in records:
+    complete = [record for record in records if _is_complete(record, blob, free)]
+    for record in [*complete, *(record for record in records if record not in complete)]:
         owners = (
             _by_hashes(record, blob, free, only_whole=record.id in moved)
             if record.hashes
@@ -88,6 +90,11 @@ def placed_owners(
             found[number] = owner._replace(is_sure=owner.is_sure and not is_boundary)
         free -= owners.keys()
     return found
+
+
+def _is_complete(record: HunkRecord, blob: Blob, free: AbstractSet[int]) -> bool:
+    placed = place_hashes(record.hashes, blob.hashed, free) if record.hashes else PlacedBlock()
+    return placed.is_whole and not blob.hashed.distinctive.isdisjoint(placed.lines)
 
 
 def _by_hashes(

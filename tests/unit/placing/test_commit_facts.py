@@ -1,0 +1,34 @@
+"""Whose the lines are that a commit brought, where several records may fit them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tests.unit.placing.waiting_edits import joined, lines_of
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.line_hashes import line_hash
+from vibes_lsp.placing.commit_facts import Blob, placed_owners
+from vibes_lsp.placing.hunk_records import HunkRecord
+
+END = ["raise ValueError(value)", ""]
+
+
+def record(name: str, lines: list[str]) -> HunkRecord:
+    moment, hashes = datetime(2026, 1, 1, tzinfo=UTC), tuple(map(line_hash, lines))
+    return HunkRecord(name, name, "a.py", 0, len(lines), hashes, Anchors(), "", moment, True)
+
+
+def owners(lines: list[str], *records: HunkRecord) -> list[str]:
+    found = placed_owners(records, Blob(joined(*lines).encode()), set(range(len(lines))))
+    return [found[number].edit for number in range(len(lines))]
+
+
+def test_a_block_that_stands_complete_comes_before_parts_of_others() -> None:
+    first, second = lines_of(1, 2), lines_of(1, 6, "other")
+    newest_first = record("two", [*second, *END]), record("one", [*first, *END])
+    assert owners([*second, *first, *END], *newest_first) == ["two"] * 6 + ["one"] * 4
+
+
+def test_of_complete_blocks_the_newest_owns_what_both_fit() -> None:
+    lines = lines_of(1, 4)
+    assert owners(lines, record("two", lines), record("one", lines)) == ["two"] * 4
