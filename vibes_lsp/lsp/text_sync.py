@@ -12,7 +12,6 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.ingest.command_files import note_saved_file
 from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
 from vibes_lsp.lsp.config_file import config_document
 from vibes_lsp.lsp.features import diagnostics
@@ -58,7 +57,10 @@ def register(  # noqa: C901  # a list of handlers
         uri = params.text_document.uri
         ls.documents.save(uri)
         found = ls.projects.owner(uri)
-        if found is not None:
+        if found is not None and found[0].directory.waiting_events.is_dir():
+            # Imported late: a server starts without what records.
+            from vibes_lsp.ingest.command_files import note_saved_file  # noqa: PLC0415
+
             note_saved_file(found[0].directory, found[1])
         await flush.flush_document(uri)
         flush.schedule_events()
