@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,13 @@ def claimed(project: Project) -> list[tuple[str, int, int, str]]:
     ]
 
 
+def make(project: Project, name: str, text: str, *, later: int = 0) -> None:
+    """Write a file; its time is exact, or later by some seconds, as systems count it in ticks."""
+    project.file(name, text)
+    moment = time.time_ns() + later * 1_000_000_000
+    os.utime(project.root / name, ns=(moment, moment))
+
+
 def named(project: Project) -> list[tuple[str, str]]:
     """Return the files that commands changed, each with the command."""
     return [
@@ -124,7 +132,7 @@ def test_each_command_names_its_own_files(project: Project) -> None:
 def test_what_a_command_made_before_its_event_is_not_lost(project: Project) -> None:
     """The event before it may be folded while the command runs."""
     store(project, payload(project.root, "PostToolUse", tool_use_id="r1", **READ))
-    project.file("new.py", "made = 1\n")
+    make(project, "new.py", "made = 1\n")
     fold(project)
     bash(project, "./generate")
     fold(project)
@@ -150,22 +158,52 @@ def test_a_file_that_an_event_reports_is_not_named(project: Project) -> None:
     assert named(project) == []
 
 
-def test_what_a_person_changed_before_or_after_the_command_is_not_named(project: Project) -> None:
+def test_what_a_person_changed_before_the_command_is_not_named(project: Project) -> None:
     project.file("a.py", CHANGED)
+    project.file("new.py", "by_hand = 1\n")
     bash(project, "./slow", duration_ms=0)
-    time_of_change = (project.root / "a.py").stat().st_ctime_ns
     [event] = waiting(project)
-    later = f"{time_of_change + 60_000_000_000:020d}{event.name[20:]}"
-    event.rename(event.with_name(later))
-    project.file("late.py", "late = 1\n")
+    event.rename(event.with_name(f"{time.time_ns() + 60_000_000_000:020d}{event.name[20:]}"))
     fold_events(project.recorder.directory, now=lambda: datetime.now(UTC) + timedelta(minutes=5))
+    assert "./slow" in {each["command_text"] for each in project.entries("command").values()}
     assert (claimed(project), named(project)) == ([], [])
+
+
+def test_of_commands_in_a_row_the_first_after_the_change_made_it(project: Project) -> None:
+    project.file("a.py", CHANGED)
+    bash(project, "./format")
+    bash(project, "sed -n 1p a.py", "c2")
+    fold(project)
+    assert named(project) == [("a.py", reason("./format"))]
+
+
+def test_names_that_are_not_utf_8_hinder_no_other(project: Project) -> None:
+    try:
+        (project.root / os.fsdecode(b"\xff.py")).write_text("x = 1\n")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    project.file("a.py", CHANGED)
+    project.file("new.py", "made = 1\n")
+    bash(project, "./generate")
+    fold(project)
+    assert named(project) == [("a.py", reason("./generate"))]
+    assert claimed(project) == [("new.py", 1, 1, "create")]
+
+
+def test_a_secret_of_the_command_is_masked_where_it_names_a_file(project: Project) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    project.file("a.py", CHANGED)
+    bash(project, f"TOKEN={secret} ./generate")
+    fold(project)
+    [(name, why)] = named(project)
+    assert name == "a.py"
+    assert secret not in why
 
 
 def test_what_changes_after_the_command_waits_for_an_event(project: Project) -> None:
     bash(project, "sed -i s/a/b/ a.py")
-    project.file("a.py", CHANGED)
-    project.file("new.py", "by_hand = 1\n")
+    make(project, "a.py", CHANGED, later=1)
+    make(project, "new.py", "by_hand = 1\n", later=1)
     fold(project)
     store(project, payload(project.root, "Stop"))
     fold(project)

@@ -88,7 +88,7 @@ class CommandFile:
         event: The event after the command.
         run: The command.
         moment: When that was received, in nanoseconds.
-        content: Its text, if it came into being; None if it was there before.
+        content: Its text, if it came into being; None if it was there before, or is no text.
     """
 
     path: str
@@ -170,10 +170,11 @@ class CommandFiles:
         project = self._directory.project
         seen = self._load() or _Seen(0, {}, None)
         windows = list(_windows(events, seen.sessions))
-        untracked = untracked_files(project)
+        untracked = frozenset(filter(_is_text, untracked_files(project)))
         found: list[CommandFile] = []
         if windows and len(_active(events, seen.sessions)) == 1:
-            names = changed_in_work_tree(repository, project) - frozenset(reported)
+            names = set(filter(_is_text, changed_in_work_tree(repository, project)))
+            names -= frozenset(reported)
             new = frozenset() if seen.untracked is None else untracked - seen.untracked
             if len(names) <= MAX_CHANGED:
                 with GitObjects(repository.root, limit=_MAX_FILE) as objects:
@@ -247,7 +248,7 @@ class CommandFiles:
             names = frozenset(
                 name for name, changed in times.items() if name in old or (changed or 0) <= until
             )
-        following = _Seen(until, advance_sessions(events, seen.sessions), names)
+        following = _Seen(until, _advance_sessions(events, seen.sessions), names)
         write_cached(self._name, msgspec.msgpack.encode(following))
 
 
@@ -256,7 +257,7 @@ def session_key(event: AgentEvent) -> str:
     return f"{event.agent.value} {event.session.parent or event.session.id}"
 
 
-def advance_sessions(
+def _advance_sessions(
     events: Sequence[tuple[AgentEvent, int]], sessions: Mapping[str, SeenSession]
 ) -> dict[str, SeenSession]:
     """Return the sessions after some events; those that ended or went idle are dropped."""
@@ -299,14 +300,25 @@ def _windows(
 
 def _responsible(windows: Sequence[_Window], path: str, changed: int) -> _Window | None:
     """Return the command that ran when a file was last changed; None if that is not certain."""
-    fitting = [each for each in windows if each.start - _TICK <= changed <= each.end]
-    name = path.rpartition("/")[2]
-    certain = [window for window in fitting if name in _NAME.findall(window.run.text)]
-    certain = certain or [window for window in fitting if window.is_short]
-    return certain[-1] if certain else None
+    fitting = [window for window in windows if window.start - _TICK <= changed <= window.end]
+    if len({window.event.session.id for window in fitting}) != 1:
+        return None
+    window = fitting[0]  # a later command began after the event of this one
+    is_named = path.rpartition("/")[2] in _NAME.findall(window.run.text)
+    return window if is_named or window.is_short else None
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a path can be stored: it has no bytes that are not UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _text(content: bytes) -> str | None:
+    """Return the text of a new file; None if it is no text."""
     try:
         return None if b"\0" in content else content.decode()
     except UnicodeDecodeError:

@@ -144,18 +144,18 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
             if with_homes:
                 _fold_homes(complete)
             complete = _when_written(directory, complete, now)
-            first: list[tuple[AgentEvent, int]] = []
+            new_events: list[tuple[AgentEvent, int]] = []
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
                 recorded, outcome = _record(events, waiting, edited.get(number, ()))
                 if waiting.event is not None and outcome != REPEATED:
-                    first.append((waiting.event, waiting.received))
+                    new_events.append((waiting.event, waiting.received))
                 source = waiting.source
                 if _has_hidden_text(directory, stored, waiting.event, edited.get(number, ())):
                     source = replace(source, payload=None)
                 log.add(waiting.moment, source, recorded=recorded, outcome=outcome)
             reported = {file.path for files in edited.values() for file in files}
-            for changed in command_files.changed(first, reported):
+            for changed in command_files.changed(new_events, reported):
                 clock.moment = datetime.fromtimestamp(changed.moment / 1e9, UTC)
                 recorded, outcome = _record_command_file(events, changed)
                 source = EventSource(changed.event.agent.value, "files compared")

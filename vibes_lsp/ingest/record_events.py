@@ -238,7 +238,7 @@ class EventRecorder:
             while_it_ran = f"{UNRESOLVED}: the file changed while a command ran: {file.run.text}"
             edit = Command(f"edit {file.path}", CommandType.FILE_WRITE, output_summary=while_it_ran)
             self._command(event, edit, identity)
-        elif file.content:
+        else:
             session, origin = self._origin(replace(event, method=COMPARED_FILES))
             request = RecordAnnotation(
                 file=file.path,
