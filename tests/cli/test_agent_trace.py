@@ -29,7 +29,7 @@ def repository(tmp_path: Path) -> Repository:
     made.commit("A person writes")
     made.write("app.py", PERSON + "\n\n" + AI)
     made.commit("An AI writes")
-    assert vibes("init", cwd=made.path).code == 0
+    assert vibes("init", "--no-git-hooks", cwd=made.path).code == 0
     return made
 
 
@@ -348,7 +348,7 @@ def test_an_export_can_be_imported_elsewhere(repository: Repository, tmp_path: P
     assert vibes("export", "agent-trace", tmp_path / "t.jsonl", cwd=repository.path).code == 0
     repository.git("rm", "-r", "--quiet", ".ai-audit")
     repository.commit("Without a trail", date="2030-01-02T00:00:00Z")
-    assert vibes("init", cwd=repository.path).code == 0
+    assert vibes("init", "--no-git-hooks", cwd=repository.path).code == 0
     assert imported(repository, tmp_path / "t.jsonl")["imported"] == 1
     [placement] = blame(repository, "own.py")["placements"]
     assert placement["prompt"] == "Write it."

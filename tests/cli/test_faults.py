@@ -114,7 +114,7 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
         "vibes_lsp.maintenance.pre_commit:prepare_commit",
         "vibes_lsp.maintenance.pre_commit:_backfill",
         "vibes_lsp.maintenance.pre_commit:_trails",
-        "vibes_lsp.store.writer:fold_journal",
+        "vibes_lsp.maintenance.pre_commit:journal_files",
         "vibes_lsp.history.staging:CommitIndex.stage",
     ],
 )

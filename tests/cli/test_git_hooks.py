@@ -27,7 +27,9 @@ pytestmark = pytest.mark.skipif(
 def test_a_commit_runs_the_backfill(hook_repository: HookRepository) -> None:
     done = vibes("init", "--git-hooks", cwd=hook_repository.root)
     assert (done.code, done.err) == (0, "")
-    installed = f"hook {hook_repository.hook}: installed; each commit updates the audit trail"
+    installed = (
+        f"hook {hook_repository.hook}: installed; records wait for the commit of their lines"
+    )
     assert installed in done.lines
     assert hook_repository.commit() == [CALL]
     assert sorted(
@@ -42,11 +44,13 @@ def test_a_previous_hook_runs_with_its_arguments_input_and_exit_code(
 ) -> None:
     executable(hook_repository.hook, OTHER)
     done = run_vibes("init", "--git-hooks", cwd=hook_repository.root)
-    assert "  the previous hook runs after it: pre-commit.before-vibes" in done.lines
+    assert "  the previous hook runs before it: pre-commit.before-vibes" in done.lines
     run = hook_repository.run("one", "two words", given="input\n", OTHER_EXIT="7")
     assert run.returncode == 7
-    assert hook_repository.calls() == [CALL, "other one two words", "input"]
-    assert hook_repository.commit() == [CALL, "other "]
+    assert hook_repository.calls() == ["other one two words", "input"], (
+        "nothing is written for a commit that the other hook refuses"
+    )
+    assert hook_repository.commit() == ["other ", CALL]
 
 
 def test_a_previous_hook_that_fails_still_stops_the_commit(
@@ -116,7 +120,7 @@ def test_removing_it_restores_the_previous_hook(
         for path in sorted(hook_repository.hook.parent.iterdir())
     ]
     run_vibes("init", "--git-hooks", cwd=hook_repository.root)
-    assert hook_repository.commit() == [CALL, *(["other "] if kind in {"file", "link"} else [])]
+    assert hook_repository.commit() == [*(["other "] if kind in {"file", "link"} else []), CALL]
     done = run_vibes("init", "--remove-git-hooks", cwd=hook_repository.root)
     assert done.lines[0] == f"hook {hook_repository.hook}: removed"
     assert [
@@ -155,7 +159,7 @@ def test_a_hook_of_another_version_is_updated(
         % hashlib.sha256(body).hexdigest().encode()
         + body
     )
-    run_vibes("init", cwd=hook_repository.root)
+    run_vibes("init", "--no-git-hooks", cwd=hook_repository.root)
     assert health(run_vibes("doctor", "--json", cwd=hook_repository.root))[1].endswith(
         "was installed by another version of vibes"
     )
@@ -165,6 +169,29 @@ def test_a_hook_of_another_version_is_updated(
     )
     assert hook_repository.commit() == [CALL]
     assert health(run_vibes("doctor", "--json", cwd=hook_repository.root))[0] == "ok"
+
+
+def test_init_installs_it_unless_declined(
+    hook_repository: HookRepository, run_vibes: RunVibes, tmp_path: Path
+) -> None:
+    done = run_vibes("init", "--no-git-hooks", "--json", cwd=hook_repository.root)
+    assert "hook" not in done.json
+    assert not hook_repository.hook.exists()
+    done = run_vibes("init", "--json", cwd=hook_repository.root)
+    assert done.json["hook"]["change"] == "installed"
+    (tmp_path / "elsewhere").mkdir()
+    done = run_vibes("init", cwd=tmp_path / "elsewhere")
+    assert (done.code, done.err) == (0, ""), "outside a repository there is no hook"
+
+
+def test_init_says_why_it_cannot_install_it(
+    hook_repository: HookRepository, run_vibes: RunVibes
+) -> None:
+    hook_repository.hook.mkdir()
+    done = run_vibes("init", cwd=hook_repository.root)
+    assert done.code == 0
+    assert "no git hook" in done.err
+    assert f"{hook_repository.hook} is a folder" in done.err
 
 
 def test_a_changed_hook_is_not_touched(
@@ -205,7 +232,7 @@ def test_an_interrupted_installation_is_completed(
 ) -> None:
     executable(hook_repository.before, OTHER)
     assert run_vibes("init", "--git-hooks", cwd=hook_repository.root).code == 0
-    assert hook_repository.commit() == [CALL, "other "]
+    assert hook_repository.commit() == ["other ", CALL]
 
 
 def test_a_hook_runs_at_every_moment_of_the_installation(
@@ -227,7 +254,7 @@ def test_a_hook_runs_at_every_moment_of_the_installation(
     assert run_vibes("init", "--git-hooks", cwd=hook_repository.root).code == 0
     assert len(hooks) > 1
     assert all(hooks)
-    assert hook_repository.commit() == [CALL, "other "]
+    assert hook_repository.commit() == ["other ", CALL]
 
 
 def test_an_installation_that_ended_before_its_last_step_is_completed(
@@ -236,7 +263,7 @@ def test_an_installation_that_ended_before_its_last_step_is_completed(
     executable(hook_repository.hook, OTHER)
     hook_repository.before.hardlink_to(hook_repository.hook)
     assert run_vibes("init", "--git-hooks", cwd=hook_repository.root).code == 0
-    assert hook_repository.commit() == [CALL, "other "]
+    assert hook_repository.commit() == ["other ", CALL]
 
 
 def test_several_projects_of_one_repository_share_it(

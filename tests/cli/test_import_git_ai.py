@@ -28,7 +28,7 @@ def repository(tmp_path: Path) -> Repository:
     made.write("app.py", PERSON + "\n\n" + AI)
     commit = made.commit("An AI writes")
     attach(made, commit, note(commit, {"app.py": [(session_key(CLAUDE), "8-10")]}))
-    assert vibes("init", cwd=made.path).code == 0
+    assert vibes("init", "--no-git-hooks", cwd=made.path).code == 0
     return made
 
 
@@ -107,7 +107,7 @@ def test_two_clones_write_the_same_records(repository: Repository, tmp_path: Pat
     repository.git("clone", "--quiet", str(repository.path), str(clone))
     other = Repository(clone)
     other.git("fetch", "--quiet", "origin", f"{REF}:{REF}")
-    assert vibes("init", cwd=clone).code == 0
+    assert vibes("init", "--no-git-hooks", cwd=clone).code == 0
     imported(repository)
     imported(other)
     assert log(other) == log(repository)
@@ -323,7 +323,7 @@ def test_without_notes_the_reason_is_said(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     made.write("a.py", "pass\n")
     made.commit("First")
-    assert vibes("init", cwd=tmp_path).code == 0
+    assert vibes("init", "--no-git-hooks", cwd=tmp_path).code == 0
     done: CommandResult = vibes("import", "git-ai", cwd=tmp_path)
     assert done.code == 2
     assert "there are no notes in refs/notes/ai" in done.err

@@ -46,3 +46,23 @@ def test_many_write_at_once_while_one_reads(tmp_path: Path) -> None:
     assert (
         run_program("crash_harness", "together", tmp_path, 16, records)["records"] == 16 * records
     )
+
+
+def test_nothing_that_waits_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
+    wanted = number_from_environment("VIBES_CRASH_KILLS", 120 if in_nightly() else 30)
+    seen = run_program(
+        "waiting_harness", "kills", tmp_path, wanted, number_from_environment("VIBES_CRASH_SEED", 1)
+    )
+    assert min(seen["entries"], seen["records"]) > 0, "they were killed before they wrote anything"
+
+
+def test_many_write_what_waits_at_once(tmp_path: Path) -> None:
+    records = number_from_environment("VIBES_CRASH_RECORDS", 40)
+    assert run_program("waiting_harness", "together", tmp_path, 16, records) == {
+        "records": 16 * records
+    }
+
+
+def test_the_hook_may_die_at_every_one_of_its_system_calls(tmp_path: Path) -> None:
+    seen = run_program("waiting_harness", "hooks", tmp_path)
+    assert min(seen["before"], seen["after"]) > 10, "the calls were not met"

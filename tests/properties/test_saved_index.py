@@ -314,7 +314,7 @@ def test_records_that_wait_follow_those_of_the_log(tmp_path: Path) -> None:
     record = '{"type":"line","file_path":"a.py","annotation_id":"%s","prompt_hash":"p"}\n'
     log.write_text(record % "first")
     waiting.write_text(record % "second")
-    index = LogIndex(log, [waiting, tmp_path / "absent.jsonl"])
+    index = LogIndex(log, lambda: [waiting, tmp_path / "absent.jsonl"])
     index.refresh()
     assert [each.id for each in index.annotations_naming("p", 9)] == ["first", "second"]
     with log.open("a") as stream:

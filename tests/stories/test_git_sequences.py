@@ -221,6 +221,8 @@ class GitSequences(RuleBasedStateMachine):
             if (self.work.path / LOG).exists()
             else set()
         )
+        for file in self.work.path.glob(".git/ai-audit/waiting/*/*.jsonl"):
+            here |= ids(file.read_text("utf-8"))
         for name in ("HEAD", "stash@{0}", ":0"):
             done = self.run("show", f"{name}:{LOG}")
             if done.returncode == 0:
@@ -321,7 +323,8 @@ class GitSequences(RuleBasedStateMachine):
 
 def ids(log: str) -> set[str]:
     """Return the ids of a log's records."""
-    return {json.loads(line)["annotation_id"] for line in log.splitlines() if line.startswith("{")}
+    records = (json.loads(line) for line in log.splitlines() if line.startswith("{"))
+    return {record["annotation_id"] for record in records if "annotation_id" in record}
 
 
 class HookedGitSequences(GitSequences):

@@ -141,14 +141,19 @@ class Workspace(Repository):
         return [json.loads(line) for line in (self.path / LOG).read_bytes().splitlines()]
 
     def backfilled_commits(self) -> dict[str, str]:
-        """Return the commits in backfilled records by the ids of the records they supersede."""
+        """Return the commits in backfilled records by the edits that they are about."""
         known = {record["annotation_id"]: record for record in self.records()}
         edges = [
             record
             for record in known.values()
             if record.get("edge_type") == "supersedes" and "covers" not in str(record)
         ]
-        return {edge["target_ref"]: known[edge["source_ref"]]["commit_hash"] for edge in edges}
+        return {
+            known[edge["target_ref"]].get("edit", edge["target_ref"]): known[edge["source_ref"]][
+                "commit_hash"
+            ]
+            for edge in edges
+        }
 
     def owners(self, path: str) -> list[tuple[int, int, str, str, str]]:
         """Return first and last line, state, commit and commit method of each owner."""

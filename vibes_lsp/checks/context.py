@@ -104,7 +104,9 @@ class CheckContext:
     def in_log(
         self, check: Check, message: str, line: int | None = None, field: str | None = None
     ) -> Finding:
-        """Return a finding about the log."""
+        """Return a finding about the log; a record that waits for a commit has no line there."""
+        if line is not None and self.trail.log.is_waiting(line):
+            line = None
         return Finding(check, message, self.log_name, line, field)
 
     def in_entry(
@@ -132,11 +134,23 @@ class CheckContext:
 
 
 def open_context(
-    directory: AuditDir, now: datetime, progress: Progress | None = None
+    directory: AuditDir,
+    now: datetime,
+    progress: Progress | None = None,
+    *,
+    waiting: bool = True,
 ) -> CheckContext:
-    """Load the trail, the policy and the repository of an audit directory."""
+    """Load the trail, the policy and the repository of an audit directory.
+
+    Args:
+        directory: The trail.
+        now: The time.
+        progress: Called while the log is read.
+        waiting: Whether to read what waits for a commit as well (R29).
+    """
     repository = open_repository(directory.project)
-    trail = Trail(directory, nearest_commit=repository.nearest_ancestor if repository else None)
+    nearest = repository.nearest_ancestor if repository else None
+    trail = Trail(directory, nearest_commit=nearest, waiting=waiting)
     size = 0
     with suppress(OSError):  # a log that cannot be read is a finding
         size = directory.log.stat().st_size

@@ -153,15 +153,18 @@ _HOOK_STEPS: Final = {
     HookStatus.OTHERS: (Health.OK, ""),
     HookStatus.NONE: (
         Health.NOTE,
-        "run `vibes init --git-hooks` to install it, or `vibes backfill` from time to time",
+        (
+            "each record changes the audit trail at once, so that `git switch` and `git pull` may"
+            " refuse; run `vibes init` to install it, or `vibes backfill` from time to time"
+        ),
     ),
     HookStatus.BROKEN: (
         Health.PROBLEM,
-        "run `vibes init --git-hooks`, which repairs it or says what prevents that",
+        "run `vibes init`, which repairs it or says what prevents that",
     ),
     HookStatus.SHADOWED: (
         Health.PROBLEM,
-        "run `vibes init --git-hooks` again, or remove core.hooksPath from git's configuration",
+        "run `vibes init` again, or remove core.hooksPath from git's configuration",
     ),
 }
 

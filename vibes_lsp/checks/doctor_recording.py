@@ -15,12 +15,16 @@ from typing import Final
 import vibes_lsp
 from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.errors import VibesError
+from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.ingest.hook_spool import MAX_WAITING, is_folding
+from vibes_lsp.maintenance.late_edits import late_edits
+from vibes_lsp.maintenance.waiting_into_log import read_logged
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, temporary_files
 from vibes_lsp.store.locks import FileLock
+from vibes_lsp.store.waiting import place_of_waiting, records_in_journal
+from vibes_lsp.store.waiting_lines import read_waiting
 
 FIX: Final = "run `vibes doctor --fix`"
 _SERVER: Final = "vibes-lsp"
@@ -91,6 +95,7 @@ def _name(word: bytes) -> str:
 def recording_steps(directory: AuditDir, now: datetime) -> Iterator[Step]:
     """Yield what waits to be recorded, and what may prevent it."""
     yield _waiting(directory, now)
+    yield from _waiting_records(directory)
     yield _locks(directory)
     yield from _temporary(directory, now)
     yield _permissions(directory)
@@ -128,6 +133,43 @@ def _waiting(directory: AuditDir, now: datetime) -> Step:
     if seconds > _MAX_AGE:
         return _step(about, Health.PROBLEM, f"{message}; {folding}", f"{FIX}, which records them")
     return _step(about, Health.OK, f"{message}; {folding}")
+
+
+def _waiting_records(directory: AuditDir) -> Iterator[Step]:
+    """Yield how many annotations wait for a commit, and which need attention."""
+    waiting = read_waiting(directory)
+    about = "waiting records"
+    for message in waiting.unreadable:
+        yield _step(about, Health.PROBLEM, message, "what waits there is not shown")
+    try:
+        logged = read_logged(directory, waiting)
+        late = late_edits(directory)
+    except UnreadableFile:  # which has a step of its own
+        return
+    count = sum(
+        record.members.is_annotation and record.id not in logged.hunks for record in waiting.records
+    )
+    if not count and place_of_waiting(directory) is None:
+        return
+    found = pluralize(count, "annotation waits", "annotations wait")
+    if late:
+        yield _step(
+            about,
+            Health.NOTE,
+            f"{found}; {len(late)} of them in commits that no hook saw",
+            "the next commit has them, or run `vibes flush --commit`",
+        )
+    elif count and place_of_waiting(directory) is None:
+        yield _step(about, Health.NOTE, f"{found}, and no hook writes them", "run `vibes flush`")
+    else:
+        yield _step(about, Health.OK, f"{found} for a commit" if count else "none")
+    if records_in_journal(directory).is_file():
+        yield _step(
+            about,
+            Health.NOTE,
+            f"git's folder could not be written: some wait in {directory.journal.name}/",
+            "`git clean -fdx` deletes them; commit, or run `vibes flush`",
+        )
 
 
 def _received(name: str, now: datetime) -> datetime:

@@ -107,10 +107,10 @@ def check_manifest(context: CheckContext) -> Iterator[Finding]:
             message,
             context.relative_name(f"{context.directory.journal.name}/{journal}"),
         )
-    if manifest.pending:
+    if manifest.unfolded:
         yield Finding(
             catalogue.JOURNAL_PENDING,
-            pluralize(len(manifest.pending), "entry is", "entries are")
+            pluralize(len(manifest.unfolded), "entry is", "entries are")
             + " not in the manifest yet",
             name,
         )

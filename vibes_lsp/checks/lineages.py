@@ -56,7 +56,7 @@ class LineageFacts:
     uncaused: int = 0
     first_uncaused: Rank | None = None
     imported: int = 0
-    uncommitted: array[int] = field(default_factory=lambda: array("I"))
+    uncommitted: array[int] = field(default_factory=lambda: array("q"))
     joined_uncommitted: list[Lineage] = field(default_factory=list)
     first_uncommitted: Rank | None = None
 

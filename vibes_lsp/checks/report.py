@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.base_comparison import check_base, policy_at, read_audit_file
@@ -233,11 +234,11 @@ class _CheckedTrail:
 
     def _record_findings(self) -> Iterator[Finding]:
         context, groups, facts = self._context, self._groups, self.facts
-        log, total = context.trail.log, context.trail.line_count
+        log = context.trail.log
         records = RecordChecks(context, groups, counts_repeated=True)
         self.records = records.tally
-        for first in range(1, total + 1, _LINES_AT_ONCE):
-            lines = range(first, min(first + _LINES_AT_ONCE, total + 1))
+        pending, done, total = log.lines_after(0), 0, context.trail.count(*LogLineKind)
+        while lines := list(islice(pending, _LINES_AT_ONCE)):
             readable = (line for line in lines if groups.kind(line) not in _NO_RECORD)
             for line, record in log.decode(readable):
                 if isinstance(record, MalformedJson):
@@ -254,7 +255,8 @@ class _CheckedTrail:
                 else:
                     records.count_repeated(record)
             yield from records.check_annotation_ends()
-            context.progress("records", lines.stop - 1, total)
+            done += len(lines)
+            context.progress("records", done, total)
         yield from check_tally(context, records.tally)
 
 
@@ -348,7 +350,11 @@ def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Find
     """Yield findings about some records; few of them are repeated, so they count as they are."""
     log, groups = context.trail.log, LineageGroups(context.trail.log)
     records, total = RecordChecks(context, groups), context.trail.line_count
-    readable = [line for line in lines if line <= total and groups.kind(line) not in _NO_RECORD]
+    readable = [
+        line
+        for line in lines
+        if (line <= total or log.is_waiting(line)) and groups.kind(line) not in _NO_RECORD
+    ]
     for start in range(0, len(readable), _LINES_AT_ONCE):
         for line, record in log.decode(readable[start : start + _LINES_AT_ONCE]):
             if isinstance(record, MalformedJson):

@@ -1,33 +1,35 @@
-"""`vibes backfill` (R4) and `vibes remap` (RFC 7.3.1, R4b): which commits annotations belong to."""
+"""`vibes backfill` (R4) and `vibes remap` (RFC 7.3.1, R4b): which commits annotations belong to.
+
+A commit waits for the mode of the git hook, so this module imports nothing that it does not need.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_error, print_json, print_line, print_warning
-from vibes_lsp.cli.project import audit_directory, finish_recording, open_recorder
-from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError, report
-from vibes_lsp.maintenance.backfill import Backfilled, backfill
+from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.maintenance.hook_script import STOPPED
-from vibes_lsp.maintenance.remap import Remapped, remap
 from vibes_lsp.model.vocabulary import RecordType
-from vibes_lsp.patience import LOCK
-from vibes_lsp.recording import as_json as result_as_json
+
+if TYPE_CHECKING:
+    from vibes_lsp.maintenance.backfill import Backfilled
+    from vibes_lsp.maintenance.remap import Remapped
+    from vibes_lsp.store.audit_dir import AuditDir
 
 
 @click.command("backfill", epilog=examples("vibes backfill --dry-run", "vibes backfill"))
 @click.option(
     "--pre-commit",
     is_flag=True,
-    help="Mode of the git hook: fold, backfill and stage.",
+    help="Mode of the git hook: write, backfill and stage.",
 )
 @dry_run_option
 @audit_dir_option
@@ -40,6 +42,13 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     """
     if pre_commit:
         return _prepare_commit(audit_dir)
+    from vibes_lsp.cli.project import (  # noqa: PLC0415
+        audit_directory,
+        finish_recording,
+        open_recorder,
+    )
+    from vibes_lsp.maintenance.backfill import backfill  # noqa: PLC0415
+
     recorder = open_recorder(audit_directory(audit_dir))
     result = backfill(recorder, dry_run=dry_run)
     if not dry_run:
@@ -56,14 +65,11 @@ def _prepare_commit(audit_dir: Path | None) -> int:
     Problems are warnings, so that the commit goes on, unless it would remove the whole trail.
     """
     try:
-        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
         from vibes_lsp.maintenance.lost_records import RemovedTrail  # noqa: PLC0415
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
         try:
-            prepared = prepare_commit(
-                Path.cwd(), os.environ, audit_dir, prepare=partial(fold_events, patience=LOCK)
-            )
+            prepared = prepare_commit(Path.cwd(), os.environ, audit_dir, prepare=_fold_events)
         except RemovedTrail as error:
             print_error(error)
             return STOPPED
@@ -86,6 +92,15 @@ def _prepare_commit(audit_dir: Path | None) -> int:
     return 0
 
 
+def _fold_events(directory: AuditDir) -> None:
+    """Record the events of agents that wait."""
+    if has_waiting_events(str(directory.waiting_events)):
+        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+        from vibes_lsp.patience import LOCK  # noqa: PLC0415
+
+        fold_events(directory, patience=LOCK)
+
+
 @click.command("remap", epilog=examples("vibes remap --dry-run", "vibes remap"))
 @dry_run_option
 @audit_dir_option
@@ -95,6 +110,13 @@ def remap_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
 
     Finds the new commit of each annotation whose commit is no longer in the history of HEAD.
     """
+    from vibes_lsp.cli.project import (  # noqa: PLC0415
+        audit_directory,
+        finish_recording,
+        open_recorder,
+    )
+    from vibes_lsp.maintenance.remap import remap  # noqa: PLC0415
+
     recorder = open_recorder(audit_directory(audit_dir))
     result = remap(recorder, dry_run=dry_run)
     if not dry_run:
@@ -109,6 +131,9 @@ def remap_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
 
 def _print_result(result: Backfilled | Remapped, counts: str, *, as_json: bool) -> None:
     """Print a result as JSON, or its annotations with their new commit and then the counts."""
+    from vibes_lsp.cli.tables import print_table  # noqa: PLC0415
+    from vibes_lsp.recording import as_json as result_as_json  # noqa: PLC0415
+
     if as_json:
         print_json(result_as_json(result))
         return

@@ -24,9 +24,9 @@ from vibes_lsp.cli.init_agents import (
     remove_setup,
 )
 from vibes_lsp.cli.options import examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
 from vibes_lsp.cli.project import now
-from vibes_lsp.errors import VibesError
+from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.maintenance.hook_installation import (
     HookChange,
@@ -36,13 +36,17 @@ from vibes_lsp.maintenance.hook_installation import (
 )
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.git_folders import nearest_marker
 from vibes_lsp.store.initialise import InitResult, enable_risk_scoring, initialise
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+from vibes_lsp.store.waiting_lines import files_of_waiting
 
 
 @click.command(
     "init",
     epilog=examples(
-        "vibes init --git-hooks --agents detected",
+        "vibes init --agents detected",
         "vibes init --project-name shop --extensions .py,.ts",
         "vibes init --remove-git-hooks",
     ),
@@ -66,11 +70,20 @@ from vibes_lsp.store.initialise import InitResult, enable_risk_scoring, initiali
 )
 @click.option("--prism", is_flag=True, help="Risk scores, which `vibes gate` needs.")
 @click.option(
-    "--git-hooks/--remove-git-hooks",
+    "--git-hooks",
     "hooks",
-    default=None,
-    help="Pre-commit hook that updates the audit trail: installation or removal."
-    "  [default: no change]",
+    flag_value="install",
+    help="Pre-commit hook that writes records into the commits they belong to."
+    "  [default: in a git repository]",
+)
+@click.option(
+    "--no-git-hooks",
+    "hooks",
+    flag_value="none",
+    help="No hook: records change the audit trail at once.",
+)
+@click.option(
+    "--remove-git-hooks", "hooks", flag_value="remove", help="Removal of the pre-commit hook."
 )
 @click.option(
     "--agents",
@@ -105,7 +118,7 @@ def command(  # noqa: PLR0917  # one branch for each option
     assurance_level: str,
     extensions: str | None,
     prism: bool,
-    hooks: bool | None,
+    hooks: str | None,
     agents: str | None,
     mcp: bool,
     removed: str | None,
@@ -117,7 +130,7 @@ def command(  # noqa: PLR0917  # one branch for each option
     """Create the audit trail of a project.
 
     Creates .ai-audit/ or completes an existing one; existing records and settings do not change.
-    A pre-commit hook that already exists still runs after the one installed here.
+    A pre-commit hook that already exists runs before the one installed here.
 
     With --agents, coding agents record by hooks in their own configuration; --instructions is for
     those without hooks. Other settings and text stay as they are. To remove, or with --user,
@@ -125,16 +138,16 @@ def command(  # noqa: PLR0917  # one branch for each option
     """
     project = folder.absolute()
     scope = Scope.USER if user else Scope.PROJECT
-    if removed is not None or removed_instructions or hooks is False:
-        if agents is not None or instructions or hooks or mcp:
+    if removed is not None or removed_instructions or hooks == "remove":
+        if agents is not None or instructions or hooks == "install" or mcp:
             raise click.UsageError("cannot add and remove at once; run `vibes init` twice")
-        hook = remove_hook(project) if hooks is False else None
+        hook = _remove_hook(project) if hooks == "remove" else None
         done = remove_setup(
             () if removed is None else choose_agents(removed), scope, removed_instructions, project
         )
         return _print({}, hook, done, project, as_json=as_json)
     if user:
-        if agents is None or instructions or hooks:
+        if agents is None or instructions or hooks == "install":
             raise click.UsageError("--user is only for --agents and --remove-agents")
         done = add_setup(choose_agents(agents), scope, (), project, program=program_path(), mcp=mcp)
         return _print({}, None, done, project, as_json=as_json)
@@ -156,7 +169,7 @@ def command(  # noqa: PLR0917  # one branch for each option
         _print_files(made)
     if prism:
         _turn_on_prism(made, as_json=as_json)
-    hook = install_hook(project, program=program_path()) if hooks else None
+    hook = None if hooks == "none" else _install_hook(project, is_required=hooks == "install")
     done = add_setup(chosen, scope, instructions, project, program=program_path(), mcp=mcp)
     members: Members = {
         "path": str(made.directory.path),
@@ -170,6 +183,30 @@ def command(  # noqa: PLR0917  # one branch for each option
             print_line("Commit .ai-audit/ with your code. Check the setup with `vibes doctor`.")
         print_next_step(done, project, agents, is_new=bool(made.created))
     return code
+
+
+def _install_hook(project: Path, *, is_required: bool) -> HookResult | None:
+    """Install the hook; without being asked for it, only where that is possible."""
+    if not is_required and nearest_marker(os.path.realpath(project)) is None:
+        return None
+    try:
+        return install_hook(project, program=program_path())
+    except RefusedWrite as error:
+        if is_required:
+            raise
+        print_warning(f"no git hook: {error.message}; {error.hint}")
+        return None
+
+
+def _remove_hook(project: Path) -> HookResult:
+    """Remove the hook, and write what it would have written."""
+    hook = remove_hook(project)
+    directory = AuditDir(project / AUDIT_DIR_NAME)
+    if files_of_waiting(directory):
+        from vibes_lsp.maintenance.flush import flush  # noqa: PLC0415
+
+        flush(directory)
+    return hook
 
 
 def _turn_on_prism(made: InitResult, *, as_json: bool) -> None:
@@ -198,7 +235,7 @@ def _print(
 
 
 _HOOK_TEXTS = {
-    HookChange.INSTALLED: "installed; each commit updates the audit trail",
+    HookChange.INSTALLED: "installed; records wait for the commit of their lines",
     HookChange.UPDATED: "updated",
     HookChange.KEPT: "already installed",
     HookChange.REMOVED: "removed",
@@ -230,7 +267,7 @@ def _print_hook(changed: HookResult) -> None:
     if changed.change is HookChange.REMOVED and changed.before is not None:
         print_line("  the previous hook is restored")
     elif changed.before is not None:
-        print_line(f"  the previous hook runs after it: {escape(changed.before.name)}")
+        print_line(f"  the previous hook runs before it: {escape(changed.before.name)}")
     if changed.in_work_tree and changed.change in {HookChange.INSTALLED, HookChange.UPDATED}:
         print_line("  it is in the work tree (core.hooksPath): commit it to share it")
 

@@ -24,7 +24,7 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line
 from vibes_lsp.cli.pager import paged
-from vibes_lsp.cli.project import now, open_trail, refuse_absent
+from vibes_lsp.cli.project import WAITING_HINT, now, open_trail, refuse_absent
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.paths import MAX_PATH, normal_path
@@ -75,6 +75,9 @@ _MAX_LINE = 2 * MAX_PATH
 @click.option(
     "--file", "path", metavar="PATH", help="Path of the annotated file, relative to the project."
 )
+@click.option(
+    "--waiting", "only_waiting", is_flag=True, help="Only records that wait for a commit."
+)
 @model_option
 @tool_option
 @session_option
@@ -86,6 +89,7 @@ _MAX_LINE = 2 * MAX_PATH
 def command(  # noqa: PLR0917
     kind: str | None,
     path: str | None,
+    only_waiting: bool,
     model: str | None,
     tool: str | None,
     session: str | None,
@@ -98,11 +102,12 @@ def command(  # noqa: PLR0917
     refuse_combined(format=line_format, json=as_json)
     trail = open_trail(audit_dir)
     authors = Authors(trail)
-    is_filtered = not (path is model is tool is session is None)
+    is_filtered = only_waiting or not (path is model is tool is session is None)
     matching = (
         record
         for record in trail.log.newest_first(_lines(trail, kind, path))
-        if (path is None or normal_path(record.text("file_path") or "") == normal_path(path))
+        if (record.is_waiting or not only_waiting)
+        and (path is None or normal_path(record.text("file_path") or "") == normal_path(path))
         and (session is None or (record.text("session_id") or "").startswith(session))
         and _contains(authors.of(record.text("environment_hash")).model, model)
         and _contains(authors.of(record.text("environment_hash")).tool, tool)
@@ -126,7 +131,7 @@ def command(  # noqa: PLR0917
             print_line(line_format.line(_values(record, authors)))
         return
     if not newest:
-        print_line("no records")
+        print_line("no records wait" if only_waiting else "no records")
         return
     rows = [_row(record, authors) for record in newest]
     with paged():
@@ -145,6 +150,8 @@ def command(  # noqa: PLR0917
                 if len(rows) == limit
                 else f"{found - len(rows):,} more cannot be read; see `vibes check`"
             )
+        if only_waiting:
+            print_line(WAITING_HINT)
 
 
 def _kinds(kind: str | None) -> tuple[LogLineKind, ...]:

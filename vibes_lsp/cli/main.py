@@ -56,6 +56,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "record": "Record what an AI did.",
         "hook": "Store an agent's event from standard input.",
         "mcp": "Answer coding agents over the Model Context Protocol.",
+        "flush": "Write waiting records into the log.",
         "backfill": "Add commit hashes to annotations.",
         "remap": "Update annotations after a rebase or squash.",
         "merge": "Resolve merge conflicts in the audit trail.",

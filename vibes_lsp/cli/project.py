@@ -18,6 +18,7 @@ from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.files import real_path_in, regular_file_stamp
 from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.waiting import has_mark, waiting_place
 from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
@@ -28,13 +29,23 @@ if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
 
 
+WAITING_HINT = "they enter the log with the commit of their lines; `vibes flush` writes them now"
+
+
 def audit_directory(audit_dir: Path | None) -> AuditDir:
     """Return the audit directory that `--audit-dir` names, else the nearest one.
+
+    What our hook added to a commit that was given up is taken back (R4).
 
     Raises:
         AuditDirNotFound: There is none.
     """
-    return named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
+    found = named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
+    if has_mark(found):
+        from vibes_lsp.history.given_up_commits import take_back  # noqa: PLC0415
+
+        take_back(found)
+    return found
 
 
 def path_in_project(file: Path, project: Path) -> str:
@@ -126,7 +137,18 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
         raise trail.log.problem
     for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):
         print_warning(f"{sentence}; it is read as far as possible")
+    _warn_of_late(directory)
     return trail
+
+
+def _warn_of_late(directory: AuditDir) -> None:
+    """Say which edits no hook has written into their commit (R29)."""
+    place = waiting_place(directory)
+    if place is not None and place.records.is_file():
+        from vibes_lsp.maintenance.late_edits import late_notice  # noqa: PLC0415
+
+        if notice := late_notice(directory):
+            print_warning(notice)
 
 
 def now() -> datetime:

@@ -27,6 +27,7 @@ from vibes_lsp.recording.reviews import git_user
 from vibes_lsp.reports.placements import is_reviewed
 from vibes_lsp.reports.review_queue import Inspection, inspect_annotation, is_rejected
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.waiting import VERDICTS_WAIT, place_of_waiting
 
 _QUESTION: Final = "[a]pprove [r]eject [s]kip [b]ack [e]dit, all of [p]rompt or [f]ile, [q]uit [?] "
 HELP: Final = (
@@ -97,6 +98,8 @@ class ReviewDialogue:
         verdicts = [f"{counts[verdict]:,} {verdict}" for verdict in Verdict]
         print_line(f"\n{', '.join(verdicts)}, {len(self._queue) - counts.total():,} left")
         finish_recording(self._recorder)
+        if counts.total() and place_of_waiting(self._recorder.directory) is not None:
+            print_line(VERDICTS_WAIT)
 
     def _next(self) -> None:
         """Ask about the next annotation, located again in the current files."""

@@ -105,7 +105,7 @@ def record_imports(
             return Draft(context.timestamp), preview
         return _write(context, plan)
 
-    return recorder.write_derived(Imported, decide, dry_run=dry_run)
+    return recorder.write_derived(Imported, decide, dry_run=dry_run, at_once=True)
 
 
 def _plan(context: RecordingContext, candidates: Iterable[Candidate]) -> Iterator[_Planned]:

@@ -110,9 +110,10 @@ class TrailDiff:
         return self._lines_not_in(self.head)
 
     def _lines_not_in(self, commit: str) -> frozenset[int]:
-        """Return the 1-based lines of the log that a commit does not have."""
+        """Return the 1-based lines of the log that a commit does not have, and those that wait."""
         directory = self.trail.directory
-        return LinesOnDisk(directory).not_in(partial(lines_at, directory, self.repository, commit))
+        lines = partial(lines_at, directory, self.repository, commit)
+        return LinesOnDisk(directory).not_in(lines).union(self.trail.log.waiting_lines())
 
     def contributors_of_commits(self, commits: Iterable[str]) -> list[Contributors]:
         """Return the contributors of commits; those outside the branch are ignored."""

@@ -10,9 +10,10 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.history.repository_state import MAX_REFS_FILE, common_git_folder
+from vibes_lsp.history.repository_state import common_git_folder
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 from vibes_lsp.store.files import read_file
+from vibes_lsp.store.git_folders import MAX_REFS_FILE
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BLOB: Final = "blob"

@@ -80,12 +80,14 @@ class Commit:
         moment: The committer's time, UTC.
         parents: The hashes of its parents.
         authored: The author's time, UTC, which a rebase keeps.
+        tree: The hash of its tree.
     """
 
     id: str
     moment: datetime
     parents: tuple[str, ...] = ()
     authored: datetime | None = field(default=None, compare=False)
+    tree: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ class GitObjects:
             parse_seconds(committer[1] if committer else b"0"),
             tuple(each.decode() for each in parents),
             parse_seconds(author[1]) if author else None,
+            found.content[5:].partition(b"\n")[0].decode("ascii", "replace"),
         )
 
     def subject(self, name: str) -> str | None:

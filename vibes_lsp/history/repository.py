@@ -16,8 +16,9 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository_state import MAX_REFS_FILE, common_git_folder, git_folders
+from vibes_lsp.history.repository_state import common_git_folder
 from vibes_lsp.store.files import read_file
+from vibes_lsp.store.git_folders import MAX_REFS_FILE, git_folders
 from vibes_lsp.store.log_follower import bounded_lines
 
 _MAX_IN_MEMORY: Final = 8 << 20

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store.file_stamps import file_stamp
-from vibes_lsp.store.files import read_beginning, read_file
+from vibes_lsp.store.git_folders import SHARED_REF, first_line, git_folders
 from vibes_lsp.store.trail_search import is_repository
 
-_MAX_BYTES: Final = 4096
-MAX_REFS_FILE: Final = 256 << 20
-"""Largest file of refs or commits that is read, in bytes."""
 _NOTES: Final = "refs/notes/ai"
 """The ref of the notes that answers show (`exchange.note_overlay`)."""
 _FIRST_FILES: Final = ("HEAD", "commondir", "config.worktree", "index")
@@ -28,11 +22,6 @@ _COMMON_FILES: Final = (
     "info/exclude",
     "objects/info/alternates",
 )
-_MAX_REFS: Final = 5
-"""Symbolic refs that are followed, as git does."""
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REF: Final = re.compile(r"refs/(?!bisect/|worktree/|rewritten/)(?!.*\.\.)[^\\:\0\n]+")
-"""A ref that all work trees share."""
 
 
 class RepositoryState:
@@ -70,21 +59,11 @@ class RepositoryState:
         _, git, common = self._git_folders
         head = file_stamp(f"{git}/HEAD")
         if self._looked is None or self._looked[0] != head:
-            branch = _read(git / "HEAD").removeprefix("ref: ")
+            branch = first_line(git / "HEAD").removeprefix("ref: ")
             shared = (branch, "packed-refs", "shallow", "reftable/tables.list", _NOTES)
             others = (git / "index", *(common / name for name in shared))
             self._looked = head, tuple(map(str, others))
         return (names[number], head, *map(file_stamp, self._looked[1]))
-
-
-def git_folders(marker: Path) -> tuple[Path, Path]:
-    """Return the git directory of a work tree, and the common one that holds its branches.
-
-    Args:
-        marker: The work tree's `.git`, a folder or a file.
-    """
-    git = marker if marker.is_dir() else marker.parent / _read(marker).removeprefix("gitdir: ")
-    return git, git / (_read(git / "commondir") or ".")
 
 
 def common_git_folder(folder: Path) -> Path | None:
@@ -108,10 +87,10 @@ def special_file(folder: Path) -> str | None:
     if top is None:
         return None
     git, common = git_folders(top / ".git")
-    branch = _read(git / "HEAD").removeprefix("ref: ")
+    branch = first_line(git / "HEAD").removeprefix("ref: ")
     names = [git / name for name in _FIRST_FILES]
     names += [common / name for name in _COMMON_FILES]
-    if _REF.fullmatch(branch):
+    if SHARED_REF.fullmatch(branch):
         names.append(common / branch)
     return next((str(name) for name in names if is_special(name)), None)
 
@@ -134,41 +113,3 @@ def _common_folder_above(folder: Path) -> Path | None:
     top = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
     common = None if top is None else common_git_folder(top)
     return None if common is None else common.resolve()
-
-
-def read_head(root: Path) -> str | None:
-    """Return the commit of HEAD as the files of a repository name it; None if only git can tell.
-
-    Only git can tell before the first commit, or where refs are in a database.
-
-    Args:
-        root: The top folder of the work tree.
-    """
-    marker = root / ".git"
-    if not os.path.lexists(marker):
-        return None
-    git, common = git_folders(marker)
-    found = _read(git / "HEAD")
-    for _ in range(_MAX_REFS):
-        if _COMMIT.fullmatch(found):
-            return found
-        name = found.removeprefix("ref:").strip()
-        if name == found or not _REF.fullmatch(name) or (common / "reftable").exists():
-            return None
-        found = _read(common / name) or _read_packed(common / "packed-refs", name)
-    return None
-
-
-def _read_packed(file: Path, name: str) -> str:
-    """Return what a file of packed refs has for a name; empty if it has nothing."""
-    with suppress(UnreadableFile):
-        data = read_file(file, limit=MAX_REFS_FILE) or b""
-        before, found, _ = (b"\n" + data).partition(os.fsencode(f" {name}\n"))
-        if found:
-            return before.rpartition(b"\n")[2].decode("ascii", "replace")
-    return ""
-
-
-def _read(file: Path) -> str:
-    """Return the start of a small file without its line end; empty if there is none."""
-    return os.fsdecode(read_beginning(file, _MAX_BYTES).rstrip(b"\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.store.files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,27 @@ class UnmergedFile:
 
     mode: str
     stages: dict[int, bytes] = field(default_factory=dict)
+
+
+def staged_entries(root: Path, names: Sequence[str], index: Path | None = None) -> dict[str, str]:
+    """Return `MODE HASH` of those of some files that an index has; not of files in conflict.
+
+    Args:
+        root: The top of the work tree.
+        names: Paths from there; as many as fit on a command line.
+        index: The index; None for the repository's own.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    specs = map(literal_pathspec, names)
+    found: dict[str, str] = {}
+    for line in run_git(root, "ls-files", "-s", "-z", "--", *specs, index=index).split(b"\0")[:-1]:
+        entry, _, name = line.partition(b"\t")
+        mode, blob, stage = entry.decode("ascii").split(" ")
+        if stage == "0":
+            found[name.decode("utf-8", "surrogateescape")] = f"{mode} {blob}"
+    return found
 
 
 def unmerged_files(folder: Path) -> dict[str, UnmergedFile]:
@@ -85,6 +108,7 @@ def merge_base_with_head(repository: Repository, commit: str) -> str | None:
 
 _PARTIAL: Final = "next-index-"
 """Start of the name of git's temporary index for a commit of some paths only."""
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BATCH: Final = 200
 _STAGED: Final = (
     "--cached",
@@ -115,6 +139,38 @@ class CommitIndex:
     def is_rebasing(self) -> bool:
         """Whether a rebase is in progress."""
         return any((self.git_dir / name).exists() for name in ("rebase-merge", "rebase-apply"))
+
+    @property
+    def is_sequencing(self) -> bool:
+        """Whether git makes this commit as one of several, and goes on with the index it has read.
+
+        It would stop with *your local changes would be overwritten* if a hook changed the index.
+        A rebase that waits for a person has `stopped-sha`; then the commit is that person's.
+        """
+        rebase = self.git_dir / "rebase-merge"
+        return (self.git_dir / "sequencer").exists() or (
+            rebase.exists() and not (rebase / "stopped-sha").exists()
+        )
+
+    def parents(self) -> list[str]:
+        """Return the parents of the commit, as far as a hook can know them; not of an amend.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        head = self.repository.head()
+        merged = read_file(self.git_dir / "MERGE_HEAD") or b""
+        names = [line.decode("ascii", "replace") for line in merged.split()]
+        return [] if head is None else [head, *filter(_COMMIT.fullmatch, names)]
+
+    def write_tree(self) -> str:
+        """Return the hash of the tree that the commit has if nothing more is staged.
+
+        Raises:
+            HistoryUnavailable: Git refuses.
+        """
+        written = run_git(self.repository.root, "write-tree", index=self.index_files[0])
+        return written.decode("ascii").strip()
 
     @property
     def is_merging(self) -> bool:
@@ -162,8 +218,12 @@ class CommitIndex:
             )
         )
 
-    def stage(self, changed: Iterable[Path], new: Iterable[Path] = ()) -> list[str]:
-        """Stage files as they are on disk, and return those whose content in the commit changed.
+    def stage(
+        self, changed: Iterable[Path], new: Iterable[Path] = ()
+    ) -> dict[str, tuple[str, str]]:
+        """Stage files as they are on disk; return what the commit had and has, where that differs.
+
+        Both are `MODE HASH`, or empty where the commit had no such file.
 
         Ignored files are left out unless they are tracked. Files with a filter are left out: no
         program that a repository configures is run.
@@ -178,7 +238,7 @@ class CommitIndex:
         """
         always = self._existing(changed)
         once = self._existing(new)
-        before = self._entries([*always, *once])
+        before = self.entries([*always, *once])
         wanted = [*always, *(name for name in once if name not in before)]
         known = before.keys() | self._untracked([name for name in wanted if name not in before])
         filtered = self.filtered(wanted)
@@ -186,16 +246,12 @@ class CommitIndex:
         for batch in _batches(wanted):
             for index in self.index_files:
                 run_git(self.repository.root, "update-index", "--add", "--", *batch, index=index)
-        after = self._entries(wanted)
-        return [name for name in wanted if after.get(name) != before.get(name)]
-
-    def differs_from_head(self, path: Path) -> bool:
-        """Whether the commit already changes a file.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        return self.repository.relative_path(path) in self.changed_files()
+        after = self.entries(wanted)
+        return {
+            name: (before.get(name, ""), after.get(name, ""))
+            for name in wanted
+            if after.get(name) != before.get(name)
+        }
 
     def _existing(self, paths: Iterable[Path]) -> list[str]:
         return [
@@ -204,22 +260,18 @@ class CommitIndex:
             if path.is_file() and not path.is_symlink()
         ]
 
-    def _entries(self, names: Sequence[str]) -> dict[str, bytes]:
-        """Return mode and object of the files that the commit has."""
-        found: dict[str, bytes] = {}
+    def entries(self, names: Sequence[str]) -> dict[str, str]:
+        """Return `MODE HASH` of those of some files that the commit has.
+
+        Args:
+            names: Paths from the top of the work tree.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        found: dict[str, str] = {}
         for batch in _batches(names):
-            listed = run_git(
-                self.repository.root,
-                "ls-files",
-                "-s",
-                "-z",
-                "--",
-                *map(literal_pathspec, batch),
-                index=self.index_files[0],
-            )
-            for line in listed.split(b"\0")[:-1]:
-                entry, _, name = line.partition(b"\t")
-                found[name.decode("utf-8", "surrogateescape")] = entry
+            found |= staged_entries(self.repository.root, batch, self.index_files[0])
         return found
 
     def filtered(self, names: Sequence[str]) -> set[str]:
@@ -292,6 +344,30 @@ def _batches(names: Sequence[str]) -> Iterator[list[str]]:
     pending = iter(names)
     while batch := list(islice(pending, _BATCH)):
         yield batch
+
+
+def commit_files(repository: Repository, files: Sequence[Path], message: str) -> bool:
+    """Commit some files as they are on disk and nothing else, without hooks.
+
+    Args:
+        repository: The repository.
+        files: Absolute paths; those that git ignores or would filter are left out.
+        message: The commit message.
+
+    Returns:
+        Whether there was anything to commit.
+
+    Raises:
+        HistoryUnavailable: Git refuses.
+    """
+    index = CommitIndex(repository, repository.index_file().parent, (repository.index_file(),))
+    index.stage(files)
+    names = sorted(set(index.changed_files()) & {repository.relative_path(file) for file in files})
+    if not names:
+        return False
+    options = ("--quiet", "--no-verify", "--no-gpg-sign", "--message", message, "--only")
+    run_git(repository.root, "commit", *options, "--", *map(literal_pathspec, names))
+    return True
 
 
 _DEFAULTS: Final = ("-c", "core.autocrlf=false", "-c", "core.fileMode=false", "-c", "gc.auto=0")

@@ -20,10 +20,11 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository_state import git_folders, is_special, read_head
+from vibes_lsp.history.repository_state import is_special
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 from vibes_lsp.store.files import read_file
+from vibes_lsp.store.git_folders import git_folders, read_head
 from vibes_lsp.store.trail_search import is_repository
 
 UNKNOWN_FILTER: Final = "unknown"

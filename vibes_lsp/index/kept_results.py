@@ -14,6 +14,7 @@ import os
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -337,7 +338,7 @@ class KeptResults:
         """
         log = self._trail.log
         is_worth_it = self._is_used and self._is_changed and count >= MIN_RESULTS
-        if not is_worth_it or not self._locator.keeps_results:
+        if not is_worth_it or not self._locator.keeps_results or log.has_waiting:
             return
         try:
             checksum = log.checksum(self._log_end)
@@ -399,13 +400,14 @@ def touched_names(trail: Trail, line: int) -> frozenset[str] | None:
     These are the files of new annotations, of those that new edges name or that edges connect with
     new annotations, and of the sessions that new lines name.
     """
-    log, total = trail.log, trail.line_count
-    if total - line > _MAX_NEW_LINES or log.unterminated:
+    log = trail.log
+    new = list(islice(log.lines_after(line), _MAX_NEW_LINES + 1))
+    if len(new) > _MAX_NEW_LINES or log.unterminated:
         return None
     names = set(trail.files_changed_since(line))
     ends: set[str] = set()
     sessions: set[str] = set()
-    for record in log.records(range(line + 1, total + 1)):
+    for record in log.records(new):
         session = record.text("session_id")
         if session is not None:
             sessions.add(session)

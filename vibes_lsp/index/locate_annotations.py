@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from vibes_lsp.anchors.functions import locate_function
 from vibes_lsp.anchors.history_mapping import apply_line_ages
+from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.locate import locate, locate_sure
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
+from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.line_owners import mark_replaced, owned_ranges, whole_file_edits
@@ -202,7 +205,9 @@ def _locate(
             found[number] = _corrected(shown[number], where, recorded, text)
     _disprove(shown, found, text, history)
     return [
-        found[number] if number in found else _without_range(each, path, text)
+        _as_written(each.lineage, found[number], text)
+        if number in found
+        else _without_range(each, path, text)
         for number, each in enumerate(shown)
     ]
 
@@ -317,6 +322,30 @@ def _corrected(
         return _ORPHANED if lineage.is_orphaned and located.is_doubtful else located
     line = max(1, min(recorded.start, len(text.lines)))
     return LocatedRange(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
+
+
+def _as_written(lineage: Lineage, located: LocatedRange, text: Text) -> LocatedRange:
+    """Return where a hunk is, as edited where its committed text is not what the edit wrote (R32).
+
+    A hunk that is not sure is a claim, wherever its text stands.
+    """
+    first, start, end = lineage.first, located.start, located.end
+    if not located.sure or first.text("edit") is None or start is None or end is None:
+        return located
+    hashes = split_hashes(first.members.get("line_hashes"))
+    known: dict[str, tuple[LineKind, ...]] = lineage.__dict__  # the text has the anchor's hash
+    if "kinds" not in known and len(hashes) == end + 1 - start:
+        known["kinds"] = tuple(
+            LineKind.AI if line_hash(line) == written else LineKind.EDITED
+            for line, written in zip(text.lines[start - 1 : end], hashes, strict=True)
+        )
+    kinds = known.get("kinds", ())
+    if first.members.get("sure") is False:
+        return replace(located, state=State.EDITED, intact=end + 1 - start, kinds=())
+    if LineKind.EDITED in kinds:
+        intact = kinds.count(LineKind.AI)
+        return replace(located, state=State.EDITED, intact=intact, kinds=kinds)
+    return located
 
 
 def _without_range(shown: ShownLineage, path: str, text: Text) -> LocatedRange:

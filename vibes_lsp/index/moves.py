@@ -125,7 +125,7 @@ class MovedOut:
 
     def _drop_outdated(self) -> None:
         """Drop the files whose annotations have changed."""
-        epoch, total = self._trail.log.epoch, self._trail.line_count
+        epoch, total = self._trail.log.epoch, self._trail.last_line
         if epoch != self._epoch or total - self._until > _MAX_NEW_LINES:
             self._cache.clear()
         elif total > self._until:

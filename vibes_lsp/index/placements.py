@@ -225,7 +225,7 @@ class PlacementDependencies:
         """
         self.lineages = lineages
         self._manifest = self._trail.manifest
-        self._line = self._trail.line_count
+        self._line = self._trail.last_line
         known, new = vars(self), list(added)
         for name, members_of in _MEMBERS:
             if new and name in known:  # the first question computes it
@@ -273,7 +273,7 @@ class PlacementDependencies:
 
         Or whether one of their sessions touched one more file: a risk signal (R21).
         """
-        trail, line = self._trail, self._trail.line_count
+        trail, line = self._trail, self._trail.last_line
         if line > self._line and (
             trail.has_new_edge(self._line, self._ids)
             or not self._sessions.isdisjoint(trail.sessions_with_new_files(self._line))

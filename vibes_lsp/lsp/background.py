@@ -13,7 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from lsprotocol import types
+
 from vibes_lsp.errors import UnreadableFile, VibesError, report
+from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.hook_spool import has_waiting_events
 from vibes_lsp.lsp.history_lookup import LookupRequest
@@ -23,6 +26,7 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
 from vibes_lsp.patience import FIRST_COMMITS
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
+from vibes_lsp.store.waiting import has_mark, waiting_place
 
 _logger = logging.getLogger(__name__)
 
@@ -159,8 +163,23 @@ async def look_up_history(ls: Server, project: Project) -> None:
                 )
                 if project.accept_closed_files(request, closed):
                     await refresh_project(ls, project)
+            await _say_what_is_late(ls, project)
     finally:
         project.end_lookups()
+
+
+async def _say_what_is_late(ls: Server, project: Project) -> None:
+    """Show once which edits no hook has written into their commit (R29)."""
+    place = waiting_place(project.directory)
+    if place is None or not place.records.is_file():
+        return
+    # Imported late: a server for whose trails nothing waits starts without it.
+    from vibes_lsp.maintenance.late_edits import late_notice  # noqa: PLC0415
+
+    notice = await ls.run_in_thread(partial(late_notice, project.directory))
+    if notice and notice != project.late_notice:
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, notice))
+    project.late_notice = notice
 
 
 async def _look_up(ls: Server, project: Project, request: LookupRequest) -> HistorySnapshot:
@@ -215,9 +234,13 @@ class BackgroundFlush:
             self.schedule(found[0])
 
     def schedule_events(self) -> None:
-        """Record the events of agents that wait in any project."""
+        """Record the events of agents that wait in any project.
+
+        A commit that was given up is undone at the same time (R4).
+        """
         for project in self._server.projects.all():
-            if has_waiting_events(str(project.directory.waiting_events)):
+            directory = project.directory
+            if has_waiting_events(str(directory.waiting_events)) or has_mark(directory):
                 self._events.schedule(str(project.directory.path))
 
     async def flush_document(self, uri: str) -> None:
@@ -306,6 +329,7 @@ def _fold_events(project: Project) -> bool:
     # Imported late: a server that only reads starts without it.
     from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
 
+    take_back(project.directory)
     fold_events(project.directory)
     return False
 

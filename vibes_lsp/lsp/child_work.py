@@ -11,6 +11,7 @@ import json
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,6 +23,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import open_file
 from vibes_lsp.store.log_follower import bounded_lines
 from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.log_index import LogIndex
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def index(directory: AuditDir, progress: Progress) -> Members:
     from vibes_lsp.trail import stored_entries  # noqa: PLC0415  # loads SQLite
 
     size = directory.log.stat().st_size if directory.log.is_file() else 0
-    log = LogIndex(directory.log, uses_saved=True)
+    log = LogIndex(directory.log, partial(waiting_files, directory), uses_saved=True)
     log.refresh(progress=lambda done: progress("log", done, size))
     manifest = read_manifest(directory, open_saved=stored_entries.open_stored)
     stored_entries.save(directory.manifest, manifest)

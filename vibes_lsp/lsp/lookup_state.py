@@ -19,11 +19,13 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.exchange.git_ai_notes import NOTES_REF
 from vibes_lsp.history.notes import files_of_ref
 from vibes_lsp.history.repository import read_shallow_file
-from vibes_lsp.history.repository_state import git_folders, read_head
 from vibes_lsp.store import file_stamps
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.file_stamps import is_settled
 from vibes_lsp.store.files import read_file
+from vibes_lsp.store.git_folders import git_folders, read_head
+from vibes_lsp.store.kept_texts import text_folders
+from vibes_lsp.store.waiting import waiting_files
 
 _MAX_HASHED: Final = 64 << 20
 """Largest file that is hashed because it was modified just now, in bytes."""
@@ -97,7 +99,7 @@ class LookupState(msgspec.Struct, frozen=True, array_like=True):
         project: The project's folder.
         head: The commit of HEAD.
         boundary: The boundary of a shallow clone.
-        files: Stamps of the log, the index and the refs of notes, by absolute path.
+        files: Stamps of the log, what waits, the index and the refs of notes, by absolute path.
         renamed: New names by old ones, of files that the client renamed.
         use_notes: Whether notes and trailers are read.
         ceilings: Where git stops to look for a repository.
@@ -139,6 +141,7 @@ def lookup_state(
     git, common = git_folders(root / ".git")
     files = (
         directory.log,
+        *waiting_files(directory),
         git / "index",
         git / "config.worktree",
         *files_of_ref(common, NOTES_REF),
@@ -151,5 +154,5 @@ def lookup_state(
         dict(renamed),
         use_notes,
         os.environ.get("GIT_CEILING_DIRECTORIES", ""),
-        _folder_time(directory.kept_texts),
+        max(map(_folder_time, text_folders(directory))),
     )

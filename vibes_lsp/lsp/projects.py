@@ -87,6 +87,7 @@ class Project:
         )
         self._published_generation = 0
         self._looked_at = ""
+        self.late_notice = ""
         self._documents: dict[str, DocumentState] = {}
 
     @property

@@ -106,7 +106,7 @@ class RecordPlaces:
             record = next(iter((*session.starts, *session.ends)), None) if session else None
         else:
             record = log.by_id(node.id)
-        return None if record is None else self.line(record.line)
+        return None if record is None or record.is_waiting else self.line(record.line)
 
     def line(self, number: int) -> types.Location:
         """Return a line of the log."""

@@ -58,6 +58,11 @@ class Backfilled(Result):
     edges: tuple[str, ...]
     records: tuple[dict[str, Any], ...]
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The ids of all that was written."""
+        return (*self.backfilled, *self.edges)
+
 
 def backfill(
     recorder: Recorder,
@@ -82,7 +87,10 @@ def backfill(
     """
     chosen = scope or BackfillScope()
     return recorder.write_derived(
-        Backfilled, lambda context: _backfill(context, chosen, repository), dry_run=dry_run
+        Backfilled,
+        lambda context: _backfill(context, chosen, repository),
+        dry_run=dry_run,
+        at_once=True,
     )
 
 
@@ -96,7 +104,8 @@ def _backfill(
             hint="`vibes backfill` needs git's history",
         )
     trail = context.trail
-    lineages = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)
+    found = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)
+    lineages = [each for each in found if not each.current.is_waiting]
     pending = [lineage for lineage in lineages if recorded_commit(lineage) is None]
     new = SupersedingRecords(SupersedesReason.COMMIT)
     done = _add_due(

@@ -14,7 +14,10 @@ from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnreadableFile
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, HookScript, read_script, write_script
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file, replace_file, write_error, write_temporary
+from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+from vibes_lsp.store.waiting import register_hook, unregister_hook, waiting_place
 
 NAMES: Final = ("pre-commit", "pre-commit.legacy")
 """Its file names: the pre-commit framework, installed later, renames it and runs it first."""
@@ -138,7 +141,7 @@ class HookResult:
 
 
 def install_hook(project: Path, *, program: str = "") -> HookResult:
-    """Install the hook, or add a project to it.
+    """Install the hook, or add a project to it; its records wait for commits from now on.
 
     Args:
         project: The folder of a trail.
@@ -150,6 +153,31 @@ def install_hook(project: Path, *, program: str = "") -> HookResult:
             file is in the way.
     """
     repository, folder = open_hooks(project)
+    done = _install(repository, folder, project, program)
+    directory = AuditDir(project / AUDIT_DIR_NAME)
+    place = waiting_place(directory)
+    if place is not None and not repository.is_ignored(directory.log):
+        register_hook(place, done.file)
+    return done
+
+
+def update_hook(project: Path) -> None:
+    """Replace a hook that another version installed; a modified one stays.
+
+    Raises:
+        RefusedWrite: It cannot be written.
+    """
+    _, folder = open_hooks(project)
+    file, found = find_hook(folder.path)
+    if found is not None and found.is_unmodified and folder.reachable:
+        text = write_script(found.projects, found.program)
+        if read_hook(file) != text:
+            _write_hook(file, text)
+
+
+def _install(
+    repository: Repository, folder: HooksFolder, project: Path, program: str
+) -> HookResult:
     name = _relative_folder(repository, project)
     if folder.configured is not None and not folder.reachable:
         raise RefusedWrite(
@@ -193,10 +221,20 @@ def install_hook(project: Path, *, program: str = "") -> HookResult:
 def remove_hook(project: Path) -> HookResult:
     """Remove a project from the hook; without projects, delete it and restore the previous one.
 
+    Records are written at once from then on; see `maintenance.flush` for those that wait.
+
     Raises:
         RefusedWrite: The project is outside a git work tree, or the hook was modified.
     """
     repository, folder = open_hooks(project)
+    done = _remove(repository, folder, project)
+    place = waiting_place(AuditDir(project / AUDIT_DIR_NAME))
+    if place is not None and done.change is HookChange.REMOVED:
+        unregister_hook(place)
+    return done
+
+
+def _remove(repository: Repository, folder: HooksFolder, project: Path) -> HookResult:
     name = _relative_folder(repository, project)
     done = HookResult(folder.path / NAMES[0], HookChange.ABSENT, in_work_tree=folder.in_work_tree)
     for place in dict.fromkeys((folder.path, folder.own)):
@@ -293,7 +331,7 @@ class HookStatus(StrEnum):
     """Whether commits run `vibes backfill`.
 
     Attributes:
-        OURS: The hook of `vibes init --git-hooks` runs it.
+        OURS: The hook of `vibes init` runs it.
         OTHERS: Another hook runs it.
         NONE: No hook does.
         BROKEN: Our hook is installed, but does not work.

@@ -1,8 +1,9 @@
 """The text of the pre-commit hook: write it, and parse an installed one. Pure functions.
 
-It is plain sh, which git includes on every system. It stops a commit only if that would
-remove a whole trail; at the end it execs the hook
-that was there before, which keeps its arguments, input and exit code.
+It is plain sh, which git includes on every system. First it runs the hook that was there before,
+which keeps its arguments, input and exit code; so the trail has what is really committed, and
+nothing is written for a commit that the other hook refuses. Its own part stops a commit only if
+that would remove a whole trail.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ _MARK: Final = re.compile(
 )
 STOPPED: Final = 3
 """The exit code of our part if the commit must not be made."""
-_VERSION: Final = 1
+_VERSION: Final = 2
+"""Version 1 ran the previous hook last."""
 _BODY: Final = """\
-# Installed by `vibes init --git-hooks`, removed by `vibes init --remove-git-hooks`.
+# Installed by `vibes init`, removed by `vibes init --remove-git-hooks`.
 # Both refuse a modified hook.
+before=$(dirname "$0")/{before}
+if test -x "$before"; then
+    "$before" "$@" || exit
+fi
 vibes=$(command -v vibes) || vibes={program}
-back_fill() {{
+write_trail() {{
     test -d "$1/.ai-audit" ||
         git rev-parse -q --verify "HEAD:./$1/.ai-audit/annotations.jsonl" >/dev/null || return 0
     test -x "$vibes" || {{
@@ -43,9 +49,7 @@ back_fill() {{
     esac
 }}
 {calls}
-before=$(dirname "$0")/{before}
-test -x "$before" || exit 0
-exec "$before" "$@"
+exit 0
 """
 
 
@@ -71,7 +75,7 @@ def write_script(projects: Iterable[str], program: str) -> bytes:
         projects: Folders relative to the top of the work tree, without line breaks.
         program: What to run if `vibes` is not on PATH; empty for nothing.
     """
-    calls = "\n".join(f"back_fill {shlex.quote(each)}" for each in sorted(set(projects)))
+    calls = "\n".join(f"write_trail {shlex.quote(each)}" for each in sorted(set(projects)))
     body = os.fsencode(
         _BODY.format(
             program=shlex.quote(program), calls=calls, before=PREVIOUS_HOOK, stopped=STOPPED
@@ -91,7 +95,7 @@ def read_script(data: bytes) -> HookScript | None:
     is_unmodified = hashlib.sha256(body).hexdigest().encode() == mark[2]
     lines = os.fsdecode(body).split("\n")
     return HookScript(
-        tuple(_words(lines, "back_fill ")),
+        (*_words(lines, "write_trail "), *_words(lines, "back_fill ")),
         next(iter(_words(lines, "vibes=$(command -v vibes) || vibes=")), ""),
         is_unmodified,
     )

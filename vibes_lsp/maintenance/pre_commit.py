@@ -1,4 +1,7 @@
-"""What the pre-commit hook does (R4): fold the journal, backfill earlier commits, stage the trail.
+"""What the pre-commit hook does (R4, R29): write what waits for this commit, and stage the trail.
+
+It also folds the journal and backfills earlier commits. The commit waits for it, so what only some
+commits need is imported when they need it.
 
 No failure stops a commit: it is reported, and the rest is left to the next commit. Only a commit
 that would remove a whole trail is stopped.
@@ -6,27 +9,60 @@ that would remove a whole trail is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import AuditDirNotFound, RefusedWrite, VibesError, report
+import msgspec
+
+from vibes_lsp.errors import AuditDirNotFound, RefusedWrite, UnreadableFile, VibesError, report
+from vibes_lsp.history.given_up_commits import (
+    FileInIndex,
+    Mark,
+    committing_process,
+    hook_lock,
+    take_back,
+    write_mark,
+)
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.staging import CommitIndex, open_commit_index
-from vibes_lsp.maintenance.backfill import BackfillScope, backfill
+from vibes_lsp.maintenance.expired_records import drop_expired
+from vibes_lsp.maintenance.hook_installation import NAMES, hooks_folder, update_hook
+from vibes_lsp.maintenance.late_edits import is_seen, note_seen
 from vibes_lsp.maintenance.lost_records import refuse_removed_trail, restore_lost_records
+from vibes_lsp.maintenance.pending_commits import may_be_due
+from vibes_lsp.maintenance.waiting_into_log import (
+    DueRecords,
+    due_records,
+    read_logged,
+    remove_repeated,
+    waiting_files_of,
+    write_due,
+)
 from vibes_lsp.model.vocabulary import BackfillWhen
-from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
-from vibes_lsp.store.config import load_config
-from vibes_lsp.store.files import is_inside
+from vibes_lsp.store.files import is_inside, read_file
+from vibes_lsp.store.git_folders import read_head
+from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
-from vibes_lsp.store.writer import is_truncated
+from vibes_lsp.store.waiting import (
+    WaitingPlace,
+    make_private_folder,
+    place_of_waiting,
+    register_hook,
+    waiting_place,
+)
+from vibes_lsp.store.waiting_lines import Waiting, read_waiting
 
 RECENT: Final = timedelta(days=90)
 """Maximum age of annotations to backfill while a commit waits; `vibes backfill` has no limit."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +89,7 @@ def prepare_commit(
     environment: Mapping[str, str],
     audit_dir: Path | None = None,
     *,
-    now: Callable[[], datetime] = utc_now,
+    now: Callable[[], datetime] = _utc_now,
     prepare: Callable[[AuditDir], object] = lambda _directory: None,
 ) -> list[PreparedTrail]:
     """Update and stage the trails of a commit.
@@ -78,6 +114,8 @@ def prepare_commit(
     if index is None:
         return []
     refuse_removed_trail(index, AuditDir(audit_dir or folder / AUDIT_DIR_NAME), changed)
+    if index.is_sequencing:
+        return []  # what it brings is late, and the next commit has it
     is_missing = audit_dir is not None and not audit_dir.exists()  # in a branch without a trail
     if is_missing or index.may_be_empty(changed):
         return []
@@ -87,18 +125,10 @@ def prepare_commit(
     )
     own = [directory for directory in named if is_inside(directory.path, root)]
     by_framework = "PRE_COMMIT" in environment
-    prepared = [
-        _prepare(directory, index, now, prepare, by_framework=by_framework) for directory in own
+    return [
+        _prepare(directory, index, changed, now, prepare, by_framework=by_framework)
+        for directory in own
     ]
-    return [_restore(trail, index, changed) for trail in prepared]
-
-
-def _restore(trail: PreparedTrail, index: CommitIndex, changed: Collection[str]) -> PreparedTrail:
-    try:
-        restored = restore_lost_records(index, trail.directory, changed, trail.staged)
-    except VibesError as error:
-        return replace(trail, problems=(*trail.problems, error))
-    return replace(trail, restored=restored)
 
 
 def _trails(folder: Path, root: Path, changed: Iterable[str]) -> list[AuditDir]:
@@ -118,49 +148,185 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
 def _prepare(
     directory: AuditDir,
     index: CommitIndex,
+    changed: Sequence[str],
     now: Callable[[], datetime],
     prepare: Callable[[AuditDir], object],
     *,
     by_framework: bool,
 ) -> PreparedTrail:
-    """Fold, backfill and stage one trail, and collect what fails.
+    """Write, backfill and stage one trail, and collect what fails.
 
     The pre-commit framework stashes unstaged changes and restores them as a patch. A trail that it
     may have stashed stays unchanged.
     """
     problems: list[VibesError] = []
+    with ExitStack() as stack:
+        place: WaitingPlace | None = None
+        try:
+            place = _let_wait(directory, index)
+            if place is not None:
+                stack.enter_context(hook_lock(place).acquire())
+        except VibesError as error:
+            problems.append(error)
+        return _prepare_locked(
+            directory, index, changed, now, prepare, place, problems, by_framework=by_framework
+        )
+
+
+def _prepare_locked(  # noqa: PLR0917
+    directory: AuditDir,
+    index: CommitIndex,
+    changed: Sequence[str],
+    now: Callable[[], datetime],
+    prepare: Callable[[AuditDir], object],
+    place: WaitingPlace | None,
+    problems: list[VibesError],
+    *,
+    by_framework: bool,
+) -> PreparedTrail:
     backfilled: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
+    mark = Mark(process=committing_process())
     try:
         refuse_missing_trail(directory.project)
     except RefusedWrite as error:
-        return PreparedTrail(directory, problems=(error,))
+        return PreparedTrail(directory, problems=(*problems, error))
+    before: dict[str, str] = {}
+    restored = 0
     try:
-        if by_framework and (is_truncated(directory) or not index.differs_from_head(directory.log)):
-            return PreparedTrail(directory)
+        take_back(directory, by_hook=True)
+        before = index.entries(list(map(index.repository.relative_path, _tracked(directory))))
+        is_staged = index.repository.relative_path(directory.log) in changed
+        if by_framework and place is None and (not is_staged or _is_truncated(directory)):
+            return PreparedTrail(directory, problems=tuple(problems))
         prepare(directory)
-        with Recorder(directory, now=now) as recorder:
-            backfilled = _backfill(recorder, index)
+        waiting = read_waiting(directory, others=True)
+        problems += [UnreadableFile(message) for message in waiting.unreadable]
+        due = _due(directory, index, changed, waiting, place)
+        if place is not None:
+            mark = _mark_of(directory, place, mark, due)
+            write_mark(place, mark)
+        write_due(directory, due)
+        remove_repeated(directory)
+        _fold(directory)
+        backfilled = _backfill(directory, index, now, due.ids)
     except VibesError as error:
         problems.append(error)
     except Exception as error:  # noqa: BLE001  # stage what was recorded
         problems.append(report(error))
     try:
         settings = (directory.config, directory.gitignore, directory.gitattributes)
-        staged = tuple(
-            index.stage((directory.log, directory.manifest), (*settings, *_blobs(directory)))
-        )
+        staged = tuple(index.stage(_tracked(directory), (*settings, *_blobs(directory))))
+        restored = restore_lost_records(index, directory, changed, staged)
+        if place is not None:
+            after = index.entries([*before, *staged])
+            files = {
+                name: FileInIndex(before.get(name, ""), after.get(name, ""))
+                for name in dict.fromkeys((*before, *staged))
+                if before.get(name, "") != after.get(name, "")
+            }
+            records = (*mark.records, *backfilled)
+            write_mark(place, msgspec.structs.replace(mark, staged=files, records=records))
+            note_seen(place, index.write_tree())
+            drop_expired(directory, now())
     except VibesError as error:
         problems.append(error)
-    return PreparedTrail(directory, backfilled, staged, tuple(problems))
+    return PreparedTrail(directory, backfilled, staged, tuple(problems), restored)
 
 
-def _backfill(recorder: Recorder, index: CommitIndex) -> tuple[str, ...]:
-    when = load_config(recorder.directory).config.backfill.when
-    if when == BackfillWhen.MANUAL or index.is_rebasing:
+def _tracked(directory: AuditDir) -> tuple[Path, Path]:
+    return directory.log, directory.manifest
+
+
+def _let_wait(directory: AuditDir, index: CommitIndex) -> WaitingPlace | None:
+    """Let the trail's records wait for commits from now on; None where they cannot.
+
+    The records of a trail that git ignores are never staged, so they do not wait either.
+    """
+    place = waiting_place(directory)
+    if place is None:
+        return None
+    if place_of_waiting(directory) is None:
+        if index.repository.is_ignored(directory.log):
+            return None
+        hook = hooks_folder(index.repository).path / NAMES[0]
+        if not hook.exists():
+            return None
+        register_hook(place, hook)
+        update_hook(directory.project)
+    make_private_folder(place, place.folder)
+    place.staged.parent.mkdir(mode=0o700, exist_ok=True)  # a linked work tree's own
+    return place
+
+
+def _due(
+    directory: AuditDir,
+    index: CommitIndex,
+    changed: Sequence[str],
+    waiting: Waiting,
+    place: WaitingPlace | None,
+) -> DueRecords:
+    """Return what enters the log with this commit, and what earlier ones brought without a hook."""
+    if not waiting.records:
+        return DueRecords()
+    # a commit for which nothing waits need not import these
+    from vibes_lsp.maintenance.due_hunks import due_hunks, late_records  # noqa: PLC0415
+    from vibes_lsp.maintenance.new_files import CommitFiles  # noqa: PLC0415
+
+    repository = index.repository
+    logged = read_logged(directory, waiting)
+    edits = waiting_files_of(directory, waiting, logged)
+    prefix = repository.prefix_of(directory.project)
+    trail = f"{repository.relative_path(directory.path)}/"
+    due = due_hunks(edits, CommitFiles(index, changed, prefix, trail))
+    if place is None or not is_seen(place, repository):
+        for edit, records in late_records(edits, repository, prefix).items():
+            due.setdefault(edit, []).extend(records)
+    return due_records(directory, waiting, logged, due)
+
+
+def _mark_of(directory: AuditDir, place: WaitingPlace, mark: Mark, due: DueRecords) -> Mark:
+    return msgspec.structs.replace(
+        mark,
+        head=read_head(place.root),
+        records=due.ids,
+        entries=tuple(due.entries),
+        blobs=tuple(name for name, _ in due.blobs),
+        manifest=read_file(directory.manifest) if due.entries else None,
+    )
+
+
+def _backfill(
+    directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], new: Sequence[str]
+) -> tuple[str, ...]:
+    log = read_file(directory.log) or b""
+    if index.is_rebasing or not may_be_due(log, now() - RECENT, new):
         return ()
-    scope = BackfillScope(when, recorder.now() - RECENT)
-    return backfill(recorder, scope, repository=index.repository).backfilled
+    from vibes_lsp.maintenance.backfill import BackfillScope, backfill  # noqa: PLC0415
+    from vibes_lsp.recording.recorder import Recorder  # noqa: PLC0415
+    from vibes_lsp.store.config import load_config  # noqa: PLC0415
+
+    when = load_config(directory).config.backfill.when
+    if when == BackfillWhen.MANUAL:
+        return ()
+
+    with Recorder(directory, now=now) as recorder:
+        scope = BackfillScope(when, recorder.now() - RECENT)
+        return backfill(recorder, scope, repository=index.repository).written
+
+
+def _fold(directory: AuditDir) -> None:
+    """Fold what an earlier version, or a program without our hook, left in the journal."""
+    if journal_files(directory):
+        from vibes_lsp.store.journal_folding import fold_journal  # noqa: PLC0415
+
+        fold_journal(directory)
+
+
+def _is_truncated(directory: AuditDir) -> bool:
+    from vibes_lsp.store.writer import is_truncated  # noqa: PLC0415
+
+    return is_truncated(directory)
 
 
 def _blobs(directory: AuditDir) -> Iterator[Path]:

@@ -70,7 +70,9 @@ def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None =
         HistoryUnavailable: The project is in no git repository, or in a shallow clone, where git
             does not have the commits that were rewritten.
     """
-    return recorder.write_derived(Remapped, _remap, dry_run=dry_run, request_id=request_id)
+    return recorder.write_derived(
+        Remapped, _remap, dry_run=dry_run, request_id=request_id, at_once=True
+    )
 
 
 def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
@@ -85,7 +87,7 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
             "this clone is shallow: it does not have the commits that were rewritten",
             hint="run `git fetch --unshallow`",
         )
-    lineages = context.trail.lineages()
+    lineages = [each for each in context.trail.lineages() if not each.current.is_waiting]
     commits = CommitResolver(repository, context.project, context.trail.directory.log)
     gone = rewritten_commits(lineages, commits)
     affected = [lineage for lineage in lineages if lineage.first.id in gone]

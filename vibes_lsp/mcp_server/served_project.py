@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.history.missing_trail import explained
 from vibes_lsp.history.repository import nearest_ancestor
 from vibes_lsp.index.live_risk import Scorer
@@ -67,6 +68,7 @@ class ServedProject:
             nearest = partial(nearest_ancestor, directory.project)
             self._trail = Trail(directory, nearest_commit=nearest, uses_saved=True)
             self._recorder = self._locator = self._config = None
+        take_back(directory)
         fold_for_reader(directory)
         self.trail.refresh()
         if self.trail.log.problem is not None:

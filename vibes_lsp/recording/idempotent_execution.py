@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.model.members import Members
@@ -65,7 +66,9 @@ class Execution:
     ) -> None:
         self._directory: Final = directory
         self._trail: Final = Trail(directory, shared_with=shared_with, uses_saved=True)
-        self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
+        cache = self._trail.manifest_cache
+        self._writer: Final = AuditWriter(directory, manifest_cache=cache)
+        self._at_once: Final = AuditWriter(directory, manifest_cache=cache, waits=False)
         self._spool: Final = Spool(directory)
         self._stored_files: Final = StoredFiles(directory.project)
         self._now = now
@@ -81,30 +84,43 @@ class Execution:
         kind: type[R],
         request_id: str | None,
         decide: Callable[[RecordingContext], tuple[Draft, R]],
+        *,
+        at_once: bool = False,
     ) -> R:
         """Execute a use case; a request that was executed before returns the same result.
+
+        Args:
+            kind: The type of the result.
+            request_id: The id of the request; None executes it in any case.
+            decide: Returns the records and the result.
+            at_once: Whether the records go into the log and do not wait for a commit (R29).
 
         Raises:
             RefusedWrite: The trail cannot be locked or written.
         """
         with self._exclusive():
+            writer = self._at_once if at_once else self._writer
             if request_id is None:
-                draft, result = self._decide(decide)
-                self._writer.append(draft.records)
+                draft, result = self._decide(decide, writer)
+                writer.append(draft.records)
                 return result
             name, requests = request_name(kind, request_id), self._spool.requests(kind)
             with self._spool.lock():
                 done = requests.read(name)
                 if done is not None:
-                    self._append_missing(done.records)
+                    self._append_missing(done.records, writer)
                     return done.result
-                draft, result = self._decide(decide)
+                draft, result = self._decide(decide, writer)
                 requests.write(name, CompletedRequest(tuple(draft.records), result))
-                self._writer.append(draft.records)
+                writer.append(draft.records)
             return result
 
     def execute_derived(
-        self, decide: Callable[[RecordingContext], tuple[Draft, R]], *, dry_run: bool
+        self,
+        decide: Callable[[RecordingContext], tuple[Draft, R]],
+        *,
+        dry_run: bool,
+        at_once: bool = False,
     ) -> R:
         """Execute a use case that drafts the same records again when it is repeated.
 
@@ -112,12 +128,13 @@ class Execution:
             UnreadableFile: The log cannot be read.
         """
         with self._exclusive():
-            context = self._context()
+            writer = self._at_once if at_once else self._writer
+            context = self._context(writer)
             if self._trail.log.problem is not None:  # a part of the log says nothing of the rest
                 raise self._trail.log.problem
             draft, result = decide(context)
             if not dry_run:
-                self._append_missing(draft.records)
+                self._append_missing(draft.records, writer)
             return result
 
     def execute_completion(self, request: RecordInlineCompletion) -> Recorded | Pending:
@@ -220,11 +237,13 @@ class Execution:
             self._trail.close()
         self._spool.remove_old()
         self._writer.close()
+        self._at_once.fold_own()
 
     def flush(self) -> None:
         """As `close`, without waiting for another program that folds; refresh the trail."""
         self._spool.remove_old()
         self._writer.close(wait=False)
+        self._at_once.fold_own(wait=False)
         with self._exclusive():
             self._trail.refresh()
 
@@ -236,13 +255,16 @@ class Execution:
             return None
         return f"recorded with the default policy: {CONFIG_NAME} cannot be read: {problem.message}"
 
-    def _decide(self, decide: Callable[[RecordingContext], tuple[Draft, R]]) -> tuple[Draft, R]:
+    def _decide(
+        self, decide: Callable[[RecordingContext], tuple[Draft, R]], writer: AuditWriter
+    ) -> tuple[Draft, R]:
         try:
-            return decide(self._context())
+            return decide(self._context(writer))
         except OutdatedIndex:  # nothing was recorded yet, and the log itself is read now
-            return decide(self._context())
+            return decide(self._context(writer))
 
-    def _context(self) -> RecordingContext:
+    def _context(self, writer: AuditWriter | None = None) -> RecordingContext:
+        take_back(self._directory)
         if not self._directory.log.exists():
             refuse_missing_trail(self._directory.project)
         self._trail.refresh()
@@ -250,16 +272,18 @@ class Execution:
         return RecordingContext(
             self._trail,
             self._config,
-            self._writer,
+            writer or self._writer,
             self._now(),
             self._new_id,
             self._stored_files,
             self.known_locations,
         )
 
-    def _append_missing(self, records: Sequence[Members]) -> None:
+    def _append_missing(
+        self, records: Sequence[Members], writer: AuditWriter | None = None
+    ) -> None:
         self._trail.refresh()
-        self._writer.append(
+        (writer or self._writer).append(
             records, known=lambda identifier: self._trail.log.by_id(identifier) is not None
         )
 

@@ -425,6 +425,7 @@ class Recorder:
         *,
         dry_run: bool = False,
         request_id: str | None = None,
+        at_once: bool = False,
     ) -> R:
         """Write records that follow from the trail and from git, such as those of a back-fill.
 
@@ -435,13 +436,14 @@ class Recorder:
             decide: Returns the records and the result.
             dry_run: Write nothing; the request id is not used up.
             request_id: See the class.
+            at_once: Whether the records go into the log and do not wait for a commit (R29).
 
         Raises:
             UnreadableFile: The log cannot be read.
         """
         if request_id is not None and not dry_run:
-            return self._execution.execute(kind, request_id, decide)
-        return self._execution.execute_derived(decide, dry_run=dry_run)
+            return self._execution.execute(kind, request_id, decide, at_once=at_once)
+        return self._execution.execute_derived(decide, dry_run=dry_run, at_once=at_once)
 
     @property
     def warning(self) -> str | None:

@@ -5,7 +5,7 @@ The annotations are placed as the reviewer sees them, with all that git's histor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -248,7 +248,11 @@ class _Selection:
     def _named(self) -> dict[str, _PlacedLines]:
         """Return the annotations with the given ids, or on the given lines."""
         if self.request.annotation_ids:
-            return dict(map(self._by_id, self.request.annotation_ids))
+            return dict(
+                found
+                for identifier in self.request.annotation_ids
+                for found in self._by_id(identifier)
+            )
         if self.request.path is None or self.request.lines is None:
             raise WrongArgument("annotation_ids", "are required, or a file and lines")
         path = required_path(self.context.project, self.request.path)
@@ -263,20 +267,26 @@ class _Selection:
             raise WrongArgument("range", f"no annotation is on {lines} of {path}")
         return touched
 
-    def _by_id(self, identifier: str) -> tuple[str, _PlacedLines]:
-        lineage = self._lineage(identifier)
-        recorded = normal_path(lineage.current.text("file_path") or "")
+    def _by_id(self, identifier: str) -> Iterator[tuple[str, _PlacedLines]]:
+        """Yield an annotation, or the hunks of an edit (R32), where they are found."""
+        lineages = self.context.trail.lineages_of_edit(identifier) or [self._lineage(identifier)]
+        recorded = normal_path(lineages[0].current.text("file_path") or "")
         shown = self.request.shown.get(identifier)
         paths = [recorded] if shown is None else [shown.file_path, recorded]
-        for path in dict.fromkeys(
-            [*self._own_path, *(required_path(self.context.project, each) for each in paths)]
-        ):
-            place = self._place(path).get(lineage.current.id)
-            if place is not None:
-                return lineage.current.id, place
-        raise WrongArgument(
-            "annotation_ids", f"the lines of {identifier} are not found in {recorded}"
-        )
+        is_found = False
+        for lineage in lineages:
+            for path in dict.fromkeys(
+                [*self._own_path, *(required_path(self.context.project, each) for each in paths)]
+            ):
+                place = self._place(path).get(lineage.current.id)
+                if place is not None:
+                    is_found = True
+                    yield lineage.current.id, place
+                    break
+        if not is_found:
+            raise WrongArgument(
+                "annotation_ids", f"the lines of {identifier} are not found in {recorded}"
+            )
 
     def _lineage(self, identifier: str) -> Lineage:
         lineage = self.context.trail.lineage_of(identifier)

@@ -214,7 +214,7 @@ def count_trail(trail: Trail, tracking: Tracking) -> Stats:
     edits = CurrentEdits(trail)
     sessions = trail.log.sessions()
     return Stats(
-        records=trail.line_count - trail.count(LogLineKind.BLANK, LogLineKind.BROKEN),
+        records=trail.count(*set(LogLineKind) - {LogLineKind.BLANK, LogLineKind.BROKEN}),
         annotations=edits.lineages,
         current=edits.current,
         files=len(edits.files),

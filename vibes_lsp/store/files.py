@@ -143,6 +143,12 @@ def create_file(path: Path, data: bytes) -> bool:
         raise
 
 
+def create_private_file(path: Path) -> None:
+    """Create an empty file that only the user can read, unless it exists."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
 def link_file(temporary: Path, path: Path) -> bool:
     """Give a temporary file its name unless that is taken; return whether it was free.
 

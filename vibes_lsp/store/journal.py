@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -23,12 +24,12 @@ from vibes_lsp.store.appending import Extent, append_lines
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
     MAX_FILE,
-    make_ignored_folder,
     open_file,
     read_file,
     regular_file_stamp,
 )
 from vibes_lsp.store.locks import LockHandle
+from vibes_lsp.store.waiting import waiting_files
 
 _V = TypeVar("_V")
 
@@ -100,11 +101,13 @@ class Journal:
         entries: The entries as stored, by key.
         problems: Files that could not be read completely, and why.
         entries_file: The shared file of this program; None if missing.
+        waiting: The entries that wait for a commit, by file.
     """
 
     entries: LayeredMap[msgspec.Raw] = field(default_factory=LayeredMap)
     problems: tuple[tuple[str, VibesError], ...] = ()
     entries_file: EntriesFile | None = None
+    waiting: Mapping[Path, EntriesFile] = field(default_factory=dict)
 
     @property
     def entries_file_size(self) -> int | None:
@@ -173,13 +176,33 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
                 else f"{invalid} lines are not context entries"
             )
             problems.append((path.name, MalformedJson(reason)))
-    waiting = LayeredMap[msgspec.Raw]() if own is None else own.entries
-    entries = LayeredMap({**waiting, **others}) if others else waiting
+    entries = LayeredMap[msgspec.Raw]() if own is None else own.entries
+    if others:
+        entries = LayeredMap({**entries, **others})
     return Journal(entries, tuple(problems), own)
 
 
-def _read_entries_file(path: Path, previous: EntriesFile | None) -> EntriesFile:
-    """Read the shared file, starting after the previous content if it only grew.
+def with_waiting_entries(
+    directory: AuditDir, journal: Journal, previous: Journal | None
+) -> Journal:
+    """Return a journal with the entries that wait for a commit (R29). Never raises."""
+    files: dict[Path, EntriesFile] = {}
+    entries = journal.entries
+    for path in waiting_files(directory):
+        known = None if previous is None else previous.waiting.get(path)
+        with suppress(UnreadableFile):
+            if regular_file_stamp(path) is not None:
+                files[path] = _read_entries_file(path, known, _parse_waiting)
+                entries = entries.with_items(files[path].entries)
+    return replace(journal, entries=entries, waiting=files)
+
+
+def _read_entries_file(
+    path: Path,
+    previous: EntriesFile | None,
+    parse: Callable[[bytes], tuple[dict[str, msgspec.Raw], int]] | None = None,
+) -> EntriesFile:
+    """Read a file of entries, starting after the previous content if it only grew.
 
     Raises:
         UnreadableFile: It cannot be read or is too large.
@@ -202,7 +225,7 @@ def _read_entries_file(path: Path, previous: EntriesFile | None) -> EntriesFile:
         raise UnreadableFile(f"{path.name} cannot be read: {error.strerror or error}") from error
     added = data[len(known.tail) :]
     whole = added[: added.rfind(b"\n") + 1]
-    entries, invalid = parse_entry_lines(whole)
+    entries, invalid = (parse or parse_entry_lines)(whole)
     return EntriesFile(
         known.whole + len(added),
         known.whole + len(whole),
@@ -220,7 +243,6 @@ def append_entries(
     Raises:
         RefusedWrite: The file cannot be written or the disk is full; it is unchanged.
     """
-    make_ignored_folder(path.parent)
     lines = b"".join(b'{"%s":%s}\n' % (key.encode(), entry) for key, entry in entries.items())
     return append_lines(path, lines, lock, durable=durable)
 
@@ -244,6 +266,23 @@ def parse_entry_lines(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
         invalid += found is None
         entries.update(found or {})
     return entries, invalid
+
+
+_IS_ENTRY: Final = re.compile(rb'\{"[0-9a-f]{64}":').match
+
+
+def parse_waiting_entries(data: bytes) -> dict[str, msgspec.Raw]:
+    """Return the entries among lines of waiting records and entries."""
+    return parse_entry_lines(b"\n".join(filter(_IS_ENTRY, data.split(b"\n"))))[0]
+
+
+def _parse_waiting(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
+    return parse_waiting_entries(data), 0
+
+
+def is_entry_line(line: bytes) -> bool:
+    """Whether a line of waiting records and entries is an entry."""
+    return _IS_ENTRY(line) is not None
 
 
 def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:

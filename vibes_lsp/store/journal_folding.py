@@ -9,6 +9,7 @@ temporary files are in the journal's folder, which git ignores.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -74,6 +75,24 @@ def fold_journal(
     return added
 
 
+def add_to_manifest(directory: AuditDir, entries: Mapping[str, msgspec.Raw]) -> int:
+    """Write entries that waited into the manifest, and return how many are new.
+
+    Raises:
+        RefusedWrite: The manifest cannot be parsed, locked or written; it is unchanged.
+        UnsupportedVersion: As for `fold_journal`.
+    """
+    with fold_lock(directory).acquire() as lock:
+        for _ in range(_MAX_ROUNDS):
+            added = _merge_into_manifest(directory, entries, lock, ManifestCache())
+            if added is not None:
+                return added
+    raise RefusedWrite(
+        f"cannot write {directory.manifest}: another program keeps replacing it",
+        hint="try again when that program has finished",
+    )
+
+
 def _has_work(directory: AuditDir, *, others: bool) -> bool:
     """Whether there are entries, remains of dead programs or, if `others`, files of other tools."""
     if (
@@ -87,16 +106,20 @@ def _has_work(directory: AuditDir, *, others: bool) -> bool:
 
 def _fold_once(directory: AuditDir, lock: LockHandle, manifest_cache: ManifestCache) -> int:
     journal = read_journal(directory)
-    added = _merge_into_manifest(directory, journal, lock, manifest_cache) if journal.entries else 0
+    entries = journal.entries
+    added = _merge_into_manifest(directory, entries, lock, manifest_cache) if entries else 0
     with append_lock(directory).acquire() as append:
         _clean_up(directory, journal if added is not None else Journal(), append)
     return added or 0
 
 
 def _merge_into_manifest(
-    directory: AuditDir, journal: Journal, lock: LockHandle, manifest_cache: ManifestCache
+    directory: AuditDir,
+    entries: Mapping[str, msgspec.Raw],
+    lock: LockHandle,
+    manifest_cache: ManifestCache,
 ) -> int | None:
-    """Merge the journal into the manifest; return the number of new entries, None on a race."""
+    """Merge entries into the manifest; return the number of new ones, None on a race."""
     path = directory.manifest
     if path.is_symlink():
         raise RefusedWrite(
@@ -114,7 +137,7 @@ def _merge_into_manifest(
             unsupported[0],
             hint="nothing was changed; upgrade vibes, or correct the version",
         )
-    new = {key: bytes(raw) for key, raw in journal.entries.items() if key not in manifest.stored}
+    new = {key: bytes(raw) for key, raw in entries.items() if key not in manifest.stored}
     if not new and not has_duplicates(manifest):
         return 0
     text = add_entries(manifest, new)

@@ -24,6 +24,12 @@ from vibes_lsp.store.files import (
     replace_file,
     write_temporary,
 )
+from vibes_lsp.store.waiting import (
+    WaitingPlace,
+    make_private_folder,
+    place_of_waiting,
+    waiting_place,
+)
 
 MAX_TEXT: Final = 1 << 20
 """Largest text that is kept, in bytes."""
@@ -44,30 +50,53 @@ def keep_text(directory: AuditDir, file_hash: str, data: bytes) -> None:
     """
     if len(data) > MAX_TEXT:
         return
-    folder = directory.kept_texts
-    path = folder / file_hash
+    place = place_of_waiting(directory)
     with suppress(VibesError, OSError):
-        if path.exists():
-            now = time.time()
-            os.utime(path, (now, now))
+        if place is not None and _keep_in(place.texts, file_hash, data, place):
             return
-        make_ignored_folder(directory.spool)
+    with suppress(VibesError, OSError):
+        _keep_in(directory.kept_texts, file_hash, data, directory)
+
+
+def _keep_in(folder: Path, file_hash: str, data: bytes, owner: WaitingPlace | AuditDir) -> bool:
+    """Keep a text in a folder.
+
+    Raises:
+        RefusedWrite: The folder cannot be written.
+    """
+    path = folder / file_hash
+    if path.exists():
+        now = time.time()
+        os.utime(path, (now, now))
+        return True
+    if isinstance(owner, WaitingPlace):
+        make_private_folder(owner, folder)
+    else:
+        make_ignored_folder(owner.spool)
         make_folder(folder)
         folder.chmod(0o700)
-        replace_file(write_temporary(folder, data, durable=False), path)
-        if file_hash.startswith("0"):  # once for 16 texts: it examines each file
-            _remove_oldest(folder, time.time())
+    replace_file(write_temporary(folder, data, durable=False), path)
+    if file_hash.startswith("0"):  # once for 16 texts: it examines each file
+        _remove_oldest(folder, time.time())
+    return True
 
 
 def read_kept_text(directory: AuditDir, file_hash: str) -> bytes | None:
     """Return the text with this hash; None if it is not kept."""
     if not _HASH.fullmatch(file_hash):
         return None
-    try:
-        data = read_file(directory.kept_texts / file_hash, limit=MAX_TEXT)
-    except VibesError:
-        return None
-    return data if data is not None and sha256(data) == file_hash else None
+    for folder in text_folders(directory):
+        with suppress(VibesError):
+            data = read_file(folder / file_hash, limit=MAX_TEXT)
+            if data is not None and sha256(data) == file_hash:
+                return data
+    return None
+
+
+def text_folders(directory: AuditDir) -> list[Path]:
+    """Return the folders that kept texts may be in; they may not exist."""
+    place = waiting_place(directory)
+    return [*([] if place is None else [place.texts]), directory.kept_texts]
 
 
 def _remove_oldest(folder: Path, present: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -31,7 +32,14 @@ from vibes_lsp.store.files import (
     read_file,
     regular_file_stamp,
 )
-from vibes_lsp.store.journal import Journal, journal_files, parse_entry_lines, read_journal
+from vibes_lsp.store.journal import (
+    Journal,
+    journal_files,
+    parse_entry_lines,
+    read_journal,
+    with_waiting_entries,
+)
+from vibes_lsp.store.waiting import waiting_files
 
 
 class ManifestForm(StrEnum):
@@ -135,8 +143,16 @@ class Manifest:
 
     @property
     def pending(self) -> frozenset[str]:
-        """Keys that only the journal has."""
+        """Keys that only the journal has, or that wait for a commit."""
         return frozenset(key for key in self.journal.entries if key not in self.stored)
+
+    @property
+    def unfolded(self) -> frozenset[str]:
+        """Keys that only the journal has, without those that wait for a commit (R29)."""
+        waiting = self.journal.waiting.values()
+        return frozenset(
+            key for key in self.pending if not any(key in file.entries for file in waiting)
+        )
 
     def entry(self, key: str) -> Members | None:
         """Return the entry exactly as stored; None if there is none or it is not an object."""
@@ -208,6 +224,7 @@ def read_manifest(
     *,
     manifest_cache: ManifestCache | None = None,
     open_saved: OpenSaved | None = None,
+    waiting: bool = True,
 ) -> Manifest:
     """Return the manifest with its journal, or the previous one if nothing changed. Never raises.
 
@@ -219,9 +236,10 @@ def read_manifest(
         previous: The last result.
         manifest_cache: The manifest shared in this process; updated.
         open_saved: Asked before the manifest is read.
+        waiting: Whether to add the entries that wait for a commit (R29).
     """
     try:
-        stamps = tuple(_stamps(directory))
+        stamps = tuple(_stamps(directory, waiting=waiting))
         if (
             previous is not None
             and stamps == previous.stamps
@@ -229,7 +247,10 @@ def read_manifest(
             and not previous.is_outdated
         ):
             return previous
-        journal = read_journal(directory, None if previous is None else previous.journal)
+        known = None if previous is None else previous.journal
+        journal = read_journal(directory, known)
+        if waiting:
+            journal = with_waiting_entries(directory, journal, known)
         read = _read_file(
             directory,
             previous,
@@ -285,13 +306,16 @@ def _read_file(
     return read
 
 
-def _stamps(directory: AuditDir) -> Iterator[tuple[str, FileStamp | None]]:
+def _stamps(directory: AuditDir, *, waiting: bool) -> Iterator[tuple[str, FileStamp | None]]:
     """Yield name and stamp of the manifest, None if missing, then of the journal files."""
     yield directory.manifest.name, regular_file_stamp(directory.manifest)
     for path in journal_files(directory):
         found = regular_file_stamp(path)
         if found is not None:
             yield path.name, found
+    for path in waiting_files(directory) if waiting else ():
+        with suppress(UnreadableFile):  # it hides nothing else
+            yield path.name, regular_file_stamp(path)
 
 
 def parse_manifest(data: bytes | None) -> Manifest:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,6 +28,7 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file
+from vibes_lsp.store.waiting import waiting_blobs
 
 if TYPE_CHECKING:
     from vibes_lsp.model.config import Config
@@ -105,8 +107,22 @@ def read_blob(path: str, directory: AuditDir) -> bytes:
     except UnreadableFile as error:
         raise BrokenBlob(f"blob {path}: {error.message}") from None
     if data is None:
+        data = _waiting_blob(target, directory)
+    if data is None:
         raise MissingBlob(f"blob {path} does not exist")
     return _decompress(data, path) if data.startswith(_GZIP_MAGIC) else data
+
+
+def _waiting_blob(target: Path, directory: AuditDir) -> bytes | None:
+    """Return a blob that waits with its entry for a commit; None if there is none."""
+    if target.parent != directory.blobs:
+        return None
+    for folder in waiting_blobs(directory):
+        with suppress(UnreadableFile):
+            data = read_file(folder / target.name, limit=MAX_TEXT)
+            if data is not None:
+                return data
+    return None
 
 
 def blob_name_matches(path: str, content: bytes, entry: Members) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -18,6 +19,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.file_stamps import FileStamp
 from vibes_lsp.store.files import (
+    create_private_file,
     flush_file,
     flush_folder,
     make_folder,
@@ -28,13 +30,28 @@ from vibes_lsp.store.files import (
     replace_file,
     write_temporary,
 )
-from vibes_lsp.store.journal import Journal, append_entries, entries_file, parse_entry_lines
+from vibes_lsp.store.git_folders import read_head
+from vibes_lsp.store.journal import (
+    Journal,
+    append_entries,
+    entries_file,
+    parse_entry_lines,
+    parse_waiting_entries,
+)
 from vibes_lsp.store.journal_folding import fold_journal
-from vibes_lsp.store.locks import LockHandle, append_lock, fold_lock
+from vibes_lsp.store.locks import FileLock, LockHandle, append_lock, fold_lock
 from vibes_lsp.store.log_batches import MAX_LINE
 from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
 from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.waiting import (
+    HEAD,
+    WaitingPlace,
+    make_private_folder,
+    place_of_waiting,
+    records_in_journal,
+    waiting_place,
+)
 
 
 class KnownEntries:
@@ -115,6 +132,76 @@ class KnownEntries:
         self._journal = Extent(found.inode, found.size)
 
 
+class _WaitingEntries:
+    """The keys of the entries in a file of waiting records; the caller holds its lock.
+
+    An entry that only the manifest has waits once more: the commit may be made on another branch.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = Extent(0, 0)
+        self._keys: set[str] = set()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
+    def refresh(self) -> None:
+        """Read what was appended; an unreadable file has no entries."""
+        try:
+            found = regular_file_stamp(self._path)
+            if found is None or found.inode != self._read.inode or found.size < self._read.size:
+                self._read, self._keys = Extent(0, 0), set()
+            if found is None or found.size == self._read.size:
+                return
+            with open_file(self._path) as file:
+                file.seek(self._read.size, os.SEEK_SET)
+                added = parse_waiting_entries(file.read().rpartition(b"\n")[0])
+        except (UnreadableFile, OSError):
+            return
+        self._keys |= set(added)
+        self._read = Extent(found.inode, found.size)
+
+    def add(self, keys: set[str], reached: Extent) -> None:
+        """Add keys that the caller appended, and the new size of the file."""
+        self._keys |= keys
+        self._read = reached
+
+
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Files that are written under one lock.
+
+    Attributes:
+        lock: The lock.
+        records: Where records are appended.
+        entries: Where entries are appended; the same file for what waits.
+        blobs: The folder of external entries.
+        temporary: A folder for temporary files on the same file system.
+        known: The entries that need not be written.
+        place: The place in git's folder that it belongs to, if any.
+    """
+
+    lock: FileLock
+    records: Path
+    entries: Path
+    blobs: Path
+    temporary: Path
+    known: KnownEntries | _WaitingEntries
+    place: WaitingPlace | None = None
+
+    def prepare(self) -> None:
+        """Create its folders.
+
+        Raises:
+            RefusedWrite: They cannot be created.
+        """
+        if self.place is not None:
+            make_private_folder(self.place, self.records.parent)
+            for file in (self.records, self.lock.path):
+                create_private_file(file)
+
+
 class AuditWriter:
     """Writes a trail; threads may share a writer, and many programs may write at once.
 
@@ -123,6 +210,8 @@ class AuditWriter:
     Args:
         directory: The trail.
         manifest_cache: The manifest shared in this process; updated.
+        waits: Whether records wait for their commit (R29) where a hook of ours writes it; otherwise
+            they go into the log.
     """
 
     def __init__(
@@ -130,13 +219,22 @@ class AuditWriter:
         directory: AuditDir,
         *,
         manifest_cache: ManifestCache | None = None,
+        waits: bool = True,
     ) -> None:
         self._directory: Final = directory
-        self._append_lock: Final = append_lock(directory)
-        self._log: Final = directory.log
-        self._journal: Final = entries_file(directory)
+        self._waits: Final = waits
         self._manifest_cache: Final = manifest_cache or ManifestCache()
         self._known: Final = KnownEntries(directory, self._manifest_cache)
+        self._at_once: Final = _Destination(
+            append_lock(directory),
+            directory.log,
+            entries_file(directory),
+            directory.blobs,
+            directory.journal,
+            self._known,
+        )
+        self._waiting: Final[dict[Path, _Destination]] = {}
+        self._written: Final[set[Path]] = set()
         self._config: LoadedConfig | None = None
         self._thread_lock: Final = threading.Lock()
 
@@ -165,17 +263,19 @@ class AuditWriter:
         with self._thread_lock:
             config = self._load_config()
             packed = [pack_entry(members, config.config) for members in items]
-            with self._append_lock.acquire() as lock:
-                self._prepare(config, lock)
-                new = {each.key: each for each in packed if each.key not in self._known}
+            with self._locked() as (destination, lock):
+                self._prepare(config, destination, lock)
+                known = destination.known
+                new = {each.key: each for each in packed if each.key not in known}
                 if new:
-                    self._append_entries(list(new.values()), lock, durable=_is_durable(config))
+                    durable = _is_durable(config)
+                    self._append_entries(destination, list(new.values()), lock, durable=durable)
             return [each.key for each in packed]
 
     def append(
         self, records: Iterable[Members], *, known: Callable[[str], bool] | None = None
     ) -> list[str]:
-        """Append records to the log in one write, all or none, and return their ids (R3).
+        """Append records in one write, all or none, and return their ids (R3).
 
         Write the entries that they name first. Two lines with one id count as one record, so a
         duplicate does no harm.
@@ -206,16 +306,29 @@ class AuditWriter:
         with self._thread_lock:
             config = self._load_config()
             if new:
-                with self._append_lock.acquire() as lock:
-                    self._prepare(config, lock)
-                    lock.record_size(
-                        append_lines(self._log, new, lock, durable=_is_durable(config)).size
+                with self._locked() as (destination, lock):
+                    self._prepare(config, destination, lock)
+                    begin = b"" if destination is self._at_once else self._head_line()
+                    reached = append_lines(
+                        destination.records, begin + new, lock, durable=_is_durable(config)
                     )
+                    if destination is self._at_once:
+                        lock.record_size(reached.size)
         return ids
 
     def fold(self, *, wait: bool = True) -> int:
-        """Fold the journal into the manifest; see `fold_journal`."""
+        """Fold the journal into the manifest; see `fold_journal`.
+
+        Where records wait for a commit, the manifest waits too.
+        """
+        if self._waits and place_of_waiting(self._directory) is not None:
+            return 0
         return fold_journal(self._directory, wait=wait, manifest_cache=self._manifest_cache)
+
+    def fold_own(self, *, wait: bool = True) -> None:
+        """Fold the journal if this writer has written to it."""
+        if self._written:
+            self.fold(wait=wait)
 
     def sync(self) -> None:
         """Flush all files of the trail to the disk.
@@ -223,9 +336,11 @@ class AuditWriter:
         Raises:
             RefusedWrite: The disk is full or fails.
         """
-        for path in (self._journal, self._log):
+        files = {self._at_once.entries, self._at_once.records, *self._written}
+        folders = (self._directory.journal, self._directory.blobs, self._directory.path)
+        for path in files:
             flush_file(path)
-        for folder in (self._directory.journal, self._directory.blobs, self._directory.path):
+        for folder in folders:
             flush_folder(folder)
 
     def close(self, *, wait: bool = True) -> None:
@@ -237,35 +352,99 @@ class AuditWriter:
         self._config = load_config(self._directory, self._config)
         return self._config
 
-    def _prepare(self, config: LoadedConfig, lock: LockHandle) -> None:
+    @contextmanager
+    def _locked(self) -> Iterator[tuple[_Destination, LockHandle]]:
+        """Lock the first destination that can be written.
+
+        Git's folder may be read-only, as in an agent's sandbox: then records wait in the journal's.
+        """
+        *preferred, last = self._destinations()
+        for destination in preferred:
+            with suppress(RefusedWrite):
+                destination.prepare()
+                lock = destination.lock.acquire()
+                break
+        else:
+            destination, lock = last, last.lock.acquire()
+        self._written.add(destination.records)
+        with lock:
+            yield destination, lock
+
+    def _destinations(self) -> list[_Destination]:
+        place = place_of_waiting(self._directory) if self._waits else None
+        if place is None:
+            return [self._at_once]
+        if place.records not in self._waiting:
+            within = records_in_journal(self._directory)
+            self._waiting.clear()
+            self._waiting[place.records] = _Destination(
+                FileLock(place.lock),
+                place.records,
+                place.records,
+                place.blobs,
+                place.blobs,
+                _WaitingEntries(place.records),
+                place,
+            )
+            self._waiting[within] = _Destination(
+                self._at_once.lock,
+                within,
+                within,
+                within.with_name("blobs"),
+                within.parent,
+                _WaitingEntries(within),
+            )
+        return list(self._waiting.values())
+
+    def _prepare(self, config: LoadedConfig, destination: _Destination, lock: LockHandle) -> None:
         """Read what changed, reject unsupported versions and repair a partial line."""
         self._known.refresh()
+        if destination.known is not self._known:
+            destination.known.refresh()
         unsupported = unsupported_versions(config, self._known.frame)
         if unsupported:
             raise UnsupportedVersion(
                 unsupported[0],
                 hint="nothing was changed; upgrade vibes, or correct the version",
             )
-        repair_partial_line((self._log, self._journal), lock)
+        repair_partial_line((destination.records, destination.entries), lock)
 
     def _append_entries(
-        self, new: Sequence[PackedEntry], lock: LockHandle, *, durable: bool
+        self,
+        destination: _Destination,
+        new: Sequence[PackedEntry],
+        lock: LockHandle,
+        *,
+        durable: bool,
     ) -> None:
         for each in new:
             if each.blob is not None:
-                self._write_blob(*each.blob, durable=durable)
+                self._write_blob(destination, *each.blob, durable=durable)
         lines = {each.key: canonical_json(each.entry) for each in new}
-        reached = append_entries(self._journal, lines, lock, durable=durable)
-        self._known.add(set(lines), reached)
+        if destination.place is None:
+            make_ignored_folder(destination.entries.parent)
+        reached = append_entries(destination.entries, lines, lock, durable=durable)
+        destination.known.add(set(lines), reached)
 
-    def _write_blob(self, name: str, content: bytes, *, durable: bool) -> None:
+    def _head_line(self) -> bytes:
+        """Return the line that says on which commit the records after it were made."""
+        place = waiting_place(self._directory)
+        head = None if place is None else read_head(place.root)
+        return canonical_json({HEAD: head}) + b"\n"
+
+    def _write_blob(
+        self, destination: _Destination, name: str, content: bytes, *, durable: bool
+    ) -> None:
         """Write a blob unless it exists; its name is the hash of its content (R8)."""
-        path: Path = self._directory.blobs / name
+        path = destination.blobs / name
         if path.is_file():
             return
-        make_folder(self._directory.blobs)
-        make_ignored_folder(self._directory.journal)
-        replace_file(write_temporary(self._directory.journal, content, durable=durable), path)
+        if destination.place is None:
+            make_ignored_folder(self._directory.journal)
+            make_folder(destination.blobs)
+        else:
+            make_private_folder(destination.place, destination.blobs)
+        replace_file(write_temporary(destination.temporary, content, durable=durable), path)
         if durable:
             flush_folder(path.parent)
 

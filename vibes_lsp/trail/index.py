@@ -4,6 +4,8 @@ It is in the user's cache, so that programs share it, or in memory. A read trans
 answer sees: it does not change while another program extends the index, and ends with the answer.
 Only what a file's change concerns is read again; what was cut off or replaced goes from the first
 line that differs.
+Records that wait for a commit follow those of the log. When the log changed they are read again, so
+that one which the log has counts once.
 """
 
 from __future__ import annotations
@@ -12,15 +14,16 @@ import logging
 import os
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.store.file_stamps import file_stamp
-from vibes_lsp.store.log_follower import LogFollower
+from vibes_lsp.store.log_follower import LogFollower, LogUpdate
+from vibes_lsp.trail.index_reader import IndexReader, is_damage
 from vibes_lsp.trail.index_writer import (
     SOURCE_BITS,
     TRAIL_DATABASE,
@@ -28,8 +31,8 @@ from vibes_lsp.trail.index_writer import (
     IndexWriter,
     read_blocks,
     read_state,
-    row_list,
 )
+from vibes_lsp.trail.rows import without_known
 
 _logger = logging.getLogger(__name__)
 
@@ -37,15 +40,15 @@ Progress: TypeAlias = Callable[[int], None]
 """Called with the number of bytes of the log that were read."""
 _LONG_WAL: Final = 4 << 20
 """Bytes of the write-ahead log above which a refresh empties it, if no other program reads it."""
-Rows: TypeAlias = list[tuple[Any, ...]]
 
 
-class TrailIndex:
+class TrailIndex(IndexReader):
     """The database of the index of one trail, and the followers of its files.
 
     Args:
         log: The annotation log, which may not exist.
-        waiting: Other files of records, one a line. They follow the log's in this order.
+        waiting: Returns the files of records that wait for a commit (R29), in their order; None to
+            read only the log.
         uses_saved: Whether the index is shared with other programs through the user's cache. Who
             decides or publishes reads the log itself, into memory.
         reading_began: Called when an answer begins to read a shared database. Who calls
@@ -59,12 +62,13 @@ class TrailIndex:
     def __init__(
         self,
         log: Path,
-        waiting: Sequence[Path] = (),
+        waiting: Callable[[], Iterable[Path]] | None = None,
         *,
         uses_saved: bool = False,
         reading_began: Callable[[], None] | None = None,
     ) -> None:
-        self._paths: Final = (log, *waiting)
+        self._list_waiting = waiting
+        self._paths = (log, *(() if waiting is None else waiting()))
         self._uses_saved = uses_saved
         self._may_return = True
         self._reading_began = reading_began
@@ -82,23 +86,36 @@ class TrailIndex:
         except (sqlite3.Error, TypeError) as error:  # its tables are not ours
             _logger.info("the index of %s is made again: %s", self._paths[0], error)
             self._connection.close()
-            if self.lasts and _is_damage(error):
+            if self.lasts and is_damage(error):
                 TRAIL_DATABASE.remove(self._paths[0])
             self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
             self._keys = IdKeys(self._connection)
         self._finalize = weakref.finalize(self, self._connection.close)
         [(_, _, path)] = self._connection.execute("PRAGMA database_list")
         self._write_ahead_log = f"{path}-wal"
-        self._followers = [
-            LogFollower(path, self._line_end(number)) for number, path in enumerate(self._paths)
-        ]
+        self._followers = list(map(self._new_follower, range(len(self._paths))))
         self._version, self._database_epoch = -1, -1
+        self._has_others = False
         self.is_open = not in_memory or not self._uses_saved
 
     def _reopen(self, *, in_memory: bool) -> None:
         self._epochs_before = self.epoch + 1
         self._finalize()
         self._open(in_memory=in_memory)
+
+    def _new_follower(self, number: int) -> LogFollower:
+        return LogFollower(self._paths[number], self._line_end(number))
+
+    def _list_files(self) -> None:
+        """Follow other files where the records that wait are in others now."""
+        if self._list_waiting is None:
+            return
+        paths = (self._paths[0], *self._list_waiting())
+        if paths != self._paths:
+            self._paths = paths
+            new = map(self._new_follower, range(1, len(paths)))
+            self._followers = [self._followers[0], *new]
+            self._version = -1  # the database says how far they are read
 
     @property
     def epoch(self) -> int:
@@ -109,88 +126,6 @@ class TrailIndex:
         """Close the database; a refresh opens it again."""
         self._finalize()
         self.is_open = False
-
-    @property
-    def log(self) -> LogFollower:
-        """The follower of the log."""
-        return self._followers[0]
-
-    def follower(self, row: int) -> LogFollower:
-        """Return the follower of the file that a row is of."""
-        return self._followers[row >> SOURCE_BITS]
-
-    def key(self, identifier: str) -> int:
-        """Return the key of an id: different ids have different ones."""
-        return self._keys.key(identifier)
-
-    def rows(self, query: str, *values: object) -> Rows:
-        """Return the rows of a query, as of the last refresh.
-
-        Raises:
-            OutdatedIndex: The database is damaged; it is made again at the next refresh.
-        """
-        try:
-            self._begin_reading()
-            return self._connection.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._damaged(error) from error
-
-    def stream(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query one by one: of a large log they take much memory at once.
-
-        Raises:
-            OutdatedIndex: The database is damaged; it is made again at the next refresh.
-        """
-        try:
-            self._begin_reading()
-            yield from self._connection.execute(query, values)
-        except sqlite3.Error as error:
-            raise self._damaged(error) from error
-
-    def numbers(self, query: str, *values: object) -> list[int]:
-        """Return the only column of a query."""
-        return [number for (number,) in self.rows(query, *values)]
-
-    def number(self, query: str, *values: object) -> int:
-        """Return the only value of a query; 0 for none."""
-        found = self.rows(query, *values)
-        return int(found[0][0] or 0) if found else 0
-
-    def end_answer(self) -> None:
-        """End the read transaction: while one is open, the write-ahead log only grows.
-
-        What is asked before the next refresh begins another one.
-        """
-        if self._finalize.alive:
-            self._end_transaction()
-
-    def _begin_reading(self) -> None:
-        """Begin a read transaction unless there is one.
-
-        Raises:
-            OutdatedIndex: Another program replaced lines since the last refresh.
-        """
-        if not self.lasts or self._connection.in_transaction:
-            return
-        self._connection.execute("BEGIN")
-        [epoch] = self._connection.execute("SELECT epoch FROM trail").fetchone()
-        if epoch != self._database_epoch:
-            self._end_transaction()
-            raise OutdatedIndex(f"{self._paths[0].name} was rewritten", hint="run this again")
-        if self._reading_began is not None:
-            self._reading_began()
-
-    def _damaged(self, error: Exception) -> OutdatedIndex:
-        _logger.info("the index of %s is made again: %s", self._paths[0], error)
-        was_removed = ""
-        if self.lasts and self._finalize.alive and _is_damage(error):
-            self._finalize()
-            TRAIL_DATABASE.remove(self._paths[0])
-            was_removed = " and was removed"
-        self.is_open = False
-        return OutdatedIndex(
-            f"the index of {self._paths[0].name} is damaged{was_removed}", hint="run this again"
-        )
 
     def refresh(
         self,
@@ -210,6 +145,7 @@ class TrailIndex:
             MuchToRead: These are more. What the index has is outdated.
             UnreadableFile: The log cannot be read.
         """
+        self._list_files()
         if not self.is_open:
             self._reopen(in_memory=not self._uses_saved)
         elif not thorough and self._is_current() and not self._has_long_wal():
@@ -219,8 +155,8 @@ class TrailIndex:
         try:
             return self._refresh(thorough=thorough, progress=progress, at_most=at_most)
         except (sqlite3.Error, OutdatedIndex) as error:
-            if isinstance(error, OutdatedIndex) or _is_damage(error):
-                self._damaged(error)
+            if isinstance(error, OutdatedIndex) or is_damage(error):
+                self.damaged(error)
                 self._reopen(in_memory=not self._uses_saved)
                 return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
             # Another program has it, or the disk is full.
@@ -262,8 +198,10 @@ class TrailIndex:
         self._end_transaction()
         with self._writing():
             changed = self._follow_database() or changed
-            for number, follower in enumerate(self._followers):
-                changed = self._follow(number, follower, thorough, progress, at_most) or changed
+            start = self.log.size
+            update = self.log.poll(thorough=thorough, at_most=at_most)
+            has_new = self._add(0, update, start, progress)
+            changed = self._follow_waiting(must_restart=has_new) or has_new or changed
         return self._read_state() or changed
 
     def _read_state(self) -> bool:
@@ -274,16 +212,15 @@ class TrailIndex:
             self._reading_began()
         return changed
 
-    def _is_current(self) -> bool:
-        return all(follower.is_current() for follower in self._followers)
-
     def _may_be_unchanged(self) -> bool:
         """Whether no file seems to have a whole line that is not indexed: nothing is written."""
-        return not any(follower.seems_to_have_lines() for follower in self._followers)
+        return not self._has_others and not any(
+            follower.seems_to_have_lines() for follower in self._followers
+        )
 
     def _is_unchanged(self, *, thorough: bool, at_most: int | None) -> bool:
-        for follower in self._followers:
-            update = follower.poll(thorough=thorough, at_most=at_most)
+        for number in range(len(self._followers)):
+            update = self._poll(number, thorough=thorough, at_most=at_most)
             if update is not None:
                 has_lines = next(update.batches, None) is not None
                 if update.reset or has_lines:  # the file is closed with the iterator
@@ -333,6 +270,9 @@ class TrailIndex:
         if version == self._version:
             return False
         self._version, self._database_epoch = version, epoch
+        others = self._connection.execute("SELECT number, path FROM source").fetchall()
+        names = set(enumerate(map(self._name, range(len(self._paths)))))
+        self._has_others = not names.issuperset(others)
         for number, follower in enumerate(self._followers):
             state = read_state(self._connection, number, self._name(number))
             if state is None:
@@ -346,27 +286,98 @@ class TrailIndex:
                 )
         return True
 
-    def _follow(
-        self,
-        number: int,
-        follower: LogFollower,
-        thorough: bool,  # noqa: FBT001
-        progress: Progress | None,
-        at_most: int | None,
+    def _is_current(self) -> bool:
+        """Whether the files are certainly as they were read.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        if self._version < 0 or self._has_others or not self.log.is_current():
+            return False
+        try:
+            return all(follower.is_current() for follower in self._followers[1:])
+        except UnreadableFile:
+            return False
+
+    def _follow_waiting(self, *, must_restart: bool) -> bool:
+        """Bring the rows of what waits up to date, and return whether anything changed.
+
+        Args:
+            must_restart: Whether the log changed, so that other records of these count.
+        """
+        changed = False
+        must_restart = must_restart or self._has_others
+        for number in () if must_restart else range(1, len(self._followers)):
+            start = self._followers[number].size
+            update = self._poll(number)
+            if update is None:
+                continue
+            later = self._followers[number + 1 :]
+            if update.reset or any(follower.size for follower in later):
+                must_restart = True
+                for _ in update.batches:  # which closes the file
+                    pass
+                break
+            changed = self._add(number, update, start) or changed
+        if must_restart:
+            changed = self._cut_waiting() or changed
+            for number in range(1, len(self._followers)):
+                changed = self._add(number, self._poll(number), 0) or changed
+        return changed
+
+    def _poll(
+        self, number: int, *, thorough: bool = False, at_most: int | None = None
+    ) -> LogUpdate | None:
+        """Return the change of a file; one of what waits that cannot be read hides nothing else."""
+        try:
+            return self._followers[number].poll(thorough=thorough, at_most=at_most)
+        except UnreadableFile as error:
+            if not number:
+                raise
+            _logger.info("what waits is not shown: %s", error)
+            return None
+
+    def _cut_waiting(self) -> bool:
+        """Take back the rows of what waits, to read it again; return whether there were any."""
+        last = self._connection.execute("SELECT max(row) FROM record").fetchone()[0] or 0
+        for number in range(1, (last >> SOURCE_BITS) + 1):
+            IndexWriter(self._connection, self._keys).cut(number, 0)
+        self._connection.execute("DELETE FROM block WHERE source > 0")
+        self._connection.execute("DELETE FROM source WHERE number > 0")
+        for follower in self._followers[1:]:
+            follower.restart()
+        had_rows, had_others = last >> SOURCE_BITS > 0, self._has_others
+        self._has_others = False
+        if had_rows or had_others:
+            self._database_epoch += had_rows
+            self._count_version()
+        return had_rows
+
+    def _add(
+        self, number: int, update: LogUpdate | None, before: int, progress: Progress | None = None
     ) -> bool:
-        """Bring the rows of one file up to date; return whether anything changed."""
-        before = follower.size
-        update = follower.poll(thorough=thorough, at_most=at_most)
+        """Add the change of one file; return whether anything changed.
+
+        Args:
+            number: The file's number.
+            update: The change.
+            before: How many bytes were read before it.
+            progress: Called while lines are read.
+        """
         if update is None:
             return False
-        writer, unchanged = IndexWriter(self._connection, self._keys), before
+        follower, unchanged = self._followers[number], before
+        writer = IndexWriter(self._connection, self._keys)
         if update.reset:
             unchanged = follower.size
             writer.cut(number, update.kept)
             self._database_epoch += 1
+        if number:
+            writer.make_indexes()  # records are looked up while these are added
         start, has_new = follower.size, update.reset
         for batch in update.batches:
-            start = writer.add(number, batch, start)
+            added = without_known(batch, self._has, self._is_edit) if number else batch
+            start = writer.add(number, added, start)
             has_new = True  # nothing comes while a record is being written
             if progress is not None:
                 progress(follower.size)
@@ -374,11 +385,22 @@ class TrailIndex:
             return False
         writer.make_indexes()
         writer.save_state(number, self._name(number), follower.delivered(), unchanged)
+        self._count_version()
+        return True
+
+    def _has(self, identifier: str, column: str = "record WHERE key") -> bool:
+        query = f"SELECT 1 FROM {column} = ? LIMIT 1"  # noqa: S608  # our own names
+        return bool(self._connection.execute(query, (self.key(identifier),)).fetchall())
+
+    def _is_edit(self, identifier: str) -> bool:
+        """Whether records are hunks of an edit with this id, and none has the id itself."""
+        return self._has(identifier, "annotation WHERE edit") and not self._has(identifier)
+
+    def _count_version(self) -> None:
         self._version += 1
         self._connection.execute(
             "UPDATE trail SET version = ?, epoch = ?", (self._version, self._database_epoch)
         )
-        return True
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -391,10 +413,6 @@ class TrailIndex:
             self._end_transaction("ROLLBACK")
             self._version = -1  # the followers may be ahead of the database
             raise
-
-    def _end_transaction(self, how: str = "COMMIT") -> None:
-        if self._connection.in_transaction:
-            self._connection.execute(how)
 
     def _name(self, number: int) -> bytes:
         return os.fsencode(os.path.realpath(self._paths[number]))
@@ -422,49 +440,10 @@ class TrailIndex:
         ).fetchall()
         return start, start + size + 1
 
-    def line_count(self, number: int = 0) -> int:
-        """Return the number of lines of a file that are indexed, by default of the log."""
-        first, behind = number << SOURCE_BITS, (number + 1) << SOURCE_BITS
-        last = self.number("SELECT max(row) FROM record WHERE row > ? AND row < ?", first, behind)
-        return max(0, last - first)
-
     def empty(self) -> None:
         """Have no records until a refresh can read the log."""
         self._reopen(in_memory=True)
         self.is_open = False
-
-    def places(self, rows: Sequence[int]) -> list[tuple[int, int]]:
-        """Return byte offset and length of some lines, without their newlines.
-
-        Raises:
-            OutdatedIndex: They cannot be: the database is damaged, or the file became shorter.
-        """
-        found = {
-            row: (start, size)
-            for row, start, size in self.rows(
-                "SELECT row, start, size FROM record WHERE row IN (SELECT value FROM json_each(?))",
-                row_list(rows),
-            )
-        }
-        if not all(map(_is_place, map(found.get, rows))):
-            raise self._damaged(sqlite3.DatabaseError("a line has no place"))
-        for follower in set(map(self.follower, rows)):
-            end = max(sum(found[row]) for row in rows if self.follower(row) is follower)
-            if end > follower.size and not follower.reaches(end):
-                raise self._damaged(sqlite3.DatabaseError("a line is behind the end"))
-        return [found[row] for row in rows]
-
-
-def _is_place(place: tuple[object, object] | None) -> bool:
-    """Whether a row of the database can be byte offset and length of a line."""
-    return place is not None and all(isinstance(part, int) and part >= 0 for part in place)
-
-
-def _is_damage(error: Exception) -> bool:
-    """Whether an error is of the database itself, not of a lock, a full disk or an interrupt."""
-    if isinstance(error, sqlite3.OperationalError):
-        return str(error).startswith(("no such table", "no such column"))
-    return isinstance(error, sqlite3.DatabaseError | TypeError)
 
 
 def _is_lock(error: sqlite3.Error) -> bool:

@@ -60,6 +60,11 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return self.members[0]
 
     @cached_property
+    def edit(self) -> str:
+        """The id that recording returned (R32); hunks of one edit have the same."""
+        return self.first.text("edit") or self.first.id
+
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         """The ids of all members."""
         return tuple([member.id for member in self.members])

@@ -57,7 +57,7 @@ def resolve_commits(
         )
         if commit is not None:
             found[lineage.first.id] = commit
-        else:
+        elif not lineage.first.is_waiting:
             unresolved.append(lineage)
     elsewhere = resolver.reachable(
         (rewritten[each.first.id] for each in unresolved if each.first.id in rewritten), "--all"

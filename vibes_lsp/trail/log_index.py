@@ -6,23 +6,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical_json import FastDecoder, parse_objects
-from vibes_lsp.model.hashing import annotation_id
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.canonical_json import parse_objects
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
-from vibes_lsp.trail.index_writer import PREFIX, RARE_KIND, encode_name, id_prefix, row_list
-from vibes_lsp.trail.records import Edge, LoggedSession, LogRecord, read_edge
-from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, LogLineKind
+from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.trail.index_writer import (
+    PREFIX,
+    RARE_KIND,
+    SOURCE_BITS,
+    encode_name,
+    id_prefix,
+    row_list,
+)
+from vibes_lsp.trail.records import (
+    Edge,
+    LoggedSession,
+    LogRecord,
+    decoded_record,
+    logged_session,
+    read_edge,
+)
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, IDENTIFIED, STAMPED, LogLineKind
 
 if TYPE_CHECKING:
     from vibes_lsp.trail.index import Progress
@@ -39,30 +49,13 @@ _MAX_CACHED: Final = 8_192
 """Decoded records that are cached: enough for some open files with their edges."""
 
 
-class _Identified(msgspec.Struct, gc=False):
-    """The id of a record."""
-
-    annotation_id: str | None = None
-
-
-_IDENTIFIED: Final[FastDecoder[_Identified]] = FastDecoder(_Identified)
-
-
-class _Stamped(msgspec.Struct, gc=False):
-    """The time of a record."""
-
-    timestamp: str | None = None
-
-
-_STAMPED: Final[FastDecoder[_Stamped]] = FastDecoder(_Stamped)
-
-
 class LogIndex:
     """The records of one annotation log.
 
     Args:
         path: The log, which may not exist.
-        waiting: Other files of records, one a line, which follow the log's.
+        waiting: Returns the files of records that wait for a commit (R29), whose lines follow
+            those of the log; None for only the log.
         uses_saved: Whether the index is shared with other programs; see `TrailIndex`. Reading
             raises `OutdatedIndex` if the database or the log changed, and works after the next
             refresh.
@@ -78,7 +71,7 @@ class LogIndex:
     def __init__(
         self,
         path: Path,
-        waiting: Sequence[Path] = (),
+        waiting: Callable[[], Iterable[Path]] | None = None,
         *,
         uses_saved: bool = False,
         reading_began: Callable[[], None] | None = None,
@@ -134,6 +127,38 @@ class LogIndex:
     def epoch(self) -> int:
         """Another number as soon as lines that were read before may be others."""
         return self.index.epoch
+
+    @property
+    def last_line(self) -> int:
+        """The last line, of the records that wait if there are any."""
+        return self.index.number("SELECT max(row) FROM record")
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether records wait that the log does not have."""
+        return bool(
+            self.index.number(
+                "SELECT EXISTS (SELECT 1 FROM record WHERE row >= ? AND key NOTNULL)",
+                1 << SOURCE_BITS,
+            )
+        )
+
+    @staticmethod
+    def is_waiting(line: int) -> bool:
+        """Whether a line is of the records that wait for a commit, not of the log."""
+        return line >> SOURCE_BITS > 0
+
+    def waiting_lines(self) -> list[int]:
+        """Return the lines of the records that wait for a commit."""
+        return self.index.numbers(
+            "SELECT row FROM record WHERE row >= ? AND key NOTNULL ORDER BY row", 1 << SOURCE_BITS
+        )
+
+    def lines_after(self, line: int) -> Iterator[int]:
+        """Yield the lines after one, blank and broken ones included."""
+        for number in range((self.last_line >> SOURCE_BITS) + 1):
+            first = number << SOURCE_BITS
+            yield from range(max(first, line) + 1, first + self.index.line_count(number) + 1)
 
     @property
     def has_saved(self) -> bool:
@@ -212,14 +237,15 @@ class LogIndex:
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
             parsed = parse_objects(self.raw_lines(batch))
-            yield from zip(batch, map(_record, batch, parsed), strict=True)
+            for line, members in zip(batch, parsed, strict=True):
+                yield line, decoded_record(line, members, is_waiting=self.is_waiting(line))
 
     def ids(self, lines: Iterable[int]) -> Iterator[str]:
         """Yield the ids of the records on some lines, without those that the decoder rejects."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                known = _IDENTIFIED.decode(data)
+                known = IDENTIFIED.decode(data)
                 if known is not None and known.annotation_id:
                     yield known.annotation_id
                 elif isinstance(record := _decode(line, data), LogRecord):
@@ -302,7 +328,7 @@ class LogIndex:
         pending = self._lines(ANNOTATION_KINDS)
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                known = _STAMPED.decode(data)
+                known = STAMPED.decode(data)
                 stamp = None if known is None else known.timestamp
                 is_older = stamp is not None and _is_dated(stamp) and stamp < day
                 record = None if is_older else _decode(line, data)
@@ -310,8 +336,24 @@ class LogIndex:
                     yield record
 
     def by_id(self, identifier: str) -> LogRecord | None:
-        """Return the first record with this whole id; equal ids mean equal records (R3)."""
-        return next(self.with_id(identifier), None)
+        """Return the first record with this whole id; equal ids mean equal records (R3).
+
+        The id of an edit stands for the first of its hunks (R32).
+        """
+        return next(self.with_id(identifier), None) or next(iter(self.hunks_of(identifier)), None)
+
+    def hunks_of(self, edit: str) -> list[LogRecord]:
+        """Return the records that name an edit as theirs, in log order (R32).
+
+        A record that only says so, and is of another time, tool or work, is left out (R7).
+        """
+        if not edit:
+            return []
+        rows = self.index.numbers(
+            "SELECT row FROM annotation WHERE edit = ? ORDER BY row", self.index.key(edit)
+        )
+        found = [record for record in self.records(rows) if record.text("edit") == edit]
+        return [record for record in found if _are_siblings(found[0], record)]
 
     def session(self, identifier: str) -> LoggedSession | None:
         """Return a session by its whole id; None if the log has none."""
@@ -323,7 +365,7 @@ class LogIndex:
         if not lines:
             return None
         records = {record.id: record for record in self.records(lines)}
-        return _session(identifier, records.values())
+        return logged_session(identifier, records.values())
 
     def sessions(self) -> list[LoggedSession]:
         """Return all sessions with a `session_id`, in the order of their first record."""
@@ -333,7 +375,9 @@ class LogIndex:
             identifier = record.text("session_id")
             if identifier:
                 found.setdefault(identifier, {})[record.id] = record
-        return [_session(identifier, records.values()) for identifier, records in found.items()]
+        return [
+            logged_session(identifier, records.values()) for identifier, records in found.items()
+        ]
 
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
         """Yield all records with this whole id, annotations first."""
@@ -361,7 +405,15 @@ class LogIndex:
         for record in self.records(rows):
             if record.id.startswith(prefix):
                 found.setdefault(record.id, record)
-        return list(found.values())
+        return list(found.values()) or self._edits_with_prefix(prefix)
+
+    def _edits_with_prefix(self, prefix: str) -> list[LogRecord]:
+        """Return the first hunks of the edits whose id starts with a prefix; of no record it is."""
+        edits = self.index.numbers(
+            "SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit"
+        )
+        found = self._decode_records(sorted(edits))
+        return [record for record in found if (record.text("edit") or "").startswith(prefix)]
 
     def edges(
         self,
@@ -401,26 +453,19 @@ class LogIndex:
         )
 
 
+def _are_siblings(one: LogRecord, other: LogRecord) -> bool:
+    """Whether two records that name the same edit may be hunks of it (R7)."""
+    same = ("environment_hash", "timestamp")
+    return all(one.text(name) == other.text(name) for name in same) and any(
+        one.text(name) == other.text(name) for name in ("session_id", "file_path")
+    )
+
+
 def _listed(kinds: Iterable[LogLineKind]) -> str:
     """Return kinds as SQL has a list."""
     return f"({', '.join(str(int(kind)) for kind in sorted(kinds))})"
 
 
-def _session(identifier: str, records: Iterable[LogRecord]) -> LoggedSession:
-    all_records = list(records)
-    starts, ends = (
-        tuple(record for record in all_records if record.text("event") == event)
-        for event in (SessionEvent.START, SessionEvent.END)
-    )
-    return LoggedSession(identifier, starts, ends)
-
-
 def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:
     [members] = parse_objects([data])
-    return _record(line, members)
-
-
-def _record(line: int, members: Members | MalformedJson) -> LogRecord | MalformedJson:
-    if isinstance(members, MalformedJson):
-        return members
-    return LogRecord(line, text(members, "annotation_id") or annotation_id(members), members)
+    return decoded_record(line, members, is_waiting=LogIndex.is_waiting(line))

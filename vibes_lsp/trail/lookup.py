@@ -75,7 +75,7 @@ def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
             f"id {identifier!r} is too short", hint=f"give at least {MIN_PREFIX} characters"
         )
     record = trail.log.by_id(identifier)
-    found = [LookupResult("record", identifier, record=record)] if record is not None else []
+    found = [LookupResult("record", record.id, record=record)] if record is not None else []
     if identifier in trail.manifest:
         found.append(_entry(trail, identifier))
     if trail.has_session(identifier):

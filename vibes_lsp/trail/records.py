@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -11,9 +11,11 @@ import msgspec
 
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.location import AnchoredRange
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import EdgeType, NodeType, RecordType
+from vibes_lsp.model.vocabulary import EdgeType, NodeType, RecordType, SessionEvent
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -25,11 +27,13 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
         line: Its 1-based line.
         id: Its `annotation_id` as stored, else the one computed from its content (R3).
         members: Exactly what is on disk.
+        is_waiting: Whether it waits for a commit (R29); then the line is not one of the log.
     """
 
     line: int
     id: str
     members: Members
+    is_waiting: bool = False
 
     @property
     def type(self) -> str:
@@ -172,3 +176,23 @@ def _first(members: Sequence[LogRecord], name: str) -> str | None:
         if value is not None:
             return value
     return None
+
+
+def logged_session(identifier: str, records: Iterable[LogRecord]) -> LoggedSession:
+    """Return a session of these records."""
+    all_records = list(records)
+    starts, ends = (
+        tuple(record for record in all_records if record.text("event") == event)
+        for event in (SessionEvent.START, SessionEvent.END)
+    )
+    return LoggedSession(identifier, starts, ends)
+
+
+def decoded_record(
+    line: int, members: Members | MalformedJson, *, is_waiting: bool = False
+) -> LogRecord | MalformedJson:
+    """Return the record of a line; the error of a line that was not decoded."""
+    if isinstance(members, MalformedJson):
+        return members
+    identifier = text(members, "annotation_id") or annotation_id(members)
+    return LogRecord(line, identifier, members, is_waiting)

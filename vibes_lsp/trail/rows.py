@@ -5,7 +5,7 @@ Which these are is declared in `model.record_schema`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, Union, cast
@@ -18,6 +18,8 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS
 from vibes_lsp.model.vocabulary import EdgeType, RecordType, SupersedesReason
+from vibes_lsp.store.journal import is_entry_line
+from vibes_lsp.store.log_batches import LineBatch
 
 
 class LogLineKind(IntEnum):
@@ -95,6 +97,73 @@ def _row(kind: RecordType) -> type[Row]:
 ROWS: Final = {kind: _row(kind) for kind in RecordType}
 _DECODER: Final[FastDecoder[Any]] = FastDecoder(Union[tuple(ROWS.values())])  # noqa: UP007
 _CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
+
+
+class _Identified(msgspec.Struct, gc=False):
+    """The id of a record."""
+
+    annotation_id: str | None = None
+
+
+class _Waiting(msgspec.Struct, gc=False):
+    """The id of a waiting record; of an edge also its ends."""
+
+    annotation_id: str | None = None
+    source_ref: str | None = None
+    target_ref: str | None = None
+
+
+IDENTIFIED: Final[FastDecoder[_Identified]] = FastDecoder(_Identified)
+
+
+class _Stamped(msgspec.Struct, gc=False):
+    """The time of a record."""
+
+    timestamp: str | None = None
+
+
+STAMPED: Final[FastDecoder[_Stamped]] = FastDecoder(_Stamped)
+
+
+_WAITING: Final[FastDecoder[_Waiting]] = FastDecoder(_Waiting)
+
+
+def without_known(
+    batch: LineBatch, is_known: Callable[[str], bool], is_written: Callable[[str], bool]
+) -> LineBatch:
+    """Return waiting lines, of which entries and known records are blank.
+
+    So are an edit of which the log has a hunk, and its edges, which the log has for each hunk.
+
+    Args:
+        batch: The lines.
+        is_known: Whether the lines before have a record, by its id.
+        is_written: Whether they have no record with an id, and one that names it as its edit.
+    """
+    if batch.oversized is not None:
+        return batch
+    lines: list[bytes] = []
+    new: set[str] = set()
+    for line in batch.lines:
+        known = None if is_entry_line(line) else _WAITING.decode(line)
+        identifier = None if known is None else known.annotation_id
+        if (
+            known is None
+            or not identifier
+            or identifier in new
+            or is_known(identifier)
+            or any(
+                is_written(name)
+                for name in (identifier, known.source_ref, known.target_ref)
+                if name
+            )
+        ):
+            content = line.rstrip(b"\n")
+            lines.append(b" " * len(content) + line[len(content) :])
+        else:
+            new.add(identifier)
+            lines.append(line)
+    return LineBatch(batch.first, lines)
 
 
 def read_rows(lines: Sequence[bytes], first: int, broken: list[BrokenLine]) -> list[Row]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, read_manifest
+from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.index_writer import decode_name, encode_name
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.trail.lineage_groups import REPEATED
@@ -53,6 +55,8 @@ class Trail:
             share what was read of the manifest.
         uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
         reading_began: Called when an answer begins to read a shared index; see `end_answer`.
+        waiting: Whether to read what waits for a commit as well (R29); not where the result is
+            about the log itself.
 
     Attributes:
         log: The annotation log.
@@ -69,10 +73,16 @@ class Trail:
         shared_with: Trail | None = None,
         uses_saved: bool = False,
         reading_began: Callable[[], None] | None = None,
+        waiting: bool = True,
     ) -> None:
         self.directory = directory
-        self.log = LogIndex(directory.log, uses_saved=uses_saved, reading_began=reading_began)
-        self._uses_saved = uses_saved
+        self.log = LogIndex(
+            directory.log,
+            partial(waiting_files, directory) if waiting else None,
+            uses_saved=uses_saved,
+            reading_began=reading_began,
+        )
+        self._uses_saved, self._waiting = uses_saved, waiting
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (
             ManifestCache() if shared_with is None else shared_with.manifest_cache
@@ -108,6 +118,7 @@ class Trail:
             self.manifest,
             manifest_cache=self.manifest_cache,
             open_saved=_open_stored if self._uses_saved else None,
+            waiting=self._waiting,
         )
         before, self.manifest = self.manifest, manifest
         return has_grown or manifest is not before
@@ -123,6 +134,11 @@ class Trail:
     def line_count(self) -> int:
         """The number of lines of the log that were read, blank and broken ones included."""
         return self._index.line_count()
+
+    @property
+    def last_line(self) -> int:
+        """The last line that was read, of the records that wait if there are any."""
+        return self.log.last_line
 
     @property
     def annotation_count(self) -> int:
@@ -270,7 +286,10 @@ class Trail:
         return self._lineage_reader.lineages_of(records)
 
     def lineage_of(self, identifier: str) -> Lineage | None:
-        """Return the lineage of an annotation; None if no line or function record has this id."""
+        """Return the lineage of an annotation; None if no line or function record has this id.
+
+        The id of an edit stands for the first of its hunks (R32).
+        """
         record = self.log.by_id(identifier)
         if record is None or not record.is_annotation:
             return None
@@ -278,10 +297,19 @@ class Trail:
             (
                 lineage
                 for lineage in self._lineage_reader.lineages_of([record])
-                if identifier in lineage.ids
+                if record.id in lineage.ids
             ),
             None,
         )
+
+    def lineages_of_edit(self, identifier: str) -> list[Lineage]:
+        """Return the lineage of an annotation, or of each hunk of an edit, by a whole id."""
+        if next(self.log.with_id(identifier), None) is None:
+            hunks = self.log.hunks_of(identifier)
+            if hunks:
+                return self._lineage_reader.lineages_of(hunks)
+        lineage = self.lineage_of(identifier)
+        return [] if lineage is None else [lineage]
 
     def lineages(self) -> list[Lineage]:
         """Return all lineages, oldest first. Decodes every annotation: for reports, not hovers."""

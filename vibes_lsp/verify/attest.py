@@ -68,7 +68,7 @@ def check_and_state(
         raise UnreadableFile(
             f"cannot attest without {', '.join(missing)}", hint="run `vibes check`"
         )
-    context = open_context(directory, now, progress)
+    context = open_context(directory, now, progress, waiting=False)
     waiting = len(context.trail.manifest.pending)
     if signs and waiting:
         raise RefusedWrite(

@@ -110,7 +110,7 @@ def verify_root_tag(
     root, size = found["root"], int(found["size"])
     tagged = _tree_of_commit(repository, directory, tag.commit)
     of_commit = tagged is not None and (tagged.root, tagged.size) == (root, size)
-    manifest = read_manifest(directory)
+    manifest = read_manifest(directory, waiting=False)
     present = entry_tree(manifest)
     covered = tagged if of_commit else attested_tree(manifest, present, root, size)
     added = None

@@ -19,15 +19,17 @@ export async function startTrail(server: Server, installer: Installer): Promise<
     const vibes = await findVibes(server, installer);
     const folder = await chooseFolder();
     const options = [
-      { label: 'Git', description: 'each commit updates the trail', args: ['--git-hooks'], picked: true },
+      { label: 'Git', description: 'a hook writes records into the commit of their lines', args: ['--git-hooks'], picked: true },
       { label: 'Coding agents', description: 'those in use here record by hooks', args: ['--agents', 'detected'], picked: true },
       { label: 'Risk scores', description: 'PRISM: what to review first', args: ['--prism'], picked: true },
     ];
     const title = `Start an audit trail in ${plain(folder.name, 60)}: what takes part?`;
     const chosen = await vscode.window.showQuickPick(options, { title, canPickMany: true });
     if (chosen === undefined) throw new Cancelled();
-    const agents = chosen.some(({ args }) => args.includes('--agents')) ? [] : ['--agents', 'none'];
-    const said = await runVibes(server, vibes, ['init', folder.uri.fsPath, ...chosen.flatMap(({ args }) => args), ...agents]);
+    const isChosen = (option: string) => chosen.some(({ args }) => args.includes(option));
+    const declined = isChosen('--agents') ? [] : ['--agents', 'none'];
+    if (!isChosen('--git-hooks')) declined.push('--no-git-hooks');
+    const said = await runVibes(server, vibes, ['init', folder.uri.fsPath, ...chosen.flatMap(({ args }) => args), ...declined]);
     const last = plain(said.trim().split('\n').at(-1), 200);
     const answer = await vscode.window.showInformationMessage(`VIBES: ${plain(folder.name, 60)} has an audit trail. ${last}`, 'Show Log');
     if (answer) server.log.show();

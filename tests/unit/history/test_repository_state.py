@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.repository_state import RepositoryState, read_head
+from vibes_lsp.history.repository_state import RepositoryState
+from vibes_lsp.store.git_folders import read_head
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import read_shallow_file
-from vibes_lsp.history.repository_state import read_head
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.store.files import open_file, read_beginning, read_file
+from vibes_lsp.store.git_folders import read_head
 from vibes_lsp.store.locks import FileLock
 
 if TYPE_CHECKING:

@@ -181,7 +181,7 @@ def test_a_half_made_index_is_made_again(log: Path, damage: str) -> None:
 
 def test_a_query_that_fails_for_another_reason_removes_no_index(log: Path) -> None:
     index = indexed(log)
-    error = index.index._damaged(sqlite3.OperationalError("disk I/O error"))
+    error = index.index.damaged(sqlite3.OperationalError("disk I/O error"))
     assert "removed" not in str(error)
     assert database_of(log).exists()
 

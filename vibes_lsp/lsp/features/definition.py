@@ -85,7 +85,7 @@ def _records(
     places = (
         types.Position(each.current.line - 1, 0)
         for each in owners or placements
-        if not each.is_pending
+        if not each.is_pending and not each.current.is_waiting
     )
     return [types.Location(log, types.Range(place, place)) for place in places]
 
@@ -107,7 +107,9 @@ async def _from_audit_file(ls: Server, found: AuditPosition) -> list[types.Locat
 
 def _of_record(places: RecordPlaces, named: LookupResult) -> types.Location | None:
     """Return the line of exactly the record that was named, which may be superseded."""
-    return None if named.record is None else places.line(named.record.line)
+    if named.record is None or named.record.is_waiting:
+        return None
+    return places.line(named.record.line)
 
 
 async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types.Location]:

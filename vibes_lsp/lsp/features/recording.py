@@ -18,6 +18,7 @@ from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
+from vibes_lsp.store.waiting import VERDICTS_WAIT, place_of_waiting
 from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
@@ -53,14 +54,16 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
         recorded: Called with the project in which something was recorded.
     """
     warned: dict[Path, str] = {}
+    reviewed: set[Path] = set()
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, recorded, warned))
+        server.command(name)(_handler(use_case, recorded, warned, reviewed))
 
 
 def _handler(
     use_case: str,
     recorded: Callable[[Project], None],
     warned: dict[Path, str],
+    reviewed: set[Path],
 ) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
@@ -78,6 +81,12 @@ def _handler(
         ls.projects.refreshed(project.directory)  # no other answer reads the disk while typing
         recorded(project)
         _warn(ls, project, warned)
+        if use_case == "review" and project.directory.path not in reviewed:
+            reviewed.add(project.directory.path)
+            if place_of_waiting(project.directory) is not None:
+                ls.window_show_message(
+                    types.ShowMessageParams(types.MessageType.Info, VERDICTS_WAIT)
+                )
         return result
 
     return record

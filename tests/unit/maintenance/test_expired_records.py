@@ -1,0 +1,75 @@
+"""What no commit needed for 30 days is dropped (R29)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.stories.workspace import Workspace
+from tests.unit.store.empty_trail import prompt
+from vibes_lsp.maintenance.expired_records import drop_expired
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.waiting import register_hook, waiting_place
+from vibes_lsp.store.waiting_lines import read_waiting
+from vibes_lsp.store.writer import AuditWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.model.members import Members
+
+NOW = datetime(2026, 6, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    work = Workspace(tmp_path / "work")
+    work.init()
+    found = AuditDir(work.path / ".ai-audit")
+    place = waiting_place(found)
+    assert place is not None
+    register_hook(place, work.hooks() / "pre-commit")
+    return found
+
+
+def edit(days: int, path: str, line: str, **members: object) -> Members:
+    moment = (NOW - timedelta(days=days)).isoformat().replace("+00:00", "Z")
+    record: Members = {
+        "type": "line",
+        "file_path": path,
+        "line_start": 1,
+        "line_end": 1,
+        "anchor_context": line,
+        "timestamp": moment,
+    }
+    return {**record, **members}  # type: ignore[dict-item]
+
+
+def test_old_edits_are_dropped_with_their_entries(directory: AuditDir) -> None:
+    writer = AuditWriter(directory)
+    old, recent = writer.entries([prompt("old"), prompt("recent")])
+    (directory.project / "stands.py").write_text("value_that_stands = 1234\n", "utf-8")
+    ids = writer.append(
+        [
+            edit(40, "gone.py", "value_that_is_gone = 1234", prompt_hash=old),
+            edit(40, "stands.py", "value_that_stands = 1234"),
+            edit(20, "gone.py", "value_of_late = 1234", prompt_hash=recent),
+        ]
+    )
+    assert drop_expired(directory, NOW) == 1
+    waiting = read_waiting(directory)
+    assert [record.id for record in waiting.records] == ids[1:]
+    assert set(waiting.entries) == {recent}
+    assert drop_expired(directory, NOW) == 0
+
+
+def test_recent_records_are_all_kept(directory: AuditDir) -> None:
+    ids = AuditWriter(directory).append([edit(1, "gone.py", "value_that_is_gone = 1234")])
+    place = waiting_place(directory)
+    assert place is not None
+    before = place.records.read_bytes()
+    assert drop_expired(directory, NOW) == 0
+    assert place.records.read_bytes() == before
+    assert [record.id for record in read_waiting(directory).records] == ids

@@ -1,0 +1,186 @@
+"""Read the records and entries that wait for a commit (R29), with the members that decide on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.model.canonical_json import FastDecoder
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
+from vibes_lsp.store.journal import parse_waiting_entries
+from vibes_lsp.store.waiting import HEAD, records_in_journal, waiting_place
+
+_HASH: Final = re.compile(rb"[0-9a-f]{64}")
+_NAME: Final = re.compile(rb'(?<!\\)"(annotation_id|edit)": ?"([^"\\]{1,200})"')
+
+
+class EdgeReason(msgspec.Struct, frozen=True, gc=False):
+    """The metadata of an edge."""
+
+    reason: str | None = None
+
+
+class WaitingMembers(msgspec.Struct, frozen=True, gc=False):
+    """What decides when a record enters the log; absent members are None.
+
+    A line without an id is an entry, or names the commit of HEAD in `head`.
+    """
+
+    annotation_id: str = ""
+    head: str | None = None
+    type: str | None = None
+    timestamp: str | None = None
+    session_id: str | None = None
+    parent_session_id: str | None = None
+    child_session_id: str | None = None
+    event: str | None = None
+    file_path: str | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    action: str | None = None
+    line_hashes: str | None = None
+    file_content_hash: str | None = None
+    anchor_context: str | None = None
+    anchor_hash: str | None = None
+    edge_type: str | None = None
+    source_ref: str | None = None
+    source_type: str | None = None
+    target_ref: str | None = None
+    target_type: str | None = None
+    metadata: EdgeReason | None = None
+
+    @property
+    def is_annotation(self) -> bool:
+        """Whether it is about lines or a function."""
+        return self.type in {"line", "function"}
+
+
+_MEMBERS: Final = FastDecoder(WaitingMembers)
+_HEAD_START: Final = b'{"%s":' % HEAD.encode()
+
+
+class WaitingRecord(msgspec.Struct, frozen=True, gc=False):
+    """A record that waits.
+
+    Attributes:
+        data: Its line, without the newline, as it will be in the log.
+        members: What decides on it.
+        head: The commit that it was made on; None before the first one.
+        is_own: Whether it was made in this work tree, or in one that was removed.
+    """
+
+    data: bytes
+    members: WaitingMembers
+    head: str | None
+    is_own: bool = True
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.members.annotation_id
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """All that waits for commits of a trail.
+
+    Attributes:
+        records: The records in the order of receipt, this work tree's first; each id once.
+        entries: The entries as stored, by key.
+        unreadable: The files that could not be read, and why.
+    """
+
+    records: tuple[WaitingRecord, ...] = ()
+    entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()
+
+
+def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
+    """Return what waits.
+
+    Args:
+        directory: The trail.
+        others: Whether to read what waits in other work trees of the repository too.
+    """
+    place = waiting_place(directory)
+    own = [records_in_journal(directory), *([] if place is None else [place.records])]
+    records: dict[str, WaitingRecord] = {}
+    entries: dict[str, msgspec.Raw] = {}
+    unreadable: list[str] = []
+    for path in (*reversed(own), *(place.other_records() if others and place else ())):
+        try:
+            data = read_file(path) or b""
+        except UnreadableFile as error:
+            unreadable.append(error.message)
+            continue
+        is_own = path in own or (place is not None and place.is_abandoned(path))
+        for record in _records(data, is_own=is_own):
+            records.setdefault(record.id, record)
+        entries |= parse_waiting_entries(data)
+    return Waiting(tuple(records.values()), entries, tuple(unreadable))
+
+
+def parse_waiting(data: bytes) -> Waiting:
+    """Return what waits in one file."""
+    return Waiting(tuple(_records(data, is_own=True)), parse_waiting_entries(data))
+
+
+def first_record(data: bytes) -> WaitingRecord | None:
+    """Return the first record of a file; None if it has none."""
+    return next(_records(data, is_own=True), None)
+
+
+def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
+    """Yield the ids of records and edits that the lines of a log have.
+
+    Args:
+        log: The log.
+
+    Yields:
+        The id, where in the log it is, and whether it is the record's own.
+    """
+    for found in _NAME.finditer(log):
+        yield found[2].decode("utf-8", "replace"), found.start(), found[1] == b"annotation_id"
+
+
+def referenced_entries(
+    records: Iterable[bytes], entries: Mapping[str, msgspec.Raw]
+) -> dict[str, msgspec.Raw]:
+    """Return those entries that the lines of records name, and those that these name."""
+    found: dict[str, msgspec.Raw] = {}
+    pending = [name.decode() for line in records for name in _HASH.findall(line)]
+    while pending:
+        name = pending.pop()
+        if name in entries and name not in found:
+            found[name] = entries[name]
+            pending += [each.decode() for each in _HASH.findall(bytes(entries[name]))]
+    return found
+
+
+def _records(data: bytes, *, is_own: bool) -> Iterator[WaitingRecord]:
+    lines = data.split(b"\n")[:-1]
+    head: str | None = None
+    decoded: Iterable[WaitingMembers | None] = _MEMBERS.decode_all(lines) or map(
+        _MEMBERS.decode, lines
+    )
+    for line, members in zip(lines, decoded, strict=True):
+        if members is None:
+            continue
+        if members.annotation_id:
+            yield WaitingRecord(line, members, head, is_own)
+        elif line.startswith(_HEAD_START):
+            head = members.head
+
+
+def files_of_waiting(directory: AuditDir) -> list[Path]:
+    """Return the files of this work tree that records wait in."""
+    place = waiting_place(directory)
+    files = [records_in_journal(directory), *([] if place is None else [place.records])]
+    return [path for path in files if path.is_file()]
