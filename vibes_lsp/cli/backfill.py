@@ -1,28 +1,24 @@
 """`vibes backfill` (R4) and `vibes remap` (RFC 7.3.1, R4b): which commits annotations belong to.
 
-A commit waits for the mode of the git hook, so this module imports nothing that it does not need.
+The mode of the git hook is `cli.commit_hook`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from vibes_lsp.cli.commit_hook import prepare_commit
 from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
-from vibes_lsp.cli.output import escape, print_error, print_json, print_line, print_warning
-from vibes_lsp.errors import VibesError, report
-from vibes_lsp.ingest.hook_spool import has_waiting_events
-from vibes_lsp.maintenance.hook_script import STOPPED
+from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.model.vocabulary import RecordType
 
 if TYPE_CHECKING:
     from vibes_lsp.maintenance.backfill import Backfilled
     from vibes_lsp.maintenance.remap import Remapped
-    from vibes_lsp.store.audit_dir import AuditDir
 
 
 @click.command("backfill", epilog=examples("vibes backfill --dry-run", "vibes backfill"))
@@ -41,7 +37,7 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     still be amended.
     """
     if pre_commit:
-        return _prepare_commit(audit_dir)
+        return prepare_commit(audit_dir)
     from vibes_lsp.cli.project import (  # noqa: PLC0415
         audit_directory,
         finish_recording,
@@ -57,48 +53,6 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     counts = f"{len(result.backfilled)} {would}backfilled, {len(result.pending)} unchanged"
     _print_result(result, counts, as_json=as_json)
     return 0
-
-
-def _prepare_commit(audit_dir: Path | None) -> int:
-    """Update and stage the audit trail, and return the exit code for the hook.
-
-    Problems are warnings, so that the commit goes on, unless it would remove the whole trail.
-    """
-    try:
-        from vibes_lsp.maintenance.lost_records import RemovedTrail  # noqa: PLC0415
-        from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
-
-        try:
-            prepared = prepare_commit(Path.cwd(), os.environ, audit_dir, prepare=_fold_events)
-        except RemovedTrail as error:
-            print_error(error)
-            return STOPPED
-        for each in prepared:
-            for problem in each.problems:
-                print_warning(
-                    f"{each.directory.path.name} of {escape(each.directory.project.name)}:"
-                    f" {problem.message}"
-                )
-            if each.restored:
-                records = "a record" if each.restored == 1 else f"{each.restored:,} records"
-                print_warning(
-                    f"this commit lacked {records} of HEAD's audit trail: put back; "
-                    "to remove records for good: git commit --no-verify"
-                )
-    except VibesError as error:
-        print_warning(error.message)
-    except Exception as error:  # noqa: BLE001  # an internal error must not stop a commit
-        print_warning(f"the audit trail was not updated: {report(error).message}")
-    return 0
-
-
-def _fold_events(directory: AuditDir) -> None:
-    """Record the events of agents that wait."""
-    if has_waiting_events(str(directory.waiting_events)):
-        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
-        from vibes_lsp.patience import LOCK  # noqa: PLC0415
-
-        fold_events(directory, patience=LOCK)
 
 
 @click.command("remap", epilog=examples("vibes remap --dry-run", "vibes remap"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -109,6 +110,8 @@ def merge_base_with_head(repository: Repository, commit: str) -> str | None:
 _PARTIAL: Final = "next-index-"
 """Start of the name of git's temporary index for a commit of some paths only."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA256: Final = 64
+"""Digits of the hashes of a repository that uses SHA-256."""
 _BATCH: Final = 200
 _STAGED: Final = (
     "--cached",
@@ -240,6 +243,9 @@ class CommitIndex:
         once = self._existing(new)
         before = self.entries([*always, *once])
         wanted = [*always, *(name for name in once if name not in before)]
+        wanted = [name for name in wanted if not self._has(name, before.get(name, ""))]
+        if not wanted:
+            return {}
         known = before.keys() | self._untracked([name for name in wanted if name not in before])
         filtered = self.filtered(wanted)
         wanted = [name for name in wanted if name in known and name not in filtered]
@@ -252,6 +258,13 @@ class CommitIndex:
             for name in wanted
             if after.get(name) != before.get(name)
         }
+
+    def _has(self, name: str, entry: str) -> bool:
+        """Whether an entry of an index has a file's bytes as they are on disk."""
+        blob = entry.rpartition(" ")[2]
+        algorithm = hashlib.sha256 if len(blob) == _SHA256 else hashlib.sha1
+        data = read_file(self.repository.root / name) if blob else None
+        return data is not None and algorithm(b"blob %d\0" % len(data) + data).hexdigest() == blob
 
     def _existing(self, paths: Iterable[Path]) -> list[str]:
         return [

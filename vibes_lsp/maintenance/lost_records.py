@@ -5,8 +5,8 @@ A commit that would remove a whole trail is stopped instead, since it is rarely 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from vibes_lsp.errors import VibesError
@@ -23,6 +23,19 @@ _LOGS: Final = f":(top,glob)**/{AUDIT_DIR_NAME}/{LOG_NAME}"
 
 class RemovedTrail(VibesError):
     """A commit would remove a whole trail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back into a commit.
+
+    Attributes:
+        records: How many records.
+        before: The entries of the index before, as `MODE HASH`, of the files that have them now.
+    """
+
+    records: int = 0
+    before: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +100,7 @@ def refuse_removed_trail(index: CommitIndex, directory: AuditDir, changed: Colle
 
 def restore_lost_records(
     index: CommitIndex, directory: AuditDir, changed: Collection[str], staged: Collection[str]
-) -> int:
+) -> Restored:
     """Put back the records that HEAD's log has and the staged one lacks, and their entries.
 
     A merge is left alone: what it lacks may have been removed on the other side. So are files with
@@ -100,7 +113,7 @@ def restore_lost_records(
         staged: The files that were staged as they are on disk.
 
     Returns:
-        How many records were put back, on the disk and in the commit.
+        What was put back, on the disk and in the commit.
 
     Raises:
         VibesError: Git fails, or a file cannot be merged or written.
@@ -108,16 +121,40 @@ def restore_lost_records(
     trail = _open(index, directory)
     name = "" if trail is None else trail.name(LOG_NAME)
     if trail is None or (name not in changed and name not in staged) or index.is_merging:
-        return 0
+        return Restored()
     if index.filtered([name, trail.name(MANIFEST_NAME)]):
-        return 0
+        return Restored()
     now = read_file(directory.log) if name in staged else _staged_content(trail, LOG_NAME)
     lost = _lost_lines(trail.in_head(LOG_NAME), now)
     if not lost:
-        return 0
+        return Restored()
+    names = [name, trail.name(MANIFEST_NAME)]
+    staged_before = index.entries(names)
     for file in (MANIFEST_NAME, LOG_NAME):
         _put_back(trail, file)
-    return lost
+    return Restored(lost, {each: staged_before.get(each, "") for each in names})
+
+
+def remove_repeated(directory: AuditDir) -> None:
+    """Remove from the log the lines that a merge of texts has repeated byte for byte.
+
+    Raises:
+        RefusedWrite: The log cannot be locked or written.
+        UnreadableFile: It cannot be read.
+    """
+    if not _repeats(read_file(directory.log) or b""):
+        return
+    with append_lock(directory).acquire() as lock:
+        data = read_file(directory.log) or b""
+        kept = b"".join(dict.fromkeys(data.splitlines(keepends=True)))
+        make_ignored_folder(directory.journal)
+        replace_file(write_temporary(directory.journal, kept, like=directory.log), directory.log)
+        lock.record_size(len(kept))
+
+
+def _repeats(log: bytes) -> bool:
+    lines = log.splitlines()
+    return len(set(lines)) < len(lines)
 
 
 def _open(index: CommitIndex, directory: AuditDir) -> _StagedTrail | None:

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -32,16 +32,13 @@ from vibes_lsp.history.staging import CommitIndex, open_commit_index
 from vibes_lsp.maintenance.expired_records import drop_expired
 from vibes_lsp.maintenance.hook_installation import NAMES, hooks_folder, update_hook
 from vibes_lsp.maintenance.late_edits import is_seen, note_seen
-from vibes_lsp.maintenance.lost_records import refuse_removed_trail, restore_lost_records
-from vibes_lsp.maintenance.pending_commits import may_be_due
-from vibes_lsp.maintenance.waiting_into_log import (
-    DueRecords,
-    due_records,
-    read_logged,
+from vibes_lsp.maintenance.lost_records import (
+    Restored,
+    refuse_removed_trail,
     remove_repeated,
-    waiting_files_of,
-    write_due,
+    restore_lost_records,
 )
+from vibes_lsp.maintenance.pending_commits import may_be_due
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import is_inside, read_file
@@ -56,6 +53,9 @@ from vibes_lsp.store.waiting import (
     waiting_place,
 )
 from vibes_lsp.store.waiting_lines import Waiting, read_waiting
+
+if TYPE_CHECKING:
+    from vibes_lsp.maintenance.waiting_into_log import DueRecords
 
 RECENT: Final = timedelta(days=90)
 """Maximum age of annotations to backfill while a commit waits; `vibes backfill` has no limit."""
@@ -191,11 +191,9 @@ def _prepare_locked(  # noqa: PLR0917
         refuse_missing_trail(directory.project)
     except RefusedWrite as error:
         return PreparedTrail(directory, problems=(*problems, error))
-    before: dict[str, str] = {}
-    restored = 0
+    restored = Restored()
     try:
         take_back(directory, by_hook=True)
-        before = index.entries(list(map(index.repository.relative_path, _tracked(directory))))
         is_staged = index.repository.relative_path(directory.log) in changed
         if by_framework and place is None and (not is_staged or _is_truncated(directory)):
             return PreparedTrail(directory, problems=tuple(problems))
@@ -206,36 +204,35 @@ def _prepare_locked(  # noqa: PLR0917
         if place is not None:
             mark = _mark_of(directory, place, mark, due)
             write_mark(place, mark)
-        write_due(directory, due)
+        if due is not None:
+            from vibes_lsp.maintenance.waiting_into_log import write_due  # noqa: PLC0415
+
+            write_due(directory, due)
         remove_repeated(directory)
         _fold(directory)
-        backfilled = _backfill(directory, index, now, due.ids)
+        backfilled = _backfill(directory, index, now, () if due is None else due.ids)
     except VibesError as error:
         problems.append(error)
     except Exception as error:  # noqa: BLE001  # stage what was recorded
         problems.append(report(error))
     try:
         settings = (directory.config, directory.gitignore, directory.gitattributes)
-        staged = tuple(index.stage(_tracked(directory), (*settings, *_blobs(directory))))
+        entries = index.stage((directory.log, directory.manifest), (*settings, *_blobs(directory)))
+        staged = tuple(entries)
         restored = restore_lost_records(index, directory, changed, staged)
         if place is not None:
-            after = index.entries([*before, *staged])
-            files = {
-                name: FileInIndex(before.get(name, ""), after.get(name, ""))
-                for name in dict.fromkeys((*before, *staged))
-                if before.get(name, "") != after.get(name, "")
-            }
+            files = {name: FileInIndex(*entry) for name, entry in entries.items()}
+            after = index.entries(list(restored.before)) if restored.records else {}
+            for name, entry in restored.before.items():
+                first = files[name].before if name in files else entry
+                files[name] = FileInIndex(first, after.get(name, ""))
             records = (*mark.records, *backfilled)
             write_mark(place, msgspec.structs.replace(mark, staged=files, records=records))
             note_seen(place, index.write_tree())
             drop_expired(directory, now())
     except VibesError as error:
         problems.append(error)
-    return PreparedTrail(directory, backfilled, staged, tuple(problems), restored)
-
-
-def _tracked(directory: AuditDir) -> tuple[Path, Path]:
-    return directory.log, directory.manifest
+    return PreparedTrail(directory, backfilled, staged, tuple(problems), restored.records)
 
 
 def _let_wait(directory: AuditDir, index: CommitIndex) -> WaitingPlace | None:
@@ -265,13 +262,18 @@ def _due(
     changed: Sequence[str],
     waiting: Waiting,
     place: WaitingPlace | None,
-) -> DueRecords:
+) -> DueRecords | None:
     """Return what enters the log with this commit, and what earlier ones brought without a hook."""
     if not waiting.records:
-        return DueRecords()
+        return None
     # a commit for which nothing waits need not import these
     from vibes_lsp.maintenance.due_hunks import due_hunks, late_records  # noqa: PLC0415
     from vibes_lsp.maintenance.new_files import CommitFiles  # noqa: PLC0415
+    from vibes_lsp.maintenance.waiting_into_log import (  # noqa: PLC0415
+        due_records,
+        read_logged,
+        waiting_files_of,
+    )
 
     repository = index.repository
     logged = read_logged(directory, waiting)
@@ -285,10 +287,12 @@ def _due(
     return due_records(directory, waiting, logged, due)
 
 
-def _mark_of(directory: AuditDir, place: WaitingPlace, mark: Mark, due: DueRecords) -> Mark:
+def _mark_of(directory: AuditDir, place: WaitingPlace, mark: Mark, due: DueRecords | None) -> Mark:
+    mark = msgspec.structs.replace(mark, head=read_head(place.root))
+    if due is None:
+        return mark
     return msgspec.structs.replace(
         mark,
-        head=read_head(place.root),
         records=due.ids,
         entries=tuple(due.entries),
         blobs=tuple(name for name, _ in due.blobs),

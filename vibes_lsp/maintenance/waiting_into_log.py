@@ -22,12 +22,11 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
     create_private_file,
     make_folder,
-    make_ignored_folder,
     read_file,
     replace_file,
     write_temporary,
 )
-from vibes_lsp.store.locks import FileLock, append_lock
+from vibes_lsp.store.locks import FileLock
 from vibes_lsp.store.waiting import make_private_folder, waiting_blobs, waiting_place
 from vibes_lsp.store.waiting_lines import Waiting, names_in_log, referenced_entries
 
@@ -162,28 +161,6 @@ def write_due(directory: AuditDir, due: DueRecords) -> None:
         add_to_manifest(directory, dict(due.entries))
     _note_written(directory, due.hunks)
     AuditWriter(directory, waits=False).append(due.records)
-
-
-def remove_repeated(directory: AuditDir) -> None:
-    """Remove from the log the lines that a merge of texts has repeated byte for byte.
-
-    Raises:
-        RefusedWrite: The log cannot be locked or written.
-        UnreadableFile: It cannot be read.
-    """
-    if not _repeats(read_file(directory.log) or b""):
-        return
-    with append_lock(directory).acquire() as lock:
-        data = read_file(directory.log) or b""
-        kept = b"".join(dict.fromkeys(data.splitlines(keepends=True)))
-        make_ignored_folder(directory.journal)
-        replace_file(write_temporary(directory.journal, kept, like=directory.log), directory.log)
-        lock.record_size(len(kept))
-
-
-def _repeats(log: bytes) -> bool:
-    lines = log.splitlines()
-    return len(set(lines)) < len(lines)
 
 
 def _note_written(directory: AuditDir, hunks: Iterable[Members]) -> None:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import make_context, range_hash
-from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
@@ -141,6 +140,8 @@ def deletion_enters(
 ) -> bool:
     """Whether a commit takes away a distinctive line that an edit removed and a parent has.
 
+    Of a block without such lines, a parent must have it as one.
+
     Args:
         edit: The edit.
         parent: The file in a parent.
@@ -148,7 +149,14 @@ def deletion_enters(
         elsewhere: The hashes of lines that the commit adds to other files; they are moved.
     """
     removed = set(edit.hashes) - now - elsewhere
-    return any(parent.hashes[number] in removed for number in parent.distinctive)
+    if any(parent.hashes[number] in removed for number in parent.distinctive):
+        return True
+    size, block = len(edit.hashes), list(edit.hashes)
+    return bool(removed) and any(
+        list(parent.hashes[start : start + size]) == block
+        for start, name in enumerate(parent.hashes)
+        if name == block[0]
+    )
 
 
 class _Placed(NamedTuple):
@@ -210,6 +218,8 @@ def _may_enter(file: FileAtCommit, edit: WaitingEdit) -> bool:
     name = text(edit.members, "function_name")
     if edit.members.get("type") != RecordType.FUNCTION or not edit.hashes or name is None:
         return True
+    from vibes_lsp.anchors.functions import find_function  # noqa: PLC0415  # loads grammars
+
     match = find_function(file.text, file.path, name, text(edit.members, "function_signature"))
     return match is not None and any(
         file.hashed.hashes[number] in edit.hashes

@@ -101,10 +101,15 @@ class Project:
 
 
 def contents(folder: Path) -> dict[str, bytes | str]:
-    """Return everything in a folder by path: bytes of files, targets of links, else the kind."""
+    """Return everything in a folder by path: bytes of files, targets of links, else the kind.
+
+    The notes of our hook on the last commit are left out: the next program removes them.
+    """
     found: dict[str, bytes | str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
+        if path.is_file() and path.parent.name == "ai-audit":
+            continue
         if path.is_symlink():
             found[name] = f"to {path.readlink()}"
         elif path.is_file():
