@@ -1,4 +1,7 @@
-"""Reads an audit trail from its files, without the code that wrote it."""
+"""Reads an audit trail from its files, without the code that wrote it.
+
+What waits for its commit is part of it, as for every reader (R29).
+"""
 
 from __future__ import annotations
 
@@ -23,16 +26,32 @@ class RecordedTrail:
 
     @cached_property
     def records(self) -> list[Record]:
-        """All records, in the order of the log."""
+        """All records: those of the log, then those that wait and are not in it."""
         log = (self.project / ".ai-audit/annotations.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in log.splitlines()]
+        records = [json.loads(line) for line in log.splitlines()]
+        written = {record.get("edit", record["annotation_id"]) for record in records}
+        waiting = [line for line in self._waiting if "annotation_id" in line]
+        return records + [line for line in waiting if line["annotation_id"] not in written]
 
     @cached_property
     def entries(self) -> dict[str, Record]:
-        """All entries of the manifest, by their hashes."""
+        """All entries, by their hashes."""
         manifest = (self.project / ".ai-audit/manifest.json").read_text(encoding="utf-8")
         entries: dict[str, Record] = json.loads(manifest)["entries"]
+        for line in self._waiting:
+            if "annotation_id" not in line and "head" not in line:
+                entries |= line
         return entries
+
+    @cached_property
+    def _waiting(self) -> list[Record]:
+        """What waits: records, entries by their hashes, and the commits that HEAD was."""
+        files = [
+            *sorted((self.project / ".git/ai-audit/waiting").glob("*/*.jsonl")),
+            self.project / ".ai-audit/wal/waiting",
+        ]
+        texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+        return [json.loads(line) for text in texts for line in text.splitlines()]
 
     @property
     def lines(self) -> list[Record]:
