@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.trails import TrailWriter
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.waiting import register_hook, waiting_place
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.trails import Repository
 
 STORY: Final = """import hashlib
 
@@ -53,3 +57,14 @@ class Project(TrailWriter):
         """Write a file and annotate lines of it, with anchors; return its path."""
         self.line(path, start, end, text=text, **members)
         return self.file(path, text)
+
+
+def let_records_wait(repository: Repository) -> Path:
+    """Install a hook that writes records into commits; return the file where they wait for it."""
+    hook = repository.hooks() / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n", encoding="utf-8")
+    place = waiting_place(AuditDir(repository.path / ".ai-audit"))
+    assert place is not None
+    register_hook(place, hook)
+    return place.records

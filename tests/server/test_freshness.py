@@ -14,8 +14,9 @@ from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.profiles import capabilities_of
-from tests.server.project import AS_RECORDED, STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project, let_records_wait
 from tests.trails import Repository
+from vibes_lsp.recording import Model, Origin, Recorder, Tool
 
 APPEND = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
 
@@ -226,6 +227,32 @@ class TestTelling:
         await editor.told(uri, after=after)
         await self._refreshed(editor, after)
 
+    @pytest.mark.every_profile
+    async def test_after_another_program_has_recorded_what_waits(
+        self, editor: Editor, project: Project
+    ) -> None:
+        file = project.annotated()
+        repository = Repository(project.root)
+        repository.commit("Begin")
+        records = let_records_wait(repository)
+        uri = await editor.open_settled(file)
+        after = len(editor.client.sent)
+        project.line("a.py", 4, 4, text=STORY)
+        if editor.profile == "vscode_current":
+            editor.watched(project.files.log)
+        await editor.told(uri, after=after)  # so the server has looked at the trail before
+        await editor.final(uri)
+        await editor.caught_up()
+        after, log = len(editor.client.sent), project.files.log.read_bytes()
+        by = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
+        with Recorder(project.root) as recorder:
+            recorder.annotate_lines("a.py", 10, 13, "modify", by)
+        assert project.files.log.read_bytes() == log
+        if editor.profile == "vscode_current":
+            editor.watched(records)
+        await editor.told(uri, after=after)
+        await self._refreshed(editor, after)
+
     async def test_after_a_trail_has_appeared(self, editor: Editor, project: Project) -> None:
         file = project.file("inner/a.py")
         uri = await editor.open_settled(file)
@@ -272,7 +299,7 @@ class TestTelling:
     async def test_whether_it_asks_to_watch_depends_on_the_client(self, editor: Editor) -> None:
         if editor.profile == "vscode_current":
             await editor.client.until(lambda sent: bool(_watchers(*sent)))
-            below = '{"watchers": [{"globPattern": "**/.ai-audit/**"}]}'
+            below = '{"watchers": [{"globPattern": "**/{.ai-audit,.git/ai-audit}/**"}]}'
             assert [
                 each
                 for sent in editor.client.sent

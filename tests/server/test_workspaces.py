@@ -14,6 +14,7 @@ from tests.server.editor import Editor, Message
 from tests.server.profiles import PROFILES
 from tests.server.project import STORY, Project
 from tests.server.sessions import as_folder, session
+from tests.trails import Repository
 from tests.unit.recording.projects import new_project
 
 NOWHERE = (
@@ -123,7 +124,7 @@ async def test_trails_outside_the_folders_are_watched_where_they_are_and_once(
             lambda sent: (tmp_path / "last/.ai-audit").as_uri() in _watched(sent)
         )
         watched = [place for sent in editor.client.sent for place in _watched(sent)]
-        everywhere = "**/.ai-audit/**"
+        everywhere = "**/{.ai-audit,.git/ai-audit}/**"
         assert sorted(watched) == sorted(
             [
                 everywhere,
@@ -140,8 +141,18 @@ async def test_a_client_that_watches_only_its_folders_is_asked_for_no_more(tmp_p
         await editor.open_known(file)
         await editor.caught_up()
         assert [place for sent in editor.client.sent for place in _watched(sent)] == [
-            "**/.ai-audit/**"
+            "**/{.ai-audit,.git/ai-audit}/**"
         ]
+
+
+async def test_what_waits_is_watched_in_the_folder_that_work_trees_share(tmp_path: Path) -> None:
+    main = named(tmp_path / "main", "main")
+    repository = Repository(main.root)
+    repository.commit("Begin")
+    repository.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    async with session(tmp_path, [tmp_path / "linked"]) as editor:
+        shared = (main.root / ".git/ai-audit").resolve().as_uri()
+        await editor.client.until(lambda sent: shared in _watched(sent))
 
 
 def _watched(sent: Message) -> list[str]:

@@ -26,7 +26,7 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
 from vibes_lsp.patience import FIRST_COMMITS
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
-from vibes_lsp.store.waiting import has_mark, waiting_place
+from vibes_lsp.store.waiting import has_mark, waiting_files, waiting_place
 
 _logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class TrailPolling:
     """Has a client that does not watch files ask again when another program has recorded.
 
     Neovim watches no files on Linux: what an agent writes there after the last request would not
-    be seen before the next one. One `stat` call for each trail, eleven for each knowledge base.
+    be seen before the next one. A few `stat` calls for each trail, eleven for each knowledge base.
 
     Args:
         server: The server.
@@ -121,8 +121,11 @@ class TrailPolling:
 
     async def _look(self, key: str) -> None:
         try:
-            logs = [project.directory.log for project in self._server.projects.all()]
-            found = {log: file_stamp(log) for log in logs}
+            found = {
+                file: file_stamp(file)
+                for project in self._server.projects.all()
+                for file in (project.directory.log, *waiting_files(project.directory))
+            }
             if found != self._known:
                 self._known = found
                 await refresh_outdated(self._server)

@@ -17,9 +17,11 @@ from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.store.audit_dir import find_audit_dir
+from vibes_lsp.store.waiting import waiting_place
 
 _logger = logging.getLogger(__name__)
-_AUDIT_FILES: Final = "**/.ai-audit/**"
+_AUDIT_FILES: Final = "**/{.ai-audit,.git/ai-audit}/**"
+"""The trails, and what waits for their commits (R29)."""
 _KNOWLEDGE_FILES: Final = "**/.vouch/**"
 
 
@@ -101,7 +103,7 @@ class FileWatchers:
             await self.watch(folder)
 
     async def watch(self, uri: str) -> None:
-        """Watch the trail that owns a file or folder outside the client's folders, if it can."""
+        """Watch what the trail of a file or folder has outside the client's folders, if it can."""
         path = path_of(uri)
         if (
             path is None
@@ -110,19 +112,19 @@ class FileWatchers:
         ):
             return
         try:
-            directory = find_audit_dir(path).path
+            directory = find_audit_dir(path)
+            place = waiting_place(directory)
         except (AuditDirNotFound, OSError):
             return
         folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
-        if directory in self._watched or any(
-            directory.is_relative_to(folder) for folder in folders
-        ):
-            return
-        self._watched.add(directory)
-        await self._register(
-            f"audit-files-{len(self._watched)}",
-            types.RelativePattern(directory.as_uri(), "**"),
-        )
+        # a linked work tree has its trail in the client's folder, but what waits elsewhere
+        for watched in (directory.path, *(() if place is None else (place.folder.resolve(),))):
+            if watched in self._watched or any(watched.is_relative_to(each) for each in folders):
+                continue
+            self._watched.add(watched)
+            await self._register(
+                f"audit-files-{len(self._watched)}", types.RelativePattern(watched.as_uri(), "**")
+            )
 
     async def watch_knowledge(self, uri: str) -> None:
         """Watch knowledge bases from the first document on that belongs to one."""

@@ -170,6 +170,7 @@ def register_hook(place: WaitingPlace, hook: Path) -> None:
     if first_line(place.registration) == name or "\n" in name:
         return
     make_private_folder(place, place.registration.parent)
+    make_private_folder(place, place.records.parent)  # editors miss the first file of a new folder
     replace_file(
         write_temporary(place.registration.parent, os.fsencode(f"{name}\n")), place.registration
     )

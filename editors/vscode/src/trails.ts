@@ -31,7 +31,7 @@ export class TrailWatch implements vscode.Disposable {
   private readonly watchers = new Map<string, vscode.Disposable>();
 
   constructor(private readonly onRecord: () => unknown) {
-    this.watch('', '**/.ai-audit/annotations.jsonl');
+    this.watch('', '**/{.ai-audit/annotations.jsonl,.git/ai-audit/waiting/*/*.jsonl}');
   }
 
   /** Also watches the trails of these folders. */

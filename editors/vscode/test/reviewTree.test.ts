@@ -98,7 +98,7 @@ const wait = () => settled(() => mock.timers.tick(1000));
 const recorded = (trail: string) => {
   const isOf = ({ pattern }: Watcher) =>
     typeof pattern === 'string'
-      ? pattern.endsWith('annotations.jsonl') && trail.startsWith('/shop/')
+      ? pattern.includes('.ai-audit/annotations.jsonl,') && trail.startsWith('/shop/')
       : (pattern.base as Uri).path === trail && pattern.pattern === 'annotations.jsonl';
   for (const watcher of Watcher.all.filter(isOf)) watcher.changed.fire(Uri.file(`${trail}/annotations.jsonl`));
   return wait();

@@ -10,7 +10,9 @@ from pathlib import Path
 from tests.demo.workspace import build
 from tests.editors.vscode.conftest import Open
 from tests.editors.vscode.window import Window
-from tests.server.project import Project
+from tests.server.project import Project, let_records_wait
+from tests.trails import Repository
+from vibes_lsp.recording import Model, Origin, Recorder, Tool
 
 _AGE = re.compile(r", (?:\d+ \w+ ago|just now)$")
 
@@ -123,8 +125,10 @@ def test_the_review_view_follows_what_others_record_and_tells_a_copy_of_the_trai
     project.config()
     project.environment()
     project.annotated("a.py")
+    repository = Repository(project.root)
     shutil.copytree(project.root, tmp_path / "copy")
     shutil.move(tmp_path / "copy", project.root / "copy")  # as a worktree in the folder is
+    let_records_wait(repository)
     code = open_window(project.root)
     code.until(lambda: code.program.log_count("starting "), "the extension")
     code.command("VIBES: Focus on Review View")
@@ -136,3 +140,10 @@ def test_the_review_view_follows_what_others_record_and_tells_a_copy_of_the_trai
     code.until(lambda: listed(2), "the same range in both")
     project.annotated("b.py")
     code.until(lambda: listed(3), "what was recorded of a file that nobody has open")
+    project.file("c.py")
+    log = project.files.log.read_bytes()
+    by = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
+    with Recorder(project.root) as recorder:
+        recorder.annotate_lines("c.py", 4, 7, "create", by)
+    assert project.files.log.read_bytes() == log
+    code.until(lambda: listed(4), "what waits for its commit")
