@@ -17,7 +17,7 @@ from tests.conformance.trail_access import (
 )
 from tests.trails import AUDIT_DIR, OMIT, CompleteTrail, Repository, TrailWriter
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.placements import deduplicate
+from vibes_lsp.placing.placements import deduplicate
 from vibes_lsp.trail.trail import Trail
 
 BARE = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)

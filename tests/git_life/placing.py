@@ -30,10 +30,10 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.placing.committed_lines import CommittedOwners
 from vibes_lsp.placing.edits import WaitingEdit, edit_id, logged_lines, read_edit
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
+from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner, read_hunk
 from vibes_lsp.placing.hunks import FileAtCommit, Origin, WrittenHunks, hunks, late_hunks
-from vibes_lsp.placing.line_owners import HeadFile, line_owners
-from vibes_lsp.placing.moved_blocks import PlacedLines
+from vibes_lsp.placing.line_owners import owned_text
+from vibes_lsp.placing.moved_blocks import Place, PlacedLines
 from vibes_lsp.placing.standing import CandidateEdits, has_left
 
 LOG: Final = ".ai-audit/annotations.jsonl"
@@ -259,21 +259,27 @@ class Trail:
     def owners(self, path: str) -> dict[int, Claim]:
         """Return whose the lines of a file on disk are."""
         text = Text.from_bytes((self.root / path).read_bytes())
-        head = None if self.head is None else HeadFile(self.head, path, self.committed)
-        owned = line_owners(
+        head = None if self.head is None else self.committed.known_file(self.head, path)
+        owned = owned_text(
             text,
             head,
             self.store.candidates(path, self.records),
-            self.hunks.of_file(path),
-            lambda: self._lost(path),
+            elsewhere=self,
         )
         return {
             number: Claim(line.kind.value, self.names[line.owner.edit])
-            for number, line in enumerate(owned, 1)
+            for number, line in enumerate(owned.lines, 1)
             if line.owner is not None
         }
 
-    def _lost(self, path: str) -> Iterable[PlacedLines]:
+    def owner(self, place: Place) -> LineOwner | None:
+        """Return the owner of a line of HEAD."""
+        if self.head is None:
+            return None
+        owners = self.committed.owners(self.head, place[0])
+        return owners[place[1]] if place[1] < len(owners) else None
+
+    def lost(self, path: str) -> Iterable[PlacedLines]:
         """Return what other files than one have lost."""
         changed = git(self.root, "diff", "--name-only", "--relative", "-z", "HEAD").split("\0")
         for name in changed:

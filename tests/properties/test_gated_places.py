@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from vibes_lsp.index.placements import Placement
+    from vibes_lsp.placing.placements import Placement
 
 FILES = ("a.py", "b/c.py", "d.py")
 

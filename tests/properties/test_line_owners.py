@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.locate_annotations import with_locations
-from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.model.members import Members
+from vibes_lsp.placing.placements import Placement, ShownLineage
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LogRecord
 

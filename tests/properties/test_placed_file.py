@@ -17,7 +17,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.placed_file import PlacedFile
-from vibes_lsp.index.placements import Placement
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.trail import Trail

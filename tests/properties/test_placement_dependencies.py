@@ -18,7 +18,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import locate_annotations
-from vibes_lsp.index.placements import PlacementDependencies
+from vibes_lsp.index.placement_dependencies import PlacementDependencies
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir

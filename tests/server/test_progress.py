@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from vibes_lsp.index.placements import Placement
+    from vibes_lsp.placing.placements import Placement
 
 TEXT = "    total = sum(item.price for item in basket)\n" * 2000
 INDEXING = "indexing the audit trail …"

@@ -27,17 +27,17 @@ from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.placements import (
+from vibes_lsp.index.project_files import count_foreign, read_source
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.placing.placements import (
     RECORD_BEFORE_COMMIT,
     TEXT_OLDER_THAN_EDIT,
     deduplicate,
     in_git_since,
     why_unverified,
 )
-from vibes_lsp.index.project_files import count_foreign, read_source
-from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
-from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
 from vibes_lsp.store.initialise import REVIEWER_TOOL
 from vibes_lsp.trail.trail import Trail

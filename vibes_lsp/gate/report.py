@@ -12,9 +12,9 @@ import msgspec
 from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.gate import catalogue
 from vibes_lsp.gate.annotation_decision import NEEDS_APPROVAL, GateDecision, Threshold
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placements import (
     PlacementReport,
     describe_review,

@@ -17,10 +17,10 @@ from vibes_lsp.history.blame import commits_of_lines
 from vibes_lsp.history.contributors import Contributors, parse_identity
 from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, NodeType, ReviewerKind, Verdict
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LoggedSession

@@ -38,6 +38,26 @@ def changed_in_work_tree(repository: Repository, folder: Path) -> frozenset[str]
         return frozenset()
 
 
+def changed_since(repository: Repository, commit: str, folder: Path) -> frozenset[str]:
+    """Return the files in a folder that differ from a commit, relative to the folder.
+
+    These are deleted files too, and perhaps some that are the same; see `changed_in_work_tree`.
+
+    Args:
+        repository: The repository.
+        commit: A full hash.
+        folder: The folder.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    prefix = repository.prefix_of(folder)
+    listed = run_git(repository.root, *_STAGED, "--name-only", "-z", "--no-renames", commit, "--")
+    names = (name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0")[:-1])
+    staged = {name[len(prefix) :] for name in names if name.startswith(prefix)}
+    return changed_in_work_tree(repository, folder) | staged
+
+
 def differing_from_index(folder: Path, index: Path) -> frozenset[str]:
     """Return the files in a folder that differ from an index, as `changed_in_work_tree` does.
 

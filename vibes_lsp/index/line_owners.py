@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.index.file_history import FileHistory
-from vibes_lsp.index.placements import Placement, ShownLineage
+from vibes_lsp.placing.placements import Placement, ShownLineage
 
 
 def owned_ranges(

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import Score, compute_score

@@ -19,8 +19,8 @@ from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, Me
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.line_owners import mark_replaced, owned_ranges, whole_file_edits
-from vibes_lsp.index.placements import Placement, ShownLineage, deduplicate
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.placements import Placement, ShownLineage, deduplicate
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import recorded_lines
 from vibes_lsp.trail.trail import Trail

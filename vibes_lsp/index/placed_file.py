@@ -21,8 +21,8 @@ from vibes_lsp.anchors.text import Text, common_end, common_start
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.line_owners import is_whole_file_edit, owned_ranges
 from vibes_lsp.index.locate_annotations import locate_alone
-from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.placements import Placement, ShownLineage
 from vibes_lsp.trail.lineage import Lineage
 
 _MAX_CHANGES: Final = 32

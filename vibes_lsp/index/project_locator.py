@@ -30,9 +30,9 @@ from vibes_lsp.index.history_questions import (
 from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
 from vibes_lsp.index.moves import MovedOut, MovedOutRange
 from vibes_lsp.index.original_text import KnownOriginals
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.kept_texts import read_kept_text
 from vibes_lsp.trail.lineage import Lineage

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.location import LineKind
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import line_kind
 
 _AI: Final = frozenset({LineKind.AI, LineKind.CLAIMED})

@@ -15,13 +15,13 @@ from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import line_kind, line_owners
 from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
 from vibes_lsp.reports.placements import describe_location, main_reasons

@@ -26,10 +26,11 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.locate_annotations import LocationsByLineage, relocate, with_locations
 from vibes_lsp.index.placed_file import PlacedFile
-from vibes_lsp.index.placements import Placement, PlacementDependencies
+from vibes_lsp.index.placement_dependencies import PlacementDependencies
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.placements import Placement
 
 
 class DocumentKey(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import encode
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import AuditPosition
 from vibes_lsp.lsp.conversion import uri_in
 from vibes_lsp.lsp.description import Description
@@ -21,6 +20,7 @@ from vibes_lsp.model.paths import can_be_in_project
 from vibes_lsp.model.record_schema import REFERENCES
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType, RecordType
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
 from vibes_lsp.trail.lookup import LookupResult
 from vibes_lsp.trail.records import read_edge

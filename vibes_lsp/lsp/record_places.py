@@ -8,12 +8,12 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.conversion import Encoding, place_of_lines, uri_in
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.provenance_graph import GraphNode
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file

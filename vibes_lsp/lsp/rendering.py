@@ -14,12 +14,12 @@ from typing import Final
 from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_span, cut_lines, escape_markdown, quotation, single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, Band
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
 from vibes_lsp.reports.placements import describe_location, model_name, review_label
 from vibes_lsp.reports.review_queue import needs_review

@@ -17,10 +17,10 @@ from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
 from vibes_lsp.index.placed_file import PlacementsByLine
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placements import PlacementReport, is_settled
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.mcp_server.answers import (
     AnnotationAnswer,
     CountingReview,
@@ -14,6 +13,7 @@ from vibes_lsp.mcp_server.answers import (
 )
 from vibes_lsp.mcp_server.recorded_text import Quotations, name, path_text
 from vibes_lsp.model.members import Members, integer, mapping, text
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import ranges_by_kind
 from vibes_lsp.reports.placements import describe_location
 

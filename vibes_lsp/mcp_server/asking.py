@@ -15,7 +15,6 @@ from typing_extensions import override
 
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.mcp_server.annotation_answers import SHORT, annotation_answer
 from vibes_lsp.mcp_server.answers import (
@@ -30,6 +29,7 @@ from vibes_lsp.mcp_server.recorded_text import Quotations, path_text
 from vibes_lsp.mcp_server.served_project import ServedProject
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.recording.arguments import Checked, Lenient, WrongArgument
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.reports.blame import blame_file, is_on_lines, owns_lines

@@ -7,7 +7,6 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.mcp_server.annotation_answers import annotation_answer
 from vibes_lsp.mcp_server.answers import AnnotationAnswer, PromptAnswer, Prompts
@@ -17,6 +16,7 @@ from vibes_lsp.mcp_server.served_project import ServedProject
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.recording.arguments import Checked
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.reports.blame import blame_file

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from vibes_lsp.errors import BrokenBlob
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.mcp_server.annotation_answers import annotation_members, named
 from vibes_lsp.mcp_server.answers import (
     DecisionAnswer,
@@ -18,6 +17,7 @@ from vibes_lsp.mcp_server.answers import (
 from vibes_lsp.mcp_server.recorded_text import Quotations, name, path_text
 from vibes_lsp.model.members import Members, objects, text
 from vibes_lsp.model.vocabulary import ContextType, EdgeType, NodeType
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.store.reasoning import reasoning_text
 from vibes_lsp.trail.records import Edge

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vibes_lsp.anchors.line_hashes import line_hash
-from vibes_lsp.anchors.locate import locate, locate_sure
+from vibes_lsp.anchors.locate import locate_sure
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import sha256
+from vibes_lsp.placing.claims import locate_ranges
 from vibes_lsp.placing.hash_placement import HashedText, PlacedBlock, place_hashes
 from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
 
@@ -68,8 +69,9 @@ def placed_owners(
     """Return whose the lines are that a commit brought, by the records that it brought.
 
     Args:
-        records: The records; of two that fit a line the first owns it, but those come before that
-            stand complete, with a distinctive line: a part of another one may fit by chance.
+        records: The records; of two that fit a line what is sure owns it, else the first. But those
+            come before that stand complete, with a distinctive line: a part of another one may fit
+            by chance.
         blob: The file in the commit.
         brought: The lines that the commit brought and that have no owner yet.
         is_boundary: Whether the commit is the boundary of a shallow clone: then git cannot say what
@@ -80,15 +82,20 @@ def placed_owners(
     found: dict[int, LineOwner] = {}
     free = set(brought)
     complete = [record for record in records if _is_complete(record, blob, free)]
-    for record in [*complete, *(record for record in records if record not in complete)]:
-        owners = (
-            _by_hashes(record, blob, free, only_whole=record.id in moved)
-            if record.hashes
-            else _by_anchors(record, blob, free)
-        )
-        for number, owner in owners.items():
-            found[number] = owner._replace(is_sure=owner.is_sure and not is_boundary)
-        free -= owners.keys()
+    ordered = [*complete, *(record for record in records if record not in complete)]
+    for is_sure in (True, False):  # evidence comes before rank (R7)
+        for record in ordered:
+            owners = (
+                _by_hashes(record, blob, free, only_whole=record.id in moved)
+                if record.hashes
+                else _by_anchors(record, blob, free)
+            )
+            taken = {
+                number: owner for number, owner in owners.items() if owner.is_sure or not is_sure
+            }
+            for number, owner in taken.items():
+                found[number] = owner._replace(is_sure=owner.is_sure and not is_boundary)
+            free -= taken.keys()
     return found
 
 
@@ -117,7 +124,7 @@ def _by_hashes(
 def _by_anchors(record: HunkRecord, blob: Blob, free: AbstractSet[int]) -> dict[int, LineOwner]:
     """Return the lines of a record of another tool: sure only where its anchors fit, and once."""
     (exact,) = locate_sure([record.range], blob.text)
-    located = exact or locate([record.range], blob.text)[0]
+    located = exact or locate_ranges([record.range], blob.text)[0]
     if located.start is None or located.end is None:
         return {}
     numbers = free & set(range(located.start - 1, located.end))

@@ -26,8 +26,6 @@ LOG: Final = ".ai-audit/annotations.jsonl"
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
-_MIN_PREFIX: Final = 7
-"""Digits of a `commit_hash` that name a commit."""
 
 
 class LoggedRecords(Protocol):
@@ -85,7 +83,7 @@ class CommitRecords:
         if all(record.moment >= latest for record in records) and not _overlap(records):
             return exact_owners(records, self.blob(commit, name))
         own = {record.id for record in self.brought([(commit, name)])[commit, name]}
-        mine = [record for record in records if record.id in own or _names(record, commit)]
+        mine = [record for record in records if record.id in own or record.is_of(commit)]
         mine.sort(key=lambda record: (record.id in own, record.moment), reverse=True)
         others = [record for record in records if record not in mine]
         if others:  # a text that a commit took away, and that is there again, is not an edit's
@@ -230,7 +228,7 @@ class CommitRecords:
     def _find_owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
         found = dict(self.exact(commit, name))
         path = self._path(name)
-        named = [record for record in self._records.of_file(path) if _names(record, commit)]
+        named = [record for record in self._records.of_file(path) if record.is_of(commit)]
         content = self.blob(commit, name).content
         records = {
             record.id: record
@@ -295,7 +293,7 @@ class CommitRecords:
             if number < len(lines) and is_long(lines[number])
         }
         return bool(wanted) and any(
-            not wanted.isdisjoint(record.hashes)
+            not wanted.isdisjoint(record.known_hashes)
             for other in summary.names
             for record in self._records.of_file(self._path(other))
         )
@@ -333,11 +331,6 @@ class CommitRecords:
     def _log(self, name: str) -> str:
         """Return the name that the log had in a commit in which a file had this name."""
         return self._prefix + LOG if name.startswith(self._prefix) else LOG
-
-
-def _names(record: HunkRecord, commit: str) -> bool:
-    """Whether a record says that a commit brought it."""
-    return len(record.commit) >= _MIN_PREFIX and commit.startswith(record.commit)
 
 
 def _overlap(records: Sequence[HunkRecord]) -> bool:

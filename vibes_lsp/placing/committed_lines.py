@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 from vibes_lsp.anchors.line_hashes import MASKED, line_hash
+from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.line_origins import LineOrigin, line_origins
@@ -30,6 +33,37 @@ _MAX_MOVES: Final = 4
 """How often a block is followed from place to place."""
 
 _Owners = list[LineOwner | None]
+
+
+def line_kind(owner: LineOwner | None, line: str) -> LineKind:
+    """Return what is known of a line with an owner."""
+    if owner is None:
+        return LineKind.UNRECORDED
+    if not owner.is_sure:
+        return LineKind.CLAIMED
+    return LineKind.AI if owner.hash == line_hash(line) else LineKind.EDITED
+
+
+@dataclass(frozen=True)
+class FileInHead:
+    """A file as HEAD has it, and whose its lines are: facts of git that are asked once.
+
+    Attributes:
+        path: The file, relative to the project.
+        lines: Its lines.
+        owners: What says whose each line is.
+        origins: Where each line comes from.
+    """
+
+    path: str
+    lines: Sequence[str] = ()
+    owners: Sequence[LineOwner | None] = ()
+    origins: Sequence[LineOrigin | None] = ()
+
+    @cached_property
+    def kinds(self) -> Sequence[LineKind]:
+        """What is known of each line."""
+        return [line_kind(*pair) for pair in zip(self.owners, self.lines, strict=True)]
 
 
 class CommittedOwners:
@@ -58,6 +92,21 @@ class CommittedOwners:
             path: Relative to the project.
         """
         return self._owners_of(commit, self._prefix + path, _MAX_MOVES)
+
+    def known_file(self, commit: str, path: str) -> FileInHead:
+        """Return a file of a commit with the owners and origins of its lines."""
+        lines = self.file(commit, path).text.lines
+        if not lines:
+            return FileInHead(path)
+        return FileInHead(path, lines, self.owners(commit, path), self.origins(commit, path))
+
+    def with_all_origins(self, commit: str, file: FileInHead) -> FileInHead:
+        """Return a file of a commit with the origins of lines from before all records too."""
+        try:
+            origins = line_origins(self._repository, self._prefix + file.path, commit)
+        except HistoryUnavailable:
+            return file
+        return replace(file, origins=origins)
 
     def file(self, commit: str, path: str) -> Blob:
         """Return a file of a commit; an empty one if the commit does not have it."""
@@ -89,15 +138,26 @@ class CommittedOwners:
     def _blame(
         self, commit: str, name: str, ignored: Sequence[str] = (), *, ignore_space: bool = False
     ) -> list[LineOrigin | None]:
-        oldest = self._records.oldest()
         return line_origins(
             self._repository,
             name,
             commit,
-            since=None if oldest is None or oldest.year == 1 else oldest - _CLOCKS,
+            since=self._since(commit),
             ignored=ignored,
             ignore_space=ignore_space,
         )
+
+    def _since(self, commit: str) -> datetime | None:
+        """Return the time before which no edit was committed.
+
+        None if that is not known: the clock of the commits or that of the records was wrong.
+        """
+        oldest = self._records.oldest()
+        known = self._repository.objects.commit(commit)
+        if oldest is None or oldest.year == 1 or known is None:
+            return None
+        since = oldest - _CLOCKS
+        return None if known.moment < since else since
 
     def _owners_of(self, commit: str, name: str, moves: int) -> Sequence[LineOwner | None]:
         key = commit, name

@@ -1,113 +1,213 @@
-"""Where each edit is in a text, from whose each line is: one placement for an edit (R15, R32)."""
+"""Where each annotation is in a text, from whose each line is (R7, R15, R32)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
+from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.functions import locate_function
 from vibes_lsp.anchors.line_hashes import split_hashes
 from vibes_lsp.anchors.location import LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.placing.edits import Snapshots
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.line_owners import OwnedLine
+from vibes_lsp.placing.line_owners import TextOwners
+from vibes_lsp.placing.placements import Placement, ShownLineage, deduplicate
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import LogRecord, recorded_lines
+
+_LOST: Final = LocatedRange(None, None, State.LOST, Method.LINE_HASHES, 1.0, intact=0)
+_UNFOUND: Final = LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
+_ORPHANED: Final = LocatedRange(None, None, State.LOST, Method.LOG, 0.0)
+_PLACEHOLDER: Final = LocatedRange(None, None, State.UNVERIFIED, Method.RECORDED, 0.0)
+_CLAIMED: Final = 0.5
+"""The confidence in what a record alone says."""
 
 
-class EditLines(msgspec.Struct, frozen=True):
-    """The lines of an edit, as its records or the waiting record have them.
-
-    Attributes:
-        id: The id that recording returned.
-        ids: The ids of all its records, hunks and back-fills included.
-        hashes: The hashes of its lines.
-        ranges: The 1-based lines that its records name, first and last.
-        is_committed: Whether the log has it.
-    """
-
-    id: str
-    ids: tuple[str, ...]
-    hashes: tuple[str, ...]
-    ranges: tuple[tuple[int, int], ...]
-    is_committed: bool = True
-
-
-class EditPlacement(msgspec.Struct, frozen=True):
-    """Where an edit is.
-
-    Attributes:
-        edit: The edit.
-        owned_ranges: The 1-based lines that are its own, first and last.
-        state: What happened to it (R15).
-        method: How that is known.
-        is_sure: Whether each owned line is verified, or known to be edited.
-        intact: How many of its lines are as it wrote them; None where no hash says it.
-    """
-
-    edit: EditLines
-    owned_ranges: tuple[tuple[int, int], ...]
-    state: State
-    method: Method
-    is_sure: bool
-    intact: int | None
-
-
-def place_edits(lines: Sequence[OwnedLine], edits: Iterable[EditLines]) -> list[EditPlacement]:
-    """Return where edits are, in the given order.
+def place_annotations(
+    path: str,
+    text: Text,
+    owned: TextOwners,
+    lineages: Iterable[Lineage],
+    snapshots: Snapshots = lambda _: None,
+) -> list[Placement]:
+    """Return where annotations are in a text: in document order, history after owners.
 
     Args:
-        lines: Whose each line of a text is.
-        edits: The edits of the file, and those that own a line of it.
+        path: The file, relative to the project.
+        text: Its text.
+        owned: Whose each line is.
+        lineages: The annotations of the file, and those that own a line of it.
+        snapshots: Returns the text that a record was made in, if it is kept.
     """
-    owned: dict[str, list[int]] = {}
-    for number, line in enumerate(lines):
-        if line.owner is not None:
-            owned.setdefault(line.owner.edit, []).append(number)
-    return [_place(edit, owned.get(edit.id, []), lines) for edit in edits]
+    shown = deduplicate(sorted(lineages, key=lambda lineage: lineage.rank))
+    of_record = {
+        identifier: number
+        for number, each in enumerate(shown)
+        for lineage in (*each.duplicates, each.lineage)
+        for identifier in lineage.ids
+    }
+    for number, each in enumerate(shown):  # what waits of an edit belongs to its hunks
+        of_record.setdefault(each.lineage.edit, number)
+    lines: dict[int, list[int]] = {}
+    for number, line in enumerate(owned.lines):
+        if line.owner is not None and line.owner.record in of_record:
+            lines.setdefault(of_record[line.owner.record], []).append(number)
+    placements = [
+        _place(path, text, each, owned, lines.get(number, ()), snapshots)
+        for number, each in enumerate(shown)
+    ]
+    return _mark_replaced(sorted(placements, key=lambda each: each.sort_key), len(text.lines))
 
 
-def _place(edit: EditLines, numbers: Sequence[int], lines: Sequence[OwnedLine]) -> EditPlacement:
-    kinds = [lines[number].kind for number in numbers]
-    intact = kinds.count(LineKind.AI)
+def _place(  # noqa: PLR0917  # facts about one annotation
+    path: str,
+    text: Text,
+    shown: ShownLineage,
+    owned: TextOwners,
+    numbers: Sequence[int],
+    snapshots: Snapshots,
+) -> Placement:
+    lineage = shown.lineage
+    if shown.is_placeholder:
+        return Placement(path, shown, _PLACEHOLDER)
+    if lineage.current.type == RecordType.FUNCTION:
+        return Placement(path, shown, place_function(lineage.current, lineage.anchor_hash, text))
+    if lineage.action == Action.DELETE:
+        return Placement(path, shown, place_deletion(lineage, text, snapshots))
+    if lineage.superseded_by and not _is_verified(lineage, owned, numbers):
+        numbers = ()
+    located = _located(lineage, owned, numbers)
+    if lineage.is_orphaned and not located.sure:  # RFC 7.3.1
+        return Placement(path, shown, _ORPHANED)
     ranges = tuple((block.start + 1, block.stop) for block in consecutive(numbers))
-    is_sure = LineKind.CLAIMED not in kinds
-    method = Method.LINE_HASHES if edit.is_committed else Method.REPLAY
+    return Placement(path, shown, located, ranges)
+
+
+def _is_verified(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> bool:
+    """Whether line hashes speak against an edge that says that an edit is history (R7)."""
+    has_hashes = any(member.text("line_hashes") for member in lineage.members)
+    return has_hashes and any(owned.lines[number].kind != LineKind.CLAIMED for number in numbers)
+
+
+def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> LocatedRange:
+    """Return where an edit is whose lines are these."""
+    lines, own = owned.lines, frozenset(numbers)
+    kinds = tuple(
+        lines[number].kind if number in own else LineKind.UNRECORDED
+        for number in (range(numbers[0], numbers[-1] + 1) if numbers else ())
+    )
+    owners = {owner.record for number in numbers if (owner := lines[number].owner) is not None}
+    claims = [
+        (place.sure, place.start is not None, name)
+        for name in lineage.ids
+        if (place := owned.claims.get(name)) is not None and (name in owners or not numbers)
+    ]
+    if claims:
+        claim = owned.claims[max(claims)[2]]
+        is_exact = claim.sure and recorded_lines(lineage.current) == (claim.start, claim.end)
+        return replace(claim, state=State.EXACT if is_exact else claim.state)
+    hashes, recorded = _written(lineage.members)
     if not numbers:
-        return EditPlacement(edit, (), State.LOST, method, is_sure=True, intact=0)
-    if not edit.hashes:
-        state = State.MOVED if is_sure else State.UNVERIFIED
-        known = intact if is_sure else None
-        method = Method.ANCHOR_HASH if is_sure else Method.CONTEXT
-        return EditPlacement(edit, ranges, _exact(edit, ranges, state), method, is_sure, known)
-    state = State.EDITED if intact < len(edit.hashes) else State.MOVED
-    if not is_sure and not intact:
-        state = State.UNVERIFIED
-    return EditPlacement(edit, ranges, _exact(edit, ranges, state), method, is_sure, intact)
+        return _LOST if hashes else _UNFOUND
+    intact, is_sure = kinds.count(LineKind.AI), LineKind.CLAIMED not in kinds
+    is_whole = is_sure and intact >= (len(hashes) or len(recorded))
+    state = State.MOVED if is_whole else State.EDITED if intact or is_sure else State.UNVERIFIED
+    if state == State.MOVED and recorded == [number + 1 for number in numbers]:
+        state = State.EXACT
+    is_committed = any(lines[number].origin is not None for number in numbers)
+    method = Method.LINE_HASHES if is_committed else Method.REPLAY
+    return LocatedRange(
+        numbers[0] + 1,
+        numbers[-1] + 1,
+        state,
+        method if hashes else Method.ANCHOR_HASH if is_sure else Method.CONTEXT,
+        1.0 if is_sure else _CLAIMED,
+        intact=intact if hashes or is_sure else None,
+        kinds=kinds,
+    )
 
 
-def _exact(edit: EditLines, ranges: tuple[tuple[int, int], ...], state: State) -> State:
-    """Return exact for a moved edit whose lines are where its records say."""
-    recorded = sorted(number for start, end in edit.ranges for number in range(start, end + 1))
-    owned = [number for start, end in ranges for number in range(start, end + 1)]
-    return State.EXACT if state == State.MOVED and recorded == owned else state
+def _written(members: Sequence[LogRecord]) -> tuple[list[str], list[int]]:
+    """Return the hashes of the lines of an edit, and the lines that its records name.
+
+    A record that repeats the lines of another one, as a back-fill does, replaces it.
+    """
+    first = members[0]
+    edits = [record for record in members if record.text("edit") is not None]
+    records = {
+        record.text("line_hashes") or "": record
+        for record in (edits if edits and first not in edits else members)
+    }
+    hashes = [known for joined in records for known in split_hashes(joined)]
+    lines = sorted(
+        number
+        for record in records.values()
+        if (span := recorded_lines(record)) is not None
+        for number in range(span[0], span[1] + 1)
+    )
+    return hashes, lines
 
 
-def place_function(record: Members, source: Text) -> LocatedRange:
+def place_function(record: LogRecord, anchor_hash: str | None, source: Text) -> LocatedRange:
     """Return where the function of a record is: found by its name, its lines counted by hash."""
+    name = record.text("function_name")
+    if not name:
+        return _UNFOUND
     located = locate_function(
         source,
-        text(record, "file_path") or "",
-        text(record, "function_name") or "",
-        text(record, "function_signature"),
-        text(record, "anchor_hash"),
+        record.text("file_path") or "",
+        name,
+        record.text("function_signature"),
+        anchor_hash,
     )
     if located.start is None or located.end is None:
         return located
-    numbers = range(located.start - 1, located.end)
-    hashes = split_hashes(record.get("line_hashes"))
+    hashes = split_hashes(record.members.get("line_hashes"))
     if hashes and located.state == State.EDITED:
-        known = HashedText(source.lines[numbers.start : numbers.stop]).hashes
-        intact = sum(line in hashes for line in known)
-        return msgspec.structs.replace(located, intact=intact)
+        known = HashedText(source.lines[located.start - 1 : located.end]).hashes
+        return replace(located, intact=sum(line in hashes for line in known))
     return located
+
+
+def place_deletion(lineage: Lineage, text: Text, snapshots: Snapshots) -> LocatedRange:
+    """Return where lines were that an edit removed: at the line that came after them.
+
+    By the text right after the edit where it is kept, else at the number that they had.
+    """
+    recorded = lineage.recorded_range
+    if recorded is None:
+        return _UNFOUND
+    place = recorded.start - 1
+    content = recorded.anchors.file_hash
+    after = None if content is None else snapshots(content)
+    if after is not None:
+        origins = came_from(after.lines, text.lines)
+        now = {origin: number for number, origin in enumerate(origins) if origin >= 0}
+        following = (now[number] for number in range(place, len(after.lines)) if number in now)
+        place = next(following, len(text.lines))
+    line = max(1, min(place + 1, len(text.lines)))
+    return LocatedRange(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
+
+
+def _mark_replaced(placements: Sequence[Placement], length: int) -> list[Placement]:
+    """Set `replaced_by` of lost annotations to the next later edit that wrote the whole file."""
+    whole = sorted(
+        (
+            each
+            for each in placements
+            if each.may_own_lines and each.located.sure and each.owned_ranges == ((1, length),)
+        ),
+        key=lambda each: each.lineage.rank,
+    )
+    found = list(placements)
+    for number, each in enumerate(found if whole else ()):
+        if each.may_own_lines and each.located.state == State.LOST:
+            later = (other for other in whole if other.lineage.rank > each.lineage.rank)
+            if (by := next(later, None)) is not None:
+                found[number] = replace(each, replaced_by=by.current.id)
+    return found

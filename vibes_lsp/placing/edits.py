@@ -17,9 +17,12 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, integer, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+_REPEATS: Final = REMAP_ACTIONS | {Action.REVIEW}
+"""Actions of records that are about lines of an earlier one."""
 
 Snapshots: TypeAlias = Callable[[str], Text | None]
 """Returns the text of a file with a `file_content_hash`; None if it is not kept."""
@@ -73,7 +76,7 @@ class WaitingEdit(msgspec.Struct, frozen=True, gc=False):
         return (
             bool(self.hashes)
             and not self.is_deletion
-            and self.members.get("action") != Action.REVIEW
+            and self.members.get("action") not in _REPEATS
             and self.members.get("type") == RecordType.LINE
         )
 

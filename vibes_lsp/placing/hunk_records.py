@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
 
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.line_hashes import split_hashes
+from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.model.members import Members, integer, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.placing.edits import edit_id, moment_of
 
+_MIN_PREFIX: Final = 7
+"""Digits of a `commit_hash` that name a commit."""
 _OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW, Action.REBASE_ORPHAN})
 
 
@@ -61,14 +64,23 @@ class HunkRecord(msgspec.Struct, frozen=True, gc=False):
     moment: datetime
     may_be_sure: bool
 
+    def is_of(self, commit: str) -> bool:
+        """Whether it says that a commit brought it."""
+        return len(self.commit) >= _MIN_PREFIX and commit.startswith(self.commit)
+
     @property
     def range(self) -> AnchoredRange:
         """Its lines with their anchors."""
         return AnchoredRange(self.first + 1, self.first + self.count, self.anchors)
 
-    def owner(self, line_hash: str, *, is_sure: bool) -> LineOwner:
+    @property
+    def known_hashes(self) -> Iterable[str]:
+        """The hashes of its lines; of a record without them those of its first lines."""
+        return self.hashes or map(line_hash, (self.anchors.context or "").split("\n"))
+
+    def owner(self, known: str, *, is_sure: bool) -> LineOwner:
         """Return it as the owner of a line."""
-        return LineOwner(self.edit, self.id, line_hash, is_sure and self.may_be_sure)
+        return LineOwner(self.edit, self.id, known, is_sure and self.may_be_sure)
 
 
 def read_hunk(members: Members) -> HunkRecord | None:

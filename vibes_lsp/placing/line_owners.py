@@ -5,31 +5,51 @@ Every surface uses this one answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Final, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from vibes_lsp.anchors.align import beside_copies, came_from
-from vibes_lsp.anchors.line_hashes import is_long, line_hash
-from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import LineKind
+from vibes_lsp.anchors.line_hashes import is_long
+from vibes_lsp.anchors.location import DatedCommit, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.reformatting import reformatted
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.placing.committed_lines import CommittedOwners
+from vibes_lsp.placing.claims import RecordClaim, locate_ranges
+from vibes_lsp.placing.committed_lines import FileInHead, line_kind
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
-from vibes_lsp.placing.moved_blocks import MIN_MOVED, PlacedLines, moved_lines
+from vibes_lsp.placing.hunk_records import LineOwner
+from vibes_lsp.placing.moved_blocks import MIN_MOVED, Place, PlacedLines, moved_lines
 from vibes_lsp.placing.standing import CandidateEdits, standing_lines
 
 _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
-_LATE_RECORD: Final = timedelta(minutes=10)
-"""How much later than its commit an edit may be recorded (R14)."""
 
-Elsewhere = Callable[[], Iterable[PlacedLines]]
-"""Returns the lines of HEAD that other files of the work tree have lost."""
+
+class Elsewhere(Protocol):
+    """What other files of the work tree have lost since HEAD."""
+
+    def lost(self, path: str) -> Iterable[PlacedLines]:
+        """Return the lines of HEAD that files other than one have lost."""
+
+    def owner(self, place: Place) -> LineOwner | None:
+        """Return the owner of a line of HEAD."""
+
+
+class Nowhere:
+    """Nothing is known of other files."""
+
+    def lost(self, path: str) -> Iterable[PlacedLines]:  # noqa: ARG002  # as the protocol has it
+        """Return nothing."""
+        return ()
+
+    def owner(self, place: Place) -> LineOwner | None:  # noqa: ARG002  # as the protocol has it
+        """Return nothing."""
+        return None
 
 
 class OwnedLine(NamedTuple):
@@ -48,57 +68,44 @@ class OwnedLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HeadFile:
-    """A file as HEAD has it.
+class TextOwners:
+    """Whose each line of a text is.
 
     Attributes:
-        commit: The commit of HEAD.
-        path: The file, relative to the project.
-        lines: Whose the lines of commits are.
+        lines: The lines.
+        claims: Where annotations without hashes are by their anchors, by their current records. Of
+            lines that git has since before the edit they are contradicted (R15).
     """
 
-    commit: str
-    path: str
-    lines: CommittedOwners
+    lines: Sequence[OwnedLine] = ()
+    claims: Mapping[str, LocatedRange] = field(default_factory=dict)
 
 
-def line_owners(
+def owned_text(
     text: Text,
-    head: HeadFile | None,
+    head: FileInHead | None,
     waiting: CandidateEdits,
-    records: Sequence[HunkRecord] = (),
-    elsewhere: Elsewhere = tuple,
-) -> list[OwnedLine]:
+    claims: Sequence[RecordClaim] = (),
+    elsewhere: Elsewhere | None = None,
+) -> TextOwners:
     """Return whose each line of a text is.
 
     Args:
         text: The text on screen, or on disk.
-        head: The file in HEAD; None without git, and before the first commit.
+        head: The file in HEAD; None without git, before the first commit, and until git answered.
         waiting: The edits that lines may be of which no commit has.
-        records: The records of the file in the log.
+        claims: The annotations of the file without line hashes, in the order of rank.
         elsewhere: What other files have lost; asked only if a block here may come from there.
 
     Raises:
-        HistoryUnavailable: Git fails.
+        HistoryUnavailable: Git fails; only if `elsewhere` asks it.
     """
     screen = _Screen(text, head)
     screen.replay(waiting)
-    screen.follow_moves(elsewhere)
+    screen.follow_moves(elsewhere or Nowhere())
     screen.see_through_formatters()
-    screen.claim(record for record in records if not record.hashes)
-    return [
-        OwnedLine(_kind(owner, line), owner, origin)
-        for line, owner, origin in zip(text.lines, screen.owners, screen.origins, strict=True)
-    ]
-
-
-def _kind(owner: LineOwner | None, line: str) -> LineKind:
-    """Return what is known of a line with an owner."""
-    if owner is None:
-        return LineKind.UNRECORDED
-    if not owner.is_sure:
-        return LineKind.CLAIMED
-    return LineKind.AI if owner.hash == line_hash(line) else LineKind.EDITED
+    screen.claim(claims)
+    return TextOwners(screen.lines(), screen.claims)
 
 
 class _Screen:
@@ -110,33 +117,36 @@ class _Screen:
         new: The lines that HEAD does not have.
     """
 
-    def __init__(self, text: Text, head: HeadFile | None) -> None:
-        self._text, self._head = text, head
+    def __init__(self, text: Text, head: FileInHead | None) -> None:
+        self._text, self._head = text, head or FileInHead("")
         self._hashed = HashedText(text.lines)
         self.owners: list[LineOwner | None] = [None] * len(text.lines)
         self.origins: list[LineOrigin | None] = [None] * len(text.lines)
-        self._committed: Sequence[LineOwner | None] = ()
-        self._head_lines: Sequence[str] = ()
-        self._from_head: list[int] = [-1] * len(text.lines)
-        self._doubtful: set[int] = set()
-        if head is not None:
-            self._read_head(head)
-        self.new = {number for number, origin in enumerate(self._from_head) if origin < 0}
-
-    def _read_head(self, head: HeadFile) -> None:
-        blob = head.lines.file(head.commit, head.path)
-        if not blob.data:
-            return
-        self._head_lines = blob.text.lines
-        self._committed = head.lines.owners(head.commit, head.path)
-        origins = head.lines.origins(head.commit, head.path)
-        self._from_head = came_from(self._head_lines, self._text.lines)
-        self._doubtful = beside_copies(self._text.lines, self._from_head, len(self._head_lines))
+        self.claims: dict[str, LocatedRange] = {}
+        self._from_head = came_from(self._head.lines, text.lines)
+        self._doubtful = beside_copies(text.lines, self._from_head, len(self._head.lines))
         for number in self._doubtful:
             self._from_head[number] = -1
         for number, place in enumerate(self._from_head):
             if place >= 0:
-                self.owners[number], self.origins[number] = self._committed[place], origins[place]
+                self.owners[number] = self._head.owners[place]
+                self.origins[number] = self._head.origins[place]
+        self.new = {number for number, origin in enumerate(self._from_head) if origin < 0}
+
+    def lines(self) -> list[OwnedLine]:
+        """Return what is known of each line."""
+        head = self._head
+        found = zip(self._text.lines, self.owners, self.origins, self._from_head, strict=True)
+        return [
+            OwnedLine(
+                head.kinds[place]
+                if place >= 0 and owner is head.owners[place]
+                else line_kind(owner, line),
+                owner,
+                origin,
+            )
+            for line, owner, origin, place in found
+        ]
 
     def replay(self, waiting: CandidateEdits) -> None:
         """Give new lines to the edits that wait, and committed ones to those that are late."""
@@ -162,56 +172,94 @@ class _Screen:
             for block in consecutive(left)
             if len(block) >= MIN_MOVED
         ]
-        if self._head is None or not any(is_long(line) for block in blocks for line in block.lines):
+        if not any(is_long(line) for block in blocks for line in block.lines):
             return
-        kept = set(self._from_head)
-        gone = [number for number in range(len(self._head_lines)) if number not in kept]
+        kept, before = set(self._from_head), self._head
+        gone = [number for number in range(len(before.lines)) if number not in kept]
         removed = [
-            PlacedLines(self._head.path, block.start, self._head_lines[block.start : block.stop])
+            PlacedLines(before.path, block.start, before.lines[block.start : block.stop])
             for block in consecutive(gone)
         ]
-        for (_, number), (path, there) in moved_lines([*removed, *elsewhere()], blocks).items():
-            before = self._head.lines.owners(self._head.commit, path)
-            self.owners[number] = before[there] if there < len(before) else None
+        sources = [*removed, *elsewhere.lost(before.path)]
+        for (_, number), (path, there) in moved_lines(sources, blocks).items():
+            self.owners[number] = (
+                before.owners[there] if path == before.path else elsewhere.owner((path, there))
+            )
 
     def see_through_formatters(self) -> None:
         """Give new lines the owner of the lines of HEAD that a formatter made them from."""
         kept = set(self._from_head)
-        if all(owner is None or number in kept for number, owner in enumerate(self._committed)):
+        if all(owner is None or number in kept for number, owner in enumerate(self._head.owners)):
             return
-        places = reformatted(self._head_lines, self._text.lines, self._from_head)
+        places = reformatted(self._head.lines, self._text.lines, self._from_head)
         for number in self.new - self._doubtful:
             if self.owners[number] is None and places[number] >= 0:
-                self.owners[number] = self._committed[places[number]]
+                self.owners[number] = self._head.owners[places[number]]
 
-    def claim(self, records: Iterable[HunkRecord]) -> None:
-        """Give lines without owner to records that have no hashes, where git does not contradict.
+    def claim(self, claims: Sequence[RecordClaim]) -> None:
+        """Give lines without owner to annotations without hashes, where git does not contradict.
 
-        Sure only where nothing of them is committed and their anchors fit, once.
+        Sure only where their anchors fit, once, and no line is older than the edit.
         """
         known = {owner.record for owner in self.owners if owner is not None}
-        others = sorted(
-            (record for record in records if record.id not in known),
-            key=lambda record: record.moment,
-            reverse=True,
-        )
-        located = locate([record.range for record in others], self._text)
-        for record, place in zip(others, located, strict=True):
+        others = [
+            claim
+            for claim in claims
+            if known.isdisjoint(claim.ids)
+            and (not claim.only_by_file or claim.range.anchors.file_hash in self._text.file_hashes)
+        ]
+        found: list[tuple[bool, int, RecordClaim, range]] = []
+        located = locate_ranges([claim.range for claim in others], self._text)
+        for rank, (claim, place) in enumerate(zip(others, located, strict=True)):
+            self.claims[claim.record] = place
             if place.start is None or place.end is None or not place.may_own:
                 continue
             numbers = range(place.start - 1, place.end)
-            is_sure = place.sure and self.new.issuperset(numbers)
+            if not any(self._may_be(claim, number) for number in numbers):
+                self.claims[claim.record] = self._contradiction(place, numbers)
+                continue
+            is_sure = (
+                place.sure
+                and claim.may_be_sure
+                and all(self._is_of_edit(claim, number) for number in numbers)
+            )
+            if place.sure and not is_sure:
+                self.claims[claim.record] = replace(place, state=State.UNVERIFIED, confidence=0.5)
+            if claim.may_own:
+                found.append((is_sure, rank, claim, numbers))
+        # What is sure comes first, then rank decides (R7).
+        for is_sure, _, claim, numbers in sorted(found, key=itemgetter(0, 1), reverse=True):
             for number in numbers:
-                if self.owners[number] is None and self._may_be(record, number):
+                if self.owners[number] is None and self._may_be(claim, number):
                     known_hash = self._hashed.hashes[number] if is_sure else ""
-                    self.owners[number] = record.owner(known_hash, is_sure=is_sure)
+                    self.owners[number] = claim.owner(known_hash, is_sure=is_sure)
 
-    def _may_be(self, record: HunkRecord, number: int) -> bool:
+    def _contradiction(self, place: LocatedRange, numbers: range) -> LocatedRange:
+        """Return a place whose lines git has since before the edit, with the latest commit."""
+        known = [origin for number in numbers if (origin := self.origins[number]) is not None]
+        latest = max(known, key=lambda origin: origin.moment, default=None)
+        commit = None if latest is None else DatedCommit(latest.commit, latest.moment)
+        method = Method.ANCHOR_BEFORE_EDIT if place.sure else Method.OLDER_THAN_EDIT
+        return LocatedRange(
+            place.start, place.end, State.UNVERIFIED, method, 0.0, older_commit=commit
+        )
+
+    def _may_be(self, claim: RecordClaim, number: int) -> bool:
         """Whether git does not say that a line is older than an edit."""
         if number in self.new:
             return True
         origin = self.origins[number]
-        return origin is not None and origin.moment + _LATE_RECORD >= record.moment
+        return origin is not None and (origin.moment >= claim.begin or claim.is_of(origin.commit))
+
+    def _is_of_edit(self, claim: RecordClaim, number: int) -> bool:
+        """Whether a line was there when an edit was recorded, and not before the edit."""
+        origin = self.origins[number]
+        return (
+            number in self.new
+            or origin is None
+            or claim.is_of(origin.commit)
+            or claim.begin <= origin.moment < claim.moment + _SECOND
+        )
 
 
 _HERE: Final = ""

@@ -41,7 +41,7 @@ class CandidateEdits:
     own: Sequence[WaitingEdit]
     moved: Sequence[WaitingEdit] = ()
     foreign: Sequence[WaitingEdit] = ()
-    snapshots: Snapshots = field(default=lambda _: None)
+    snapshots: Snapshots = field(default=lambda _: None, compare=False)
     logged: LoggedLines = field(default_factory=dict)
     state: ReplayedText | None = None
 
@@ -88,7 +88,7 @@ def standing_lines(
         text: The text as it is, staged or on screen.
         candidates: The numbers of the lines that are new: git does not say whose they are.
     """
-    if not candidates:
+    if not candidates or not (waiting.own or waiting.moved or waiting.foreign):
         return {}
     own = [edit for edit in waiting.own if edit.writes_lines]
     state = waiting.state if waiting.state is not None else replay(own, waiting.snapshots)

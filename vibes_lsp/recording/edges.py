@@ -11,9 +11,9 @@ from typing import Final
 
 from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, ContextType, EdgeType, NodeType, SupersedesReason
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.requests import RecordEdge

@@ -11,10 +11,10 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.kept_results import KeptResult, KeptResults, LocatedFile
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.found_annotations import (
     Encoded,
     FoundAnnotation,

@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.placements import Placement, why_unverified
 from vibes_lsp.reports.authors import author_name
 from vibes_lsp.reports.placements import review_label
 

@@ -9,11 +9,11 @@ from typing import Final
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.syntax.line_names import MAX_LINE, CodeToken, first_token
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import line_kind
 from vibes_lsp.reports.placements import describe_lines, main_reasons
 from vibes_lsp.trail.records import recorded_lines

@@ -11,7 +11,7 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.moves import MovedOut
-from vibes_lsp.index.placements import Placement
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.store.kept_texts import read_kept_text
 from vibes_lsp.trail.lineage_commits import resolve_commits
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import OMIT, TrailWriter
 from tests.unit.trail.trails import read_trail
-from vibes_lsp.index.placements import ShownLineage, deduplicate
+from vibes_lsp.placing.placements import ShownLineage, deduplicate
 
 if TYPE_CHECKING:
     pass

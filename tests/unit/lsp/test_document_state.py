@@ -12,10 +12,10 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.location import Method, State
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.document_state import PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.placing.placements import Placement
 
 TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(1, 13))
 Lines = tuple[int | None, int | None, State]

@@ -16,7 +16,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
-    from vibes_lsp.index.placements import Placement
+    from vibes_lsp.placing.placements import Placement
 
 OTHER = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n"
 TWICE = "x = 1\ny = 2\n\n\nx = 1\ny = 2\n"

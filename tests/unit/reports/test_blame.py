@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.anchors.location import LineKind, LocatedRange, Method, State
-from vibes_lsp.index.placements import Placement, ShownLineage
+from vibes_lsp.placing.placements import Placement, ShownLineage
 from vibes_lsp.reports.blame import LineCounts, line_kind, ranges_by_kind
 from vibes_lsp.reports.placements import describe_location
 from vibes_lsp.reports.review_queue import needs_review

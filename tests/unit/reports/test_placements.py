@@ -12,8 +12,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import locate_annotations
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placements import (
     PlacementReport,
     describe_edit,

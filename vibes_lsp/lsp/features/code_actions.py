@@ -14,7 +14,6 @@ from uuid import uuid4
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.conversion import to_characters
 from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
 from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
@@ -23,6 +22,7 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placements import describe_edit, describe_lines
 
 REVIEW: Final = "vibes.review"

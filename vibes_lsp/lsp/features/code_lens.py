@@ -14,7 +14,6 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import (
     found_by_id,
     outline_log,
@@ -37,6 +36,7 @@ from vibes_lsp.lsp.shown_documents import shows_documents
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Band, RecordType
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.found_annotations import is_reviewable
 from vibes_lsp.reports.placement_texts import first_line
 from vibes_lsp.reports.placements import is_settled

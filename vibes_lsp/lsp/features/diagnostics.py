@@ -14,7 +14,6 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.checks.finding import Check, Finding, Severity
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.conversion import Encoding, range_in_line
 from vibes_lsp.lsp.extensions import CommandName
@@ -29,6 +28,7 @@ from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue, Members, integer, text
 from vibes_lsp.model.vocabulary import Action, Band
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import code_token
 from vibes_lsp.reports.placements import describe_edit, describe_location, main_reasons
 

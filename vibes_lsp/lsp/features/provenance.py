@@ -16,7 +16,6 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import owned_audit_file
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
@@ -24,6 +23,7 @@ from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import line_kinds, line_owners, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review

@@ -11,13 +11,13 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.knowledge_navigation import knowledge_references
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.provenance_graph import GraphReader
 from vibes_lsp.trail.trail import Trail
 

@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 
 from lsprotocol import types
 
-from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server
@@ -25,6 +24,7 @@ from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Band, ContextType
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.provenance_graph import GraphNode
 

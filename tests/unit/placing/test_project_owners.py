@@ -1,0 +1,209 @@
+"""What a trail and git know of a project's files, and where its annotations are by that."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository, TrailWriter
+from tests.unit.placing.waiting_edits import joined, lines_of
+from tests.unit.trail.trails import read_trail
+from vibes_lsp.anchors.location import LineKind, Method, State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file
+from vibes_lsp.placing.trail_records import CommittedLog, committed_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = lines_of(1, 6)
+PERSON = lines_of(1, 4, "person")
+BEFORE, AFTER = "2026-02-01T08:00:00+00:00", "2026-02-03T12:00:00+00:00"
+"""Times before and after the records of a trail."""
+
+
+class Files:
+    """A project with a trail in a repository, and what its owners say."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.repository = Repository(root)
+        self.writer = TrailWriter(root)
+        self.writer.environment()
+        self.kept: dict[str, bytes] = {}
+
+    def write(self, path: str, *lines: str) -> str:
+        text = joined(*lines)
+        self.repository.write(path, text)
+        return text
+
+    def edit(self, path: str, start: int, end: int, *lines: str, **members: object) -> str:
+        """Let an AI write a file, whose text is kept; return the id of the record."""
+        text = self.write(path, *lines)
+        wrote = text.splitlines()[start - 1 : end]
+        self.kept[sha256(text.encode()).hexdigest()] = text.encode()
+        hashes = "".join(sha256(line.encode()).hexdigest()[:8] for line in wrote)
+        given = {"line_hashes": hashes, **members}
+        return self.writer.line(path, start, end, text=text, **given)
+
+    def located(self, path: str) -> list[Placement]:
+        """Return the placements in a file on disk."""
+        trail = read_trail(self.root)
+        repository = open_repository(self.root)
+        assert repository is not None
+        try:
+            owners = ProjectOwners(trail, repository, self._read, self.kept.get)
+            text = self._read(path)
+            assert text is not None
+            return owners.locate(path, text)
+        finally:
+            repository.close()
+            trail.close()
+
+    def owned(self, path: str) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Return the lines of each annotation that has any."""
+        return {
+            each.current.id: each.owned_ranges for each in self.located(path) if each.owned_ranges
+        }
+
+    def _read(self, path: str) -> Text | None:
+        file = self.root / path
+        return Text.from_bytes(file.read_bytes()) if file.is_file() else None
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def test_an_edit_is_followed_before_its_commit_and_after_it(files: Files) -> None:
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.write("a.py", *PERSON, *BLOCK)
+    assert files.owned("a.py") == {edit: ((5, 10),)}
+    files.repository.commit("All", date=AFTER)
+    assert files.owned("a.py") == {edit: ((5, 10),)}
+    files.write("a.py", *PERSON, *BLOCK[:2], *PERSON[:1], *BLOCK[2:])
+    (placement,) = files.located("a.py")
+    assert placement.owned_ranges == ((5, 6), (8, 11))
+    assert (placement.located.state, placement.located.method) == (State.MOVED, Method.LINE_HASHES)
+
+
+def test_what_a_commit_took_away_is_not_an_edits_when_it_is_typed_again(files: Files) -> None:
+    files.edit("a.py", 1, 6, *BLOCK)
+    files.repository.commit("Made", date=AFTER)
+    files.write("a.py", *PERSON)
+    files.repository.commit("Removed", date="2026-02-03T13:00:00+00:00")
+    files.write("a.py", *PERSON, *BLOCK)
+    assert files.owned("a.py") == {}
+
+
+def test_a_block_that_waits_is_followed_to_another_file_once_its_own_has_lost_it(
+    files: Files,
+) -> None:
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.write("b.py", *PERSON, *BLOCK)
+    assert files.owned("b.py") == {}, "a copy"
+    files.write("a.py", *PERSON)
+    assert files.owned("b.py") == {edit: ((5, 10),)}
+    (placement,) = files.located("b.py")
+    assert placement.moved_from == "a.py"
+
+
+def test_a_committed_block_is_followed_to_another_file_before_the_next_commit(files: Files) -> None:
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.write("b.py", *PERSON)
+    files.repository.commit("Made", date=AFTER)
+    files.write("a.py", "nothing = None")
+    files.write("b.py", *PERSON, *BLOCK)
+    assert files.owned("b.py") == {edit: ((5, 10),)}
+
+
+def test_a_record_that_names_its_commit_needs_none_that_brings_it(files: Files) -> None:
+    files.write("a.py", *PERSON, *BLOCK)
+    commit = files.repository.commit("Made", date=AFTER)
+    edit = files.edit("a.py", 5, 10, *PERSON, *BLOCK, commit_hash=commit)
+    assert files.owned("a.py") == {edit: ((5, 10),)}
+
+
+def test_a_file_that_git_ignores_is_placed_by_its_records(files: Files) -> None:
+    files.repository.write(".gitignore", "made.py\n")
+    edit = files.edit("made.py", 1, 6, *BLOCK)
+    files.repository.commit("All", date=AFTER)
+    assert files.owned("made.py") == {edit: ((1, 6),)}
+
+
+def test_lines_without_hashes_that_git_had_before_are_contradicted(files: Files) -> None:
+    text = files.write("a.py", *PERSON, *BLOCK)
+    commit = files.repository.commit("Begun", date=BEFORE)
+    files.writer.line("a.py", 5, 10, text=text)
+    (placement,) = files.located("a.py")
+    assert placement.located.is_contradicted
+    assert placement.located.older_commit is not None
+    assert placement.located.older_commit.commit == commit
+    assert placement.owned_ranges == ()
+
+
+def test_what_is_sure_takes_a_line_before_what_is_later(files: Files) -> None:
+    text = files.write("a.py", *BLOCK)
+    sure = files.writer.line("a.py", 1, 6, text=text)
+    changed = joined(*BLOCK[:3], *PERSON[:3])
+    files.writer.line("a.py", 1, 6, text=changed)
+    assert files.owned("a.py") == {sure: ((1, 6),)}
+
+
+def test_a_copy_in_another_file_is_nobodys(files: Files) -> None:
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.repository.commit("All", date=AFTER)
+    files.write("b.py", *PERSON, *BLOCK)
+    assert files.owned("b.py") == {}
+    assert files.owned("a.py") == {edit: ((1, 6),)}
+
+
+def test_a_file_without_annotations_may_own_lines_that_have_a_known_hash(files: Files) -> None:
+    files.edit("a.py", 1, 6, *BLOCK)
+    trail = read_trail(files.root)
+    owners = ProjectOwners(trail, None, lambda _: None)
+    assert owners.may_own(Text(joined(*PERSON, BLOCK[0])))
+    assert not owners.may_own(Text(joined(*PERSON)))
+    trail.close()
+
+
+def test_what_was_recorded_since_is_placed_too(files: Files) -> None:
+    files.edit("a.py", 1, 6, *BLOCK)
+    trail = read_trail(files.root)
+    known = ProjectOwners(trail, None, lambda _: None, files.kept.get).known("a.py")
+    later = files.edit("a.py", 7, 10, *BLOCK, *PERSON)
+    trail.refresh()
+    placements = place_file(trail, ("a.py",), Text(joined(*BLOCK, *PERSON)), known)
+    assert {each.current.id: each.owned_ranges for each in placements}[later] == ((7, 10),)
+    trail.close()
+
+
+def test_without_git_and_kept_texts_an_edit_is_found_by_its_hashes(files: Files) -> None:
+    files.edit("a.py", 1, 6, *BLOCK)
+    trail = read_trail(files.root)
+    text = Text(joined(*PERSON, *BLOCK[:4]))
+    (placement,) = place_file(trail, ("a.py",), text, KnownFile())
+    assert (placement.owned_ranges, placement.located.state) == (((5, 8),), State.EDITED)
+    assert set(placement.located.kinds) == {LineKind.AI}
+    trail.close()
+
+
+def test_the_log_of_a_commit_is_the_beginning_of_the_one_on_disk(files: Files) -> None:
+    files.edit("a.py", 1, 6, *BLOCK)
+    head = files.repository.commit("All", date=AFTER)
+    files.edit("b.py", 1, 4, *PERSON)
+    trail, repository = read_trail(files.root), open_repository(files.root)
+    assert repository is not None
+    assert committed_log(repository, head, trail) == CommittedLog(lines=1)
+    log = trail.directory.log
+    log.write_bytes(b"".join(reversed(log.read_bytes().splitlines(keepends=True))))
+    trail.refresh()
+    found = committed_log(repository, head, trail)
+    assert [found.has(record) for record in trail.log.records([1, 2])] == [False, True]
+    repository.close()
+    trail.close()

@@ -1,0 +1,366 @@
+"""Whose the lines of a project's files are: what git and the trail know about a file, asked once.
+
+It runs git and reads files, so it is for commands and threads. What it returns asks nothing more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from vibes_lsp.anchors.line_hashes import is_long, line_hash
+from vibes_lsp.anchors.location import LineKind
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.placing.claims import RecordClaim, claims_of
+from vibes_lsp.placing.committed_lines import CommittedOwners, FileInHead
+from vibes_lsp.placing.edit_placements import place_annotations
+from vibes_lsp.placing.edits import LoggedLines, Snapshots, WaitingEdit
+from vibes_lsp.placing.hash_placement import HashedText
+from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
+from vibes_lsp.placing.line_owners import Elsewhere, TextOwners, owned_text
+from vibes_lsp.placing.lost_lines import LostLines, ReadText
+from vibes_lsp.placing.moved_blocks import Place, PlacedLines
+from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.replay import replay
+from vibes_lsp.placing.standing import CandidateEdits, has_left
+from vibes_lsp.placing.trail_records import CommittedLog, TrailRecords, committed_log, read_edits
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.trail import Trail
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What is known of a file before its text on screen is looked at.
+
+    Attributes:
+        head: The file in HEAD; None without git, before the first commit, and until git answered.
+        waiting: The edits that lines may be of which no commit has.
+        ids: The ids of all records that are known here.
+        elsewhere: What other files have lost of which a block may be here.
+    """
+
+    head: FileInHead | None = None
+    waiting: CandidateEdits = field(default_factory=lambda: CandidateEdits(()))
+    ids: frozenset[str] = frozenset()
+    elsewhere: Elsewhere | None = None
+
+    def owned(self, text: Text, claims: Sequence[RecordClaim] = ()) -> TextOwners:
+        """Return whose each line of a text is; see `line_owners.owned_text`."""
+        waiting = self.waiting
+        state = waiting.state
+        is_of_text = any(
+            edit.content in text.file_hashes and (state is None or edit.id not in state.places)
+            for edit in waiting.own
+        )
+        snapshots = _with_text(waiting.snapshots, text)
+        waiting = replace(waiting, snapshots=snapshots, state=None if is_of_text else state)
+        return owned_text(text, self.head, waiting, claims, self.elsewhere)
+
+    def with_edits(self, edits: Sequence[WaitingEdit], text: Text) -> KnownFile:
+        """Return it with edits that were just made; the text is the one that they made."""
+        waiting = self.waiting
+        state = waiting.state
+        if state is not None:
+            own = [edit for edit in edits if edit.writes_lines]
+            state = replay(own, _with_text(waiting.snapshots, text), state)
+        return replace(
+            self,
+            waiting=replace(waiting, own=[*waiting.own, *edits], state=state),
+            ids=self.ids | {edit.id for edit in edits},
+        )
+
+
+def place_file(
+    trail: Trail,
+    names: Sequence[str],
+    text: Text,
+    known: KnownFile,
+    *,
+    pending: Sequence[Lineage] = (),
+) -> list[Placement]:
+    """Return where the annotations of a file are: in document order, history after owners.
+
+    Args:
+        trail: The trail, refreshed.
+        names: The file, relative to the project, and the names that it had before.
+        text: The file as it is now, saved or not.
+        known: What is known of the file; what was recorded since is added.
+        pending: Annotations of it that are not in the trail yet.
+    """
+    recorded = [lineage for name in names for lineage in trail.lineages_in(name)]
+    ids = {identifier for lineage in recorded for identifier in lineage.ids}
+    recorded += [lineage for lineage in pending if lineage.current.id not in ids]
+    known = known.with_edits(_unknown_edits(recorded, known), text)
+    owned = known.owned(text, claims_of(trail, recorded))
+    return _placed(trail, names[0], text, owned, recorded, known.waiting.snapshots)
+
+
+def place_again(
+    text: Text, placements: Sequence[Placement], known: KnownFile, claims: Sequence[RecordClaim]
+) -> list[Placement]:
+    """Return where the annotations of some placements are in another text of the file.
+
+    It reads no trail, so any thread may do it.
+
+    Args:
+        text: The text.
+        placements: The placements, all of one file.
+        known: What is known of the file.
+        claims: Those of the annotations that have no line hashes.
+    """
+    if not placements:
+        return []
+    lineages = [each for one in placements for each in (one.lineage, *one.shown.duplicates)]
+    known = known.with_edits(_unknown_edits(lineages, known), text)
+    snapshots = _with_text(known.waiting.snapshots, text)
+    return place_annotations(
+        placements[0].path, text, known.owned(text, claims), lineages, snapshots
+    )
+
+
+def _unknown_edits(lineages: Iterable[Lineage], known: KnownFile) -> list[WaitingEdit]:
+    """Return the records that are not known yet, in the order of receipt."""
+    records = {
+        record.id: record
+        for lineage in lineages
+        for record in lineage.members
+        if record.id not in known.ids
+    }
+    ordered = sorted(records.values(), key=lambda record: record.line)
+    return list(read_edits(ordered))
+
+
+def _placed(  # noqa: PLR0917  # facts about one file
+    trail: Trail,
+    path: str,
+    text: Text,
+    owned: TextOwners,
+    lineages: list[Lineage],
+    snapshots: Snapshots,
+) -> list[Placement]:
+    """Return the placements of annotations, and of those of other files that own a line here."""
+    ids = {identifier for lineage in lineages for identifier in lineage.ids}
+    for line in owned.lines:
+        if line.owner is not None and line.owner.record not in ids:
+            ids.add(line.owner.record)
+            if (lineage := trail.lineage_of(line.owner.record)) is not None:
+                ids.update(lineage.ids)
+                lineages.append(lineage)
+    return place_annotations(path, text, owned, lineages, _with_text(snapshots, text))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLost:
+    """What other files have lost, asked before.
+
+    Attributes:
+        blocks: The lines.
+        owners: Their owners.
+    """
+
+    blocks: Sequence[PlacedLines]
+    owners: Mapping[Place, LineOwner]
+
+    def lost(self, path: str) -> Iterable[PlacedLines]:
+        """Return the lines of HEAD that files other than one have lost."""
+        return (block for block in self.blocks if block.path != path)
+
+    def owner(self, place: Place) -> LineOwner | None:
+        """Return the owner of a line of HEAD."""
+        return self.owners.get(place)
+
+
+class ProjectOwners:
+    """Whose the lines of a project's files are, for one state of the trail and of HEAD.
+
+    Args:
+        trail: The trail, refreshed.
+        repository: The repository that the project is in; None without git.
+        read: Returns a file on disk.
+        snapshots: Returns texts that this machine has kept; None where the answer must be the same
+            on each machine.
+        former: Returns the names that a file had before it was renamed.
+        head: The commit whose lines are known; by default that of HEAD.
+    """
+
+    def __init__(  # noqa: PLR0917  # what one caller has
+        self,
+        trail: Trail,
+        repository: Repository | None,
+        read: ReadText,
+        snapshots: Callable[[str], bytes | None] | None = None,
+        former: Callable[[str], Sequence[str]] = lambda _: (),
+        head: str | None = None,
+    ) -> None:
+        self._trail, self._repository = trail, repository
+        self._read, self._snapshots, self._former = read, snapshots, former
+        self._texts: dict[str, Text | None] = {}
+        self._known: dict[str, KnownFile] = {}
+        self._head = None if repository is None else head or repository.head()
+        self._hashes: set[str] | None = None
+        self._by_hash: defaultdict[str, list[WaitingEdit]] | None = None
+        self._committed: CommittedOwners | None = None
+        self._elsewhere: LostLines | None = None
+        log = CommittedLog()
+        if repository is not None and self._head is not None:
+            try:
+                log = committed_log(repository, self._head, trail)
+            except HistoryUnavailable:  # nothing that git has is known: as without git
+                self._head = None
+        self.records = TrailRecords(trail, log)
+        if repository is not None and self._head is not None:
+            project = trail.directory.project
+            self._committed = CommittedOwners(
+                repository, repository.prefix_of(project), self.records
+            )
+            self._elsewhere = LostLines(repository, project, self._head, self._committed, read)
+
+    def known(self, path: str) -> KnownFile:
+        """Return what is known of a file, relative to the project."""
+        if path not in self._known:
+            self._known[path] = self._find(path)
+        return self._known[path]
+
+    def _find(self, path: str) -> KnownFile:
+        names = (path, *self._former(path))
+        head = self._in_head(names)
+        found = [self.records.file(name) for name in names]
+        if head is None:  # no commit says anything of the file, so no commit has its records
+            everything = [edit for each in found for edit in each.edits]
+            return self._known_file(None, everything, {}, ())
+        waiting = [edit for each in found for edit in each.waiting]
+        lines = {edit: known for each in found for edit, known in each.lines.items()}
+        return self._known_file(
+            head, waiting, lines, [hunk for each in found for hunk in each.logged]
+        )
+
+    def _known_file(
+        self,
+        head: FileInHead | None,
+        waiting: Sequence[WaitingEdit],
+        logged: LoggedLines,
+        records: Sequence[HunkRecord],
+    ) -> KnownFile:
+        own = [edit for edit in waiting if edit.writes_lines]
+        texts = {edit.content: self._snapshot(edit.content) for edit in waiting}
+        state = None if self._snapshots is None else replay(own, texts.get)
+        candidates = CandidateEdits(waiting, snapshots=texts.get, logged=logged, state=state)
+        ids = {edit.id for edit in waiting} | {record.id for record in records}
+        return KnownFile(head, candidates, frozenset(ids))
+
+    def _with_all_origins(self, known: KnownFile) -> KnownFile:
+        """Return what is known with the commits of all lines, to say since when git has them."""
+        if self._committed is None or self._head is None or known.head is None:
+            return known
+        return replace(known, head=self._committed.with_all_origins(self._head, known.head))
+
+    def _in_head(self, names: Sequence[str]) -> FileInHead | None:
+        """Return a file as HEAD has it, by the first name that HEAD has.
+
+        None without git, and for a file that is never in this repository.
+        """
+        if self._committed is None or self._head is None or self._repository is None:
+            return None
+        for name in names:
+            if (found := self._committed.known_file(self._head, name)).lines:
+                return found
+        project = self._trail.directory.project
+        is_elsewhere = _is_nested(project, names[0]) or (
+            any(self.records.of_file(name) for name in names)
+            and self._repository.is_ignored(project / names[0])
+        )
+        return None if is_elsewhere else FileInHead(names[0])
+
+    def known_for(self, path: str, text: Text) -> KnownFile:
+        """Return what is known of a file with what other files have lost that may be here.
+
+        Args:
+            path: Relative to the project.
+            text: The file as it is now, saved or not.
+        """
+        known = self.known(path)
+        if not known.ids and not self.may_own(text):
+            return known
+        names = (path, *self._former(path))
+        lineages = [lineage for name in names for lineage in self._trail.lineages_in(name)]
+        owned = known.owned(text, claims_of(self._trail, lineages))
+        if any(
+            claim.is_contradicted and claim.older_commit is None for claim in owned.claims.values()
+        ):
+            known = self._known[path] = self._with_all_origins(known)
+        wanted = {
+            line_hash(line)
+            for line, found in zip(text.lines, owned.lines, strict=True)
+            if found.kind == LineKind.UNRECORDED and found.origin is None and is_long(line)
+        }
+        if not wanted:
+            return known
+        waiting = replace(known.waiting, moved=self._moved(path, wanted))
+        return replace(known, waiting=waiting, elsewhere=self._lost(path, wanted))
+
+    def locate(self, path: str, text: Text) -> list[Placement]:
+        """Return where the annotations of a file are; see `place_file`."""
+        names = (path, *self._former(path))
+        return place_file(self._trail, names, text, self.known_for(path, text))
+
+    def may_own(self, text: Text) -> bool:
+        """Whether lines of a file that no annotation names may be an edit's: one has its hash."""
+        if self._hashes is None:
+            self._hashes = {line for hunk in self.records.hunks() for line in hunk.known_hashes}
+        return any(is_long(line) and line_hash(line) in self._hashes for line in text.lines)
+
+    def _moved(self, path: str, wanted: AbstractSet[str]) -> list[WaitingEdit]:
+        """Return the edits of other files that have lost some lines, given by hash."""
+        if self._by_hash is None:
+            self._by_hash = defaultdict(list)
+            for edit in self.records.unwritten():
+                for line in set(edit.hashes) if edit.writes_lines else ():
+                    self._by_hash[line].append(edit)
+        found = {edit.id: edit for line in wanted for edit in self._by_hash.get(line, ())}
+        return [edit for edit in found.values() if edit.path != path and self._has_left(edit)]
+
+    def _lost(self, path: str, wanted: AbstractSet[str]) -> Elsewhere | None:
+        """Return the blocks with some lines, given by hash, that other files have lost."""
+        if self._elsewhere is None:
+            return None
+        blocks = [
+            block
+            for block in self._elsewhere.lost(path)
+            if any(is_long(line) and line_hash(line) in wanted for line in block.lines)
+        ]
+        owners = {
+            place: owner
+            for block in blocks
+            for number in range(block.first, block.first + len(block.lines))
+            if (owner := self._elsewhere.owner(place := (block.path, number))) is not None
+        }
+        return KnownLost(blocks, owners) if owners else None
+
+    def _has_left(self, edit: WaitingEdit) -> bool:
+        """Whether the file of an edit has no distinctive line of it."""
+        text = self._read(edit.path)
+        texts = [] if text is None else [HashedText(text.lines)]
+        return has_left(edit, self._snapshot(edit.content), texts)
+
+    def _snapshot(self, content: str) -> Text | None:
+        if content not in self._texts:
+            data = None if self._snapshots is None else self._snapshots(content)
+            self._texts[content] = None if data is None else Text.from_bytes(data)
+        return self._texts[content]
+
+
+def _is_nested(project: Path, path: str) -> bool:
+    """Whether a file is in a repository of its own, such as a submodule, inside the project."""
+    folders = PurePosixPath(path).parents
+    return any(os.path.lexists(project / folder / ".git") for folder in list(folders)[:-1])
+
+
+def _with_text(snapshots: Snapshots, text: Text) -> Snapshots:
+    """Return the kept texts with the text that is looked at."""
+    return lambda content: text if content in text.file_hashes else snapshots(content)

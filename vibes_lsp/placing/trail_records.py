@@ -1,0 +1,193 @@
+"""The annotations of a trail as placing reads them: what HEAD's log has, and what waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final
+
+from vibes_lsp.history.log_additions import record_id_of
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.model.canonical_json import object_or_none
+from vibes_lsp.model.members import Members
+from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, logged_lines, read_edit
+from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
+from vibes_lsp.store.waiting_lines import read_waiting
+from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
+from vibes_lsp.trail.trail import Trail
+
+_MAX_DATED: Final = 20_000
+"""Annotations of which the oldest is looked for; a longer log is as old as the project."""
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedLog:
+    """Which records of a trail the log of a commit has.
+
+    Attributes:
+        lines: How many lines at the beginning of the log on disk it consists of.
+        ids: The ids of its records, if the log on disk does not begin with it.
+    """
+
+    lines: int = 0
+    ids: frozenset[str] = frozenset()
+
+    def has(self, record: LogRecord) -> bool:
+        """Whether it has a record."""
+        return record.line <= self.lines or record.id in self.ids
+
+
+def committed_log(repository: Repository, commit: str, trail: Trail) -> CommittedLog:
+    """Return which records the log of a commit has.
+
+    Args:
+        repository: The repository.
+        commit: A full hash.
+        trail: The trail, refreshed.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    directory = trail.directory
+    if not directory.log.is_relative_to(directory.project):
+        return CommittedLog()
+    name = directory.log.relative_to(directory.project).as_posix()
+    lines, size, last = 0, 0, b""
+    for line in repository.read_lines_below(commit, directory.project, name):
+        lines, size, last = lines + 1, size + len(line), line
+    if not lines:
+        return CommittedLog()
+    size += not last.endswith(b"\n")
+    is_beginning = (
+        lines <= trail.line_count
+        and trail.log.end_of(lines) == size
+        and trail.log.raw(lines) == last.rstrip(b"\r\n")
+    )
+    if is_beginning:
+        return CommittedLog(lines)
+    read = repository.read_lines_below(commit, directory.project, name)
+    return CommittedLog(ids=frozenset(map(record_id_of, read)))
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecords:
+    """The annotations of a file.
+
+    Attributes:
+        logged: The line records that HEAD's log has, or that name their commit, in log order.
+        waiting: The other annotations, in the order of receipt.
+        lines: The lines of edits that the log has already.
+        edits: All annotations, in the order of receipt.
+    """
+
+    logged: Sequence[HunkRecord] = ()
+    waiting: Sequence[WaitingEdit] = ()
+    lines: LoggedLines = field(default_factory=dict)
+    edits: Sequence[WaitingEdit] = ()
+
+
+class TrailRecords:
+    """The annotations of a trail, split by whether HEAD's log has them.
+
+    Args:
+        trail: The trail, refreshed.
+        committed: Which records HEAD's log has.
+    """
+
+    def __init__(self, trail: Trail, committed: CommittedLog = CommittedLog()) -> None:
+        self._trail, self._committed = trail, committed
+        self._files: dict[str, FileRecords] = {}
+        self._oldest: datetime | None = None
+
+    def file(self, path: str) -> FileRecords:
+        """Return the annotations of a file, relative to the project."""
+        if path not in self._files:
+            records = list(self._trail.log.records(self._trail.log.lines_about(path)))
+            # What names its commit needs none that brings it, as after an import.
+            logged = [
+                record
+                for record in records
+                if self._committed.has(record) or record.text("commit_hash")
+            ]
+            known = {record.id for record in logged}
+            edits = read_edits(records)
+            edits += self._partly_written.get(path, [])
+            self._files[path] = FileRecords(
+                [hunk for hunk in map(read_hunk, _members(logged)) if hunk is not None],
+                [edit for edit in edits if edit.id not in known],
+                logged_lines(_members(logged)),
+                edits,
+            )
+        return self._files[path]
+
+    @cached_property
+    def _partly_written(self) -> Mapping[str, list[WaitingEdit]]:
+        """The edits by file that wait though the log has hunks of them, as after partial staging.
+
+        The index has only the hunks.
+        """
+        found: dict[str, list[WaitingEdit]] = {}
+        for record in read_waiting(self._trail.directory).records:
+            if (
+                record.members.is_annotation
+                and next(self._trail.log.with_id(record.id), None) is None
+            ):
+                edit = read_edit(object_or_none(record.data) or {})
+                if edit is not None:
+                    found.setdefault(edit.path, []).append(edit)
+        return found
+
+    def of_file(self, path: str) -> Sequence[HunkRecord]:
+        """Return the records of a file in HEAD's log, in its order."""
+        return self.file(path).logged
+
+    def of_id(self, identifier: str) -> HunkRecord | None:
+        """Return a record of HEAD's log; None if it can own no line."""
+        found = [
+            record for record in self._trail.log.with_id(identifier) if self._committed.has(record)
+        ]
+        return next(map(read_hunk, _members(found)), None)
+
+    def unwritten(self) -> Iterator[WaitingEdit]:
+        """Yield the annotations of all files that HEAD's log does not have."""
+        log = self._trail.log
+        lines = [*range(self._committed.lines + 1, self._trail.line_count + 1)]
+        yield from read_edits(
+            record
+            for record in log.records([*lines, *log.waiting_lines()])
+            if record.is_annotation and not self._committed.has(record)
+        )
+
+    def hunks(self) -> Iterator[HunkRecord]:
+        """Yield all records that can own lines."""
+        for members in _members(self._trail.log.records_of(LogLineKind.LINE)):
+            if (hunk := read_hunk(members)) is not None:
+                yield hunk
+
+    def oldest(self) -> datetime | None:
+        """Return when the oldest edit was made; year 1 if that is not known."""
+        if self._oldest is None and self._trail.annotation_count > _MAX_DATED:
+            self._oldest = _NEVER
+        if self._oldest is None:
+            found = self._trail.log.records_of(*ANNOTATION_KINDS)
+            self._oldest = min((record.moment for record in found), default=None)
+        return self._oldest
+
+
+def _members(records: Iterable[LogRecord]) -> Iterator[Members]:
+    """Yield the members of records, with the computed id where there is none (R3)."""
+    for record in records:
+        yield (
+            record.members
+            if record.text("annotation_id")
+            else {**record.members, "annotation_id": record.id}
+        )
+
+
+def read_edits(records: Iterable[LogRecord]) -> list[WaitingEdit]:
+    """Return the annotations among records, as edits."""
+    return [edit for edit in map(read_edit, _members(records)) if edit is not None]
