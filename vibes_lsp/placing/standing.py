@@ -69,13 +69,15 @@ def has_left(edit: WaitingEdit, snapshot: Text | None, texts: Iterable[HashedTex
             beside the edit, too, proves nothing.
         texts: The states of its file: staged, on disk.
     """
-    wanted = set(edit.hashes)
-    if snapshot is not None:
-        places = distinctive_numbers(snapshot.lines)
-        wanted = {edit.hashes[n - edit.first] for n in places if edit.first <= n < edit.end}
-    return bool(wanted) and not any(
-        text.hashes[number] in wanted for text in texts for number in text.distinctive
-    )
+    if snapshot is None:
+        wanted = set(edit.hashes)
+        return not any(
+            text.hashes[number] in wanted for text in texts for number in text.distinctive
+        )
+    places = distinctive_numbers(snapshot.lines)
+    wanted = {edit.hashes[n - edit.first] for n in places if edit.first <= n < edit.end}
+    # A line that a person copied within the file stands there twice.
+    return bool(wanted) and all(wanted.isdisjoint(text.hashes) for text in texts)
 
 
 def standing_lines(

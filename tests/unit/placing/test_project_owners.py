@@ -113,6 +113,13 @@ def test_a_block_that_waits_is_followed_to_another_file_once_its_own_has_lost_it
     assert placement.moved_from == "a.py"
 
 
+def test_a_block_that_stands_twice_in_its_file_has_not_left_it(files: Files) -> None:
+    files.edit("a.py", 1, 6, *BLOCK)
+    files.write("a.py", *BLOCK, *PERSON, *BLOCK)
+    files.write("b.py", *BLOCK)
+    assert files.owned("b.py") == {}
+
+
 def test_a_committed_block_is_followed_to_another_file_before_the_next_commit(files: Files) -> None:
     edit = files.edit("a.py", 1, 6, *BLOCK)
     files.write("b.py", *PERSON)
