@@ -96,7 +96,7 @@ class CommitRecords:
     def brought(
         self, files: Iterable[tuple[str, str]]
     ) -> Mapping[tuple[str, str], tuple[HunkRecord, ...]]:
-        """Return the records that commits added to the log, by commit and file.
+        """Return the records that commits added to the log with their lines, by commit and file.
 
         Args:
             files: A commit, and the name in it of a file of the project.
@@ -112,7 +112,10 @@ class CommitRecords:
         for log, commits in missing.items():
             for commit, lines in lines_by_commit(self._repository, commits, log).items():
                 found = (self._records.of_id(record_id_of(line)) for line in lines)
-                self._brought[commit, log] = tuple(record for record in found if record is not None)
+                # A back-fill comes with a later commit than its lines.
+                self._brought[commit, log] = tuple(
+                    record for record in found if record is not None and not record.is_remap
+                )
         return {file: self._brought[key] for file, key in wanted.items()}
 
     def owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:

@@ -51,6 +51,7 @@ class HunkRecord(msgspec.Struct, frozen=True, gc=False):
         commit: Its `commit_hash`; empty without one.
         moment: When the edit was made.
         may_be_sure: Whether it can be more than a claim.
+        is_remap: Whether it repeats an earlier record with the commit of that one (R4).
     """
 
     id: str
@@ -63,6 +64,7 @@ class HunkRecord(msgspec.Struct, frozen=True, gc=False):
     commit: str
     moment: datetime
     may_be_sure: bool
+    is_remap: bool = False
 
     def is_of(self, commit: str) -> bool:
         """Whether it says that a commit brought it."""
@@ -113,4 +115,5 @@ def read_hunk(members: Members) -> HunkRecord | None:
         (text(members, "commit_hash") or "").lower(),
         moment_of(members),
         members.get("sure") is not False and "evidence" not in members,
+        members.get("action") == Action.REBASE_REMAP,
     )

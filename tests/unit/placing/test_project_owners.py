@@ -136,6 +136,18 @@ def test_a_record_that_names_its_commit_needs_none_that_brings_it(files: Files) 
     assert files.owned("a.py") == {edit: ((5, 10),)}
 
 
+def test_a_back_fill_gives_no_line_of_its_own_commit_to_an_edit(files: Files) -> None:
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    commit = files.repository.commit("Made", date=AFTER)
+    files.write("a.py", *PERSON)
+    files.repository.commit("Removed", date="2026-02-03T13:00:00+00:00")
+    known = {"line_hashes": "".join(sha256(line.encode()).hexdigest()[:8] for line in BLOCK)}
+    files.writer.remap(edit, commit=commit, start=1, end=6, text=joined(*BLOCK), **known)
+    files.write("b.py", *PERSON, *BLOCK)
+    files.repository.commit("Typed again", date="2026-02-03T14:00:00+00:00")
+    assert files.owned("b.py") == {}
+
+
 def test_a_file_that_git_ignores_is_placed_by_its_records(files: Files) -> None:
     files.repository.write(".gitignore", "made.py\n")
     edit = files.edit("made.py", 1, 6, *BLOCK)
