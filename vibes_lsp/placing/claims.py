@@ -83,7 +83,8 @@ def _range(lineage: Lineage) -> AnchoredRange | None:
     if recorded is None or lines is None:
         return None
     is_remap = lineage.current.text("action") == Action.REBASE_REMAP
-    if _has_hashes(lineage) and not is_remap and not lineage.is_review:
+    is_by_hand = is_remap and lineage.current.text("commit_hash") is None
+    if _has_hashes(lineage) and not is_by_hand and not lineage.is_review:
         return None
     if not is_remap or lines == (recorded.start, recorded.end):
         return recorded
@@ -109,7 +110,9 @@ def _claim(trail: Trail, shown: ShownLineage, recorded: AnchoredRange) -> Record
         first.moment,
         first.moment if begin is None else begin,
         shown.may_own_lines,
-        first.members.get("sure") is not False and "evidence" not in first.members,
+        first.members.get("sure") is not False
+        and "evidence" not in first.members
+        and not _has_hashes(lineage),
         _has_hashes(lineage),
     )
 
