@@ -343,19 +343,19 @@ def test_verified_claimed_and_edited_lines_are_distinguished(
         "lines": 13,
         "verifiedLines": 7,
         "claimedLines": 2,
-        "editedLines": 1,
+        "editedLines": 0,
         "share": 0.5385,
     }
     shown = run_vibes("coverage", cwd=story.root).lines
     assert shown[0].split() == ["share", "verified", "claimed", "edited", "lines", "file"]
-    assert ["54%", "7", "2", "1", "13", "a.py"] in [line.split() for line in shown]
+    assert ["54%", "7", "2", "0", "13", "a.py"] in [line.split() for line in shown]
 
     lines = run_vibes("blame", "a.py", cwd=story.root).lines[:13]
     marks = [
         "".join(each for each in f"{line} ".split(f"{number:>2} ")[0][-2:].strip())
         for number, line in enumerate(lines, 1)
     ]
-    assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]
+    assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "", "+", "+"]
 
 
 def test_diff_marks_claimed_lines(story: Project, run_vibes: RunVibes) -> None:

@@ -121,16 +121,6 @@ def test_an_edit_of_the_whole_file_replaces_lost_annotations(
     )
 
 
-def test_an_edit_of_the_whole_file_still_counts_after_later_edits(
-    project: Project, run_vibes: RunVibes
-) -> None:
-    older, newer = replaced_file(project)
-    Repository(project.root).commit("made", "2026-02-03T11:00:00+00:00")
-    project.file("a.py", AREA + "\n\nclass Volume(Area):\n    depth: int\n")
-    placements, _ = blame_json(run_vibes, project)
-    assert placements[older].get("replacedBy") == newer
-
-
 @pytest.mark.parametrize(
     ("start", "end"), [(1, 2), (2, 3)], ids=["not to the end", "not from the beginning"]
 )

@@ -159,10 +159,10 @@ def test_a_text_that_is_given_is_compared_in_the_encoding_of_the_file(project: P
     project.file("a.py", AFTER.encode("latin-1"))
     members = {
         "file": "a.py",
-        "lineStart": 3,
-        "lineEnd": 4,
+        "lineStart": 4,
+        "lineEnd": 5,
         "action": "create",
-        "text": AFTER + "# not saved\n",
+        "text": "# not saved\n" + AFTER,
         "tool": {"name": "t", "version": "1"},
         "model": {"name": "m", "version": "1"},
     }

@@ -32,22 +32,11 @@ def story(tmp_path: Path) -> Project:
     return project
 
 
-def test_blame_marks_human_lines(story: Project, run_vibes: RunVibes) -> None:
+def test_blame_gives_no_line_of_a_person_to_an_edit(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
-    shown = run_vibes("blame", "a.py", cwd=story.root).lines[3:8]
-    assert ["human" in line for line in shown] == [False, True, False, False, False]
     told = json.loads(run_vibes("blame", "a.py", "--json", cwd=story.root).out)
-    assert [each["kind"] for each in told["lines"]] == [
-        "ai",
-        "human",
-        "ai",
-        "ai",
-        "edited",
-        "ai",
-        "ai",
-        "ai",
-        "ai",
-    ]
+    assert {each["kind"] for each in told["lines"]} == {"ai"}
+    assert len(told["lines"]) == 7, "neither the inserted line nor the changed one is an AI's"
     assert {each["commitMethod"] for each in told["placements"]} == {"log"}
 
 
@@ -61,7 +50,7 @@ def test_without_git_fewer_lines_are_verified(story: Project, run_vibes: RunVibe
 def test_coverage_does_not_count_a_persons_lines(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
     (file,) = json.loads(run_vibes("coverage", "--json", cwd=story.root).out)["files"]
-    parts = {"verifiedLines": 7, "claimedLines": 0, "editedLines": 1}
+    parts = {"verifiedLines": 7, "claimedLines": 0, "editedLines": 0}
     assert file == {"filePath": "a.py", "lines": 14, **parts, "share": 0.5}
 
 
@@ -182,28 +171,6 @@ def test_find_finds_a_function_in_a_file_that_has_no_annotations_of_its_own(
         ("new.py", "a.py", 3),
         ("a.py", None, 6),
     }
-
-
-def test_the_version_from_before_an_edit_is_named_though_the_edit_made_the_same_one(
-    tmp_path: Path, run_vibes: RunVibes
-) -> None:
-    """An annotation of a later edit has the commit of the earlier one among its older versions."""
-    project = Project(tmp_path / "restored")
-    project.environment()
-    repository = Repository(project.root)
-    project.file("a.py")
-    older = repository.commit("made", "2026-02-03T08:00:00+00:00")
-    project.file("a.py", "# nothing is left\n")
-    repository.commit("removed", "2026-02-03T08:10:00+00:00")
-    project.file("a.py")
-    own = repository.commit("restored", "2026-02-03T09:10:00+00:00")
-    project.line("a.py", 4, 7, text=STORY, timestamp="2026-02-03T09:00:00Z", commit_hash=own)
-    later = STORY + "\n\ndef later(value):\n    return value\n"
-    project.file("a.py", later)
-    count = len(later.splitlines())
-    project.line("a.py", count - 1, count, text=later, timestamp="2026-02-03T10:00:00Z")
-    told = run_vibes("find", "--json", cwd=project.root).json["placements"]
-    assert [each.get("inGitSince", {}).get("commit") for each in told] == [older, None]
 
 
 def test_text_that_moved_is_found_among_many_files_that_are_gone(

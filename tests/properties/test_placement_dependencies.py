@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.placement_dependencies import PlacementDependencies
+from vibes_lsp.placing.project_owners import KnownFile, place_file
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
@@ -139,41 +138,36 @@ class Disk:
             waiting.unlink(missing_ok=True)
 
 
-def answers(directory: AuditDir, history: FileHistory) -> Sequence[object]:
+def answers(directory: AuditDir, names: tuple[str, ...]) -> Sequence[object]:
     """Return what a new reader answers about `a.py`."""
     trail = Trail(directory)
     trail.refresh()
     return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(
-        locate_annotations(trail, "a.py", TEXT, history)
+        place_file(trail, names, TEXT, KnownFile())
     )
 
 
-@given(
-    steps,
-    st.sampled_from(
-        (NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(moved_in=(IDS[0],)))
-    ),
-)
+@given(steps, st.sampled_from((("a.py",), ("a.py", "b.py"))))
 def test_answers_are_equal_while_dependencies_are_unchanged(
-    written: list[Step], history: FileHistory
+    written: list[Step], names: tuple[str, ...]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         disk = Disk(Path(folder))
         trail = Trail(disk.directory)
         trail.refresh()
         dependencies, known = (
-            PlacementDependencies(trail, "a.py", history),
-            answers(disk.directory, history),
+            PlacementDependencies(trail, names, ()),
+            answers(disk.directory, names),
         )
         for step in written:
             disk.take(step)
             trail.refresh()
             if dependencies.are_unchanged():
-                assert answers(disk.directory, history) == known
+                assert answers(disk.directory, names) == known
             else:
                 dependencies, known = (
-                    PlacementDependencies(trail, "a.py", history),
-                    answers(disk.directory, history),
+                    PlacementDependencies(trail, names, ()),
+                    answers(disk.directory, names),
                 )
 
 
@@ -201,7 +195,7 @@ class TestWhatTheyStandOn:
     def test_an_edit_of_another_file_changes_nothing(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, ("a.py",), ())
         prompt = writer.prompt("Write more.")
         writer.cause(writer.line("b.py", 5, 6, prompt=prompt, session=session), prompt)
         trail.refresh()
@@ -213,14 +207,14 @@ class TestWhatTheyStandOn:
     def test_an_edit_of_the_session_changes_them(
         self, trail: Trail, writer: TrailWriter, session: str, path: str
     ) -> None:
-        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, ("a.py",), ())
         writer.line(path, 5, 6, session=session)
         trail.refresh()
         assert not dependencies.are_unchanged()
 
     def test_a_review_changes_them(self, trail: Trail, writer: TrailWriter) -> None:
         (lineage,) = trail.lineages_in("a.py")
-        dependencies = PlacementDependencies(trail, "a.py", NO_HISTORY)
+        dependencies = PlacementDependencies(trail, ("a.py",), ())
         writer.review(lineage.current.id)
         trail.refresh()
         assert not dependencies.are_unchanged()

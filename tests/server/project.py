@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.trails import TrailWriter
@@ -50,6 +51,12 @@ class Project(TrailWriter):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return file
+
+    def hashed(self, path: str, start: int, end: int, text: str = STORY, **members: Any) -> str:
+        """Annotate lines with anchors and the hashes of the lines; return the id."""
+        lines = text.splitlines()[start - 1 : end]
+        hashes = "".join(sha256(line.encode()).hexdigest()[:8] for line in lines)
+        return self.line(path, start, end, text=text, line_hashes=hashes, **members)
 
     def annotated(
         self, path: str = "a.py", start: int = 4, end: int = 7, text: str = STORY, **members: Any

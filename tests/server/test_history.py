@@ -34,11 +34,9 @@ async def test_an_edited_range_is_told_line_by_line(
     repository.commit("made", COMMITTED)
     uri = await editor.open_known(project.file("a.py", EDITED))
     answer = await editor.provenance(uri, lines=True)
-    assert brief(answer["placements"][0]) == (4, 8, "edited", "history", 3)
-    assert [each["kind"] for each in answer["lines"]] == ["ai", "human", "ai", "ai", "edited"]
-    assert "edited since by a person: 3 of 4 lines unchanged · not reviewed" in await editor.hover(
-        uri, 6
-    )
+    assert brief(answer["placements"][0]) == (4, 7, "edited", "anchor-hash", 3)
+    assert [each["kind"] for each in answer["lines"]] == ["ai", "ai", "ai"]
+    assert "edited since: 3 of 4 lines unchanged · not reviewed" in await editor.hover(uri, 6)
 
 
 async def test_commits_of_files_that_are_not_open_are_known_as_well(

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from benchmarks.corpus import CorpusSize, generate
+from tests.placements import placed_by_records
 from tests.server.conftest import START
 from tests.server.wire import Wire, hover_at
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
@@ -93,7 +93,7 @@ def placements(root: Path, path: str) -> list[Placement]:
     """Return the annotations of a file with the text `TEXT`, of a log that this process reads."""
     trail = Trail(AuditDir(root / ".ai-audit"))
     trail.refresh()
-    return locate_annotations(trail, path, Text.from_bytes(TEXT.encode()))
+    return placed_by_records(trail, path, Text.from_bytes(TEXT.encode()))
 
 
 def until_it_ends(wire: Wire) -> list[dict[str, Any]]:

@@ -229,16 +229,12 @@ async def test_the_first_answer_says_that_history_was_not_asked_yet(
 async def test_lines_tell_who_owns_each_and_whether_it_was_edited(
     editor: Editor, project: Project
 ) -> None:
-    whole = project.line("a.py", 4, 7, text=STORY)
-    inner = project.line("a.py", 11, 12, text=STORY)
-    uri = editor.open(project.file("a.py"))
-    await editor.provenance(
-        uri
-    )  # as every editor asks when it opens a file: so the text is known that was still whole
+    whole = project.hashed("a.py", 4, 7)
+    inner = project.hashed("a.py", 11, 12)
+    uri = await editor.open_known(project.file("a.py"))
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
     told: list[dict[str, Any]] = [
         *({"line": line, "annotationId": whole, "kind": "ai"} for line in (4, 5, 6)),
-        {"line": 7, "annotationId": whole, "kind": "edited"},
         *({"line": line, "annotationId": inner, "kind": "ai"} for line in (11, 12)),
     ]
     assert (await editor.provenance(uri, lines=True))["lines"] == told
@@ -390,25 +386,27 @@ async def test_the_lines_end_says_that_an_ai_wrote_it_and_the_prompt_last(
 async def test_the_lines_end_says_so_where_the_lines_are_not_as_written(
     editor: Editor, project: Project
 ) -> None:
-    uri = await editor.open_known(project.annotated())
-    editor.insert(uri, 5, "    log(payload)\n")
+    project.hashed("a.py", 4, 7)
+    uri = await editor.open_known(project.file("a.py"))
+    editor.replace(uri, (6, 0), (7, 0), "    return seen.hexdigest().upper()\n")
     (found,) = (await editor.final(uri))["placements"]
     assert without_age(found["lineText"]) == "AI: claude-opus-4-5, AGE · edited since"
-    assert found["stateText"] == "edited since by a person: 4 of 4 lines unchanged"
+    assert found["stateText"] == "edited since: 3 of 4 lines unchanged"
 
 
 async def test_the_edit_of_another_ai_is_not_a_persons(editor: Editor, project: Project) -> None:
-    uri = await editor.open_known(project.annotated())
+    project.hashed("a.py", 4, 7)
+    uri = await editor.open_known(project.file("a.py"))
     editor.replace(uri, (6, 0), (7, 0), "    return seen.hexdigest().upper()\n")
     (first,) = (await editor.final(uri))["placements"]
-    assert first["stateText"] == "edited since by a person: 3 of 4 lines unchanged"
+    assert first["stateText"] == "edited since: 3 of 4 lines unchanged"
     newer = STORY.replace("return seen.hexdigest()", "return seen.hexdigest().upper()")
     other = project.environment(model="gpt-5", tool="Codex")
     project.line("a.py", 7, 7, text=newer, action="modify", environment=other)
     while len(found := (await editor.final(uri))["placements"]) < 2:
         await editor.caught_up()  # the trail is read in the pause after typing
     first, second = found
-    assert first["stateText"] == "edited since by gpt-5: 3 of 4 lines unchanged"
+    assert first["stateText"] == "edited since: 3 of 4 lines unchanged"
     assert second["stateText"] == "unchanged since"
     editor.insert(uri, 5, "    log(payload)\n")
     first, _ = (await editor.final(uri))["placements"]

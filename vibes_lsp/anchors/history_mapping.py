@@ -1,17 +1,13 @@
-"""Map ranges from their original text to the current one, and check the age of lines (R15, R16)."""
+"""Map ranges from their original text to the current one (R15, R16)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
-
-from msgspec.structs import replace
 
 from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, LineMap, count_distinctive, is_distinctive
 from vibes_lsp.anchors.location import (
-    DatedCommit,
     LineKind,
     LocatedRange,
     Method,
@@ -278,87 +274,3 @@ def _surroundings(line_map: LineMap, then: int, now: int, length: int) -> tuple[
 def _is_more(mine: tuple[int, int], other: tuple[int, int]) -> bool:
     """Whether one block has more equal surroundings than another, and on no side fewer."""
     return mine[0] >= other[0] and mine[1] >= other[1] and mine != other
-
-
-@dataclass(frozen=True, slots=True)
-class EditTime:
-    """When a recorded edit was made, according to history.
-
-    Attributes:
-        moment: Text committed before this time existed before the edit (R14).
-        commits: The commits that contain the edit, or came after it, even if dated earlier.
-        earliest: The earliest time that matters: older commits need not be distinguished.
-    """
-
-    moment: datetime
-    commits: frozenset[str]
-    earliest: datetime
-
-    def is_after(self, commit: DatedCommit) -> bool:
-        """Whether a commit was made before the edit."""
-        return commit.moment < self.moment and commit.commit not in self.commits
-
-
-@dataclass(frozen=True, slots=True)
-class LineAges:
-    """The commit that each line of a file comes from.
-
-    Attributes:
-        text: The file in the last commit.
-        lines: For each line the commit that added it, or a later one that is older than all edits.
-    """
-
-    text: Text
-    lines: Sequence[DatedCommit]
-
-    def of(self, text: Text) -> Sequence[DatedCommit | None]:
-        """Return the commit of each line of another text; None for lines not in the last commit."""
-        if text.content == self.text.content:
-            return self.lines
-        ages: list[DatedCommit | None] = [None] * len(text.lines)
-        for line, place in self._unchanged(text):
-            ages[place - 1] = self.lines[line - 1]
-        return ages
-
-    def _unchanged(self, text: Text) -> Iterator[tuple[int, int]]:
-        """Yield the unchanged lines, each with its number in another text."""
-        lines, old, new = LineMap(self.text, text), self.text.lines, text.lines
-        for line in range(1, min(len(old), len(self.lines)) + 1):
-            place = lines.unmoved(line)
-            if place is not None and old[line - 1] == new[place - 1]:
-                yield line, place
-
-
-def apply_line_ages(
-    located: LocatedRange, ages: Sequence[DatedCommit | None], edit: EditTime
-) -> LocatedRange:
-    """Return a place, contradicted if all lines claimed there are older than the edit.
-
-    A sure place is proved by its text, unless that is the text before the edit
-    (`OriginalText.before_edit`).
-
-    Args:
-        located: The place.
-        ages: The commit of each line of the text.
-        edit: When the edit was made.
-    """
-    if located.sure or located.is_contradicted or located.start is None or located.end is None:
-        return located
-    kinds = located.kinds or (LineKind.CLAIMED,) * (located.end - located.start + 1)
-    claimed = [
-        age
-        for age, kind in zip(ages[located.start - 1 : located.end], kinds, strict=False)
-        if kind is not LineKind.HUMAN
-    ]
-    older = [age for age in claimed if age is not None and edit.is_after(age)]
-    if not claimed or len(older) < len(claimed):
-        return located
-    older_commit = max(older, key=lambda age: age.moment)
-    return replace(
-        located,
-        state=State.UNVERIFIED,
-        method=Method.OLDER_THAN_EDIT,
-        intact=None,
-        kinds=(),
-        older_commit=older_commit,
-    )

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
+from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.exchange.import_plan import (
     CONTENT_HASH,
@@ -29,7 +30,7 @@ from vibes_lsp.exchange.import_plan import (
 )
 from vibes_lsp.exchange.older_lines import older_edits
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.locate_annotations import locate_on_lines
 from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
@@ -64,10 +65,11 @@ _MAX_NAME: Final = 250
 
 @dataclass(frozen=True, slots=True)
 class _NewEdit:
-    """An edit that is recorded, with the anchors of its lines instead of a whole text."""
+    """An edit that is recorded, with anchors and hashes of its lines instead of a whole text."""
 
     edit: ImportedEdit
     anchors: Anchors
+    hashes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,11 @@ def _new_edit(context: RecordingContext, edit: ImportedEdit) -> _NewEdit:
     if not is_committed and context.hides_saved(edit.path):
         extra = {name: each for name, each in (edit.extra or {}).items() if name != CONTENT_HASH}
         return _NewEdit(replace(edit, text=None, extra=extra), Anchors())
-    anchors = Anchors() if edit.text is None else create_anchors(edit.text, edit.start, edit.end)
-    return _NewEdit(replace(edit, text=None), anchors)
+    if edit.text is None:
+        return _NewEdit(edit, Anchors())
+    anchors = create_anchors(edit.text, edit.start, edit.end)
+    hashes = join_hashes(edit.text.lines[edit.start - 1 : edit.end])
+    return _NewEdit(replace(edit, text=None), anchors, hashes)
 
 
 def _without_older(trail: Trail, plan: Sequence[_Planned]) -> list[_Planned]:
@@ -248,9 +253,10 @@ class _KnownLines:
             return {}
         if self._text is not edit.text or self._path != edit.path:
             self._text, self._path = edit.text, edit.path
+            lines = 1, len(edit.text.lines)
             self._owners = {
                 line: each.current.id
-                for each in locate_annotations(self._trail, edit.path, edit.text, approximate=False)
+                for each in locate_on_lines(self._trail, edit.path, edit.text, lines, {})
                 if each.located.sure and not each.is_history and _is_before(each.lineage, edit)
                 for first, last in each.owned_ranges
                 for line in range(first, last + 1)
@@ -381,6 +387,7 @@ def _annotation(
                 "anchor_context": anchors.context,
                 "anchor_hash": anchors.hash,
                 "file_content_hash": anchors.file_hash,
+                "line_hashes": new.hashes,
             }
         ),
     }

@@ -24,7 +24,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.gate.changed_files import FileContents
 from vibes_lsp.index.live_risk import custom_signals
-from vibes_lsp.index.project_locator import ProjectLocator, uncertain_lineages
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.placing.placements import Placement, ShownLineage
@@ -95,29 +95,13 @@ class AnnotationCollector:
         )
 
     def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
-        """Yield the annotations of files; those that need git's history come last.
-
-        Git is asked about all of them at once, since each query starts a process.
-        """
-        pending: list[tuple[str, Text, list[Placement]]] = []
+        """Yield the annotations of files."""
         for number, path in enumerate(files):
             self.progress("files", number, len(files))
             text = self._read(path)
             if text is None:
                 continue
-            placements = self.locator.locate_without_history(path, text)
-            if self.locator.has_git and uncertain_lineages(placements):
-                pending.append((path, text, placements))
-            else:
-                yield from _with_duplicates(text, placements)
-        self.locator.resolve_commits(
-            [lineage for _, _, placements in pending for lineage in uncertain_lineages(placements)]
-        )
-        for number, (path, text, placements) in enumerate(pending):
-            self.progress("edited files", number, len(pending))
-            yield from _with_duplicates(
-                text, self.locator.locate_with_history(path, text, placements)
-            )
+            yield from _with_duplicates(text, self.locator.locate(path, text))
 
     def _in_head(self) -> Iterator[tuple[Text, Placement]]:
         """Yield the annotations found in HEAD's version of files that differ on disk."""
@@ -204,9 +188,7 @@ class AnnotationCollector:
             if text is None:
                 continue
             former = self.locator.former_paths(path)
-            for placement in (
-                self.locator.locate(path, text) if self.locator.moved_in(path, text) else ()
-            ):
+            for placement in self.locator.locate(path, text):
                 if placement.moved_from not in {None, *former}:
                     yield text, placement
 

@@ -13,13 +13,12 @@ from datetime import datetime
 import msgspec
 from typing_extensions import override
 
-from vibes_lsp.anchors.location import DatedCommit, State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.gate import catalogue
 from vibes_lsp.gate.annotation_decision import (
     NEEDS_APPROVAL,
-    GateDecision,
     RuleMatcher,
     Threshold,
     decide,
@@ -126,7 +125,7 @@ class _GateRun:
         self._report: tuple[Text, PlacementReport] | None = None
         self._findings: list[Finding] = []
         self._tracked: dict[str, bool] = {}
-        self._base_commits: dict[str, bool] = {}
+        self._old: dict[tuple[str, str], set[str]] = {}
 
     def _files(self) -> Collection[str] | None:
         files = self._options.files
@@ -178,45 +177,25 @@ class _GateRun:
     def _without_contradicted(self, decided: Iterable[tuple[GateItem, Text]]) -> Iterator[GateItem]:
         """Yield the items that git's history does not contradict (R15).
 
-        Only items that do not pass are looked up, since most others need no history. A branch can
-        backdate its commits, so with a base only unchanged files and commits of the base count.
+        A branch can backdate its commits, so with a base only its history counts, and only for
+        files that are as the base has them.
         """
-        uncertain: dict[tuple[str, str], tuple[Text, list[GateItem]]] = {}
         for item, content in decided:
-            placement = item.placement
-            if item.decision == GateDecision.PASS and not item.rejected and placement.is_claim:
+            if not (item.placement.located.is_contradicted and self._is_old(item, content)):
                 yield item
-            else:
-                key = placement.path, content.content
-                uncertain.setdefault(key, (content, []))[1].append(item)
-        locator = self._locator
-        with_history = {
-            key
-            for key in uncertain
-            if locator.has_git and self._is_as_in_base(key[0], uncertain[key][0])
-        }
-        locator.resolve_commits(
-            [item.placement.lineage for key in with_history for item in uncertain[key][1]]
-        )
-        for key, (content, items) in uncertain.items():
-            placements = [item.placement for item in items]
-            found = locator.contradicted(key[0], content, placements) if key in with_history else {}
-            contradicted = {
-                identifier for identifier, commit in found.items() if self._may_contradict(commit)
-            }
-            yield from (
-                item for item in items if item.placement.lineage.first.id not in contradicted
-            )
 
-    def _may_contradict(self, older: DatedCommit | None) -> bool:
-        """Whether a commit may contradict a record; with a base, only a commit of the base may."""
-        base = self._inputs.trail_diff
-        if base is None or older is None:
+    def _is_old(self, item: GateItem, content: Text) -> bool:
+        """Whether the base's history contradicts a record too; true without a base."""
+        base, placement = self._inputs.trail_diff, item.placement
+        if base is None or not self._is_as_in_base(placement.path, content):
             return base is None
-        if older.commit not in self._base_commits:
-            is_of_base = base.repository.is_ancestor(older.commit, of=base.commit)
-            self._base_commits[older.commit] = is_of_base
-        return self._base_commits[older.commit]
+        key = placement.path, content.content
+        if key not in self._old:
+            found = self._locator.locate(placement.path, content, base.commit)
+            self._old[key] = {
+                each.lineage.first.id for each in found if each.located.is_contradicted
+            }
+        return placement.lineage.first.id in self._old[key]
 
     def _is_as_in_base(self, path: str, content: Text) -> bool:
         """Whether a file has the lines of the base; true without a base."""

@@ -22,7 +22,7 @@ from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.gate.trail_diff import TrailDiff
-from vibes_lsp.index.locate_annotations import relocate
+from vibes_lsp.index.locate_annotations import locate_alone
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.canonical_json import same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, RISK_MEMBERS, IdVariant, explain_annotation_id
@@ -91,7 +91,8 @@ class TamperChecks:
                 None,
                 rewriting,
             )
-        found = self._found(placement, root, text)
+        alone = ShownLineage(Lineage((root,), root))
+        [found] = locate_alone([alone], placement.path, text)
         if not _is_present(found, placement, root):
             return CheckedAnnotation(
                 replace(placement, shown=replace(placement.shown, lineage=corrected)),
@@ -151,11 +152,6 @@ class TamperChecks:
         if not outside or any(not self.diff.is_new(edge.record) for edge in outside):
             return None
         return f"record {outside[-1].source[:8]} supersedes it"
-
-    def _found(self, placement: Placement, root: LogRecord, text: Text) -> LocatedRange:
-        """Locate an edit by its original record alone."""
-        alone = Placement(placement.path, ShownLineage(Lineage((root,), root)), placement.located)
-        return relocate(text, [alone], self.locator.file_history(placement.path, text))[0]
 
 
 def _fixed_members(record: LogRecord) -> Members:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Final
 
-from vibes_lsp.index.file_history import FileHistory
+from vibes_lsp.placing.placements import Placement
 from vibes_lsp.store.manifest import Manifest
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.trail import Trail
@@ -20,70 +19,45 @@ class PlacementDependencies:
 
     Args:
         trail: The trail, refreshed.
-        path: Relative to the project, forward slashes.
-        history: What git knows about the file's annotations.
-
-    Attributes:
-        lineages: The lineages, as of the last renewal.
+        names: The file, relative to the project, and the names that it had before.
+        placements: The placements.
     """
 
-    def __init__(self, trail: Trail, path: str, history: FileHistory) -> None:
-        self._trail, self._path, self._history = trail, path, history
+    def __init__(self, trail: Trail, names: Sequence[str], placements: Iterable[Placement]) -> None:
+        self._trail, self._names = trail, names
+        self._moved_in = [each.lineage.first.id for each in placements if each.moved_from]
         self._epoch = trail.log.epoch
-        self.lineages = self.current_lineages()
-        self.renew(self.lineages, ())
-
-    def renew(self, lineages: Sequence[Lineage], added: Iterable[Lineage]) -> None:
-        """Depend on the trail as it is now.
-
-        Args:
-            lineages: As of `current_lineages`.
-            added: Those that are new; the others have the same records as before.
-        """
-        self.lineages = lineages
-        self._manifest = self._trail.manifest
-        self._line = self._trail.last_line
-        known, new = vars(self), list(added)
-        for name, members_of in _MEMBERS:
-            if new and name in known:  # the first question computes it
-                known[name].update(members_of(new))
+        self._lineages = self._current_lineages()
+        self._manifest = trail.manifest
+        self._line = trail.last_line
 
     def are_unchanged(self) -> bool:
         """Whether the refreshed trail would give the same placements."""
         return (
-            self.has_same_log
-            and self.current_lineages() == self.lineages
+            self._trail.log.epoch == self._epoch
+            and self._current_lineages() == self._lineages
             and not self._has_new_edges_or_files()
             and self._has_same_entries()
         )
 
-    @property
-    def has_same_log(self) -> bool:
-        """Whether the log has only grown."""
-        return self._trail.log.epoch == self._epoch
-
-    def current_lineages(self) -> Sequence[Lineage]:
+    def _current_lineages(self) -> Sequence[Lineage]:
         """Return the lineages of the file in the refreshed trail."""
-        trail, history = self._trail, self._history
-        found = trail.lineages_in(self._path)
-        for name in history.former_paths:
-            found += trail.lineages_in(name)
-        for identifier in history.moved_in:
-            if (lineage := trail.lineage_of(identifier)) is not None:
-                found.append(lineage)
-        return found
+        trail = self._trail
+        found = [lineage for name in self._names for lineage in trail.lineages_in(name)]
+        moved = map(trail.lineage_of, self._moved_in)
+        return [*found, *(lineage for lineage in moved if lineage is not None)]
 
     @cached_property
     def _ids(self) -> set[str]:
-        return _ids_of(self.lineages)
+        return _ids_of(self._lineages)
 
     @cached_property
     def _entries(self) -> set[str]:
-        return _entries_of(self.lineages)
+        return _entries_of(self._lineages)
 
     @cached_property
     def _sessions(self) -> set[str]:
-        return _sessions_of(self.lineages)
+        return _sessions_of(self._lineages)
 
     def _has_new_edges_or_files(self) -> bool:
         """Whether a new edge, such as a review, names one of the annotations.
@@ -124,14 +98,6 @@ def _entries_of(lineages: Iterable[Lineage]) -> set[str]:
 def _sessions_of(lineages: Iterable[Lineage]) -> set[str]:
     found = (lineage.current.text("session_id") for lineage in lineages)
     return {session for session in found if session is not None}
-
-
-_MEMBERS: Final[tuple[tuple[str, Callable[[Iterable[Lineage]], set[Any]]], ...]] = (
-    ("_ids", _ids_of),
-    ("_entries", _entries_of),
-    ("_sessions", _sessions_of),
-)
-"""The cached members of `PlacementDependencies` that grow with the lineages."""
 
 
 def _stored(manifest: Manifest, key: str) -> bytes | None:

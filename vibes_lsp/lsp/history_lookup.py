@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, TypeVar
@@ -15,13 +15,10 @@ from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.history.git import failure_count
-from vibes_lsp.index.original_text import KnownOriginals
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.kept_lookups import KeptLookups
-from vibes_lsp.lsp.saved_lookup import LookedUpFile
 from vibes_lsp.lsp.snapshots import ClosedFiles, FirstCommits, HistorySnapshot
+from vibes_lsp.placing.project_owners import KnownFile
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
 
@@ -189,6 +186,27 @@ class HistoryCoverage:
         return text is document.saved or document.has_changes
 
 
+@dataclass(frozen=True, slots=True)
+class LookedUpFile:
+    """The result of one lookup about one file.
+
+    Attributes:
+        known: Whose its lines are.
+        former_names: The names that it had before it was renamed.
+        resolved_commits: The commits of its annotations, by first record id.
+        notes: What git-ai's notes say about it; None if nothing.
+        trailers: The agents in the trailers of the commits of its lines; None if none.
+        subjects: The subjects of the commits of its annotations.
+    """
+
+    known: KnownFile
+    former_names: tuple[str, ...]
+    resolved_commits: Mapping[str, ResolvedCommit]
+    notes: FileNotes | None
+    trailers: FileTrailers | None
+    subjects: Mapping[str, str]
+
+
 class HistoryLookup:
     """Reads the git history of one project, with a trail of its own.
 
@@ -198,11 +216,7 @@ class HistoryLookup:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._locator: ProjectLocator | None = None
-        self._known: KnownOriginals = {}
-        self._kept = KeptLookups(beside.directory)
         self._request = LookupRequest()
-        self._is_refreshed = False
-        self._failed_at: str | None = None
         self._closed_files = ClosedFiles()
         self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
         self._files: dict[str, LookedUpFile] = {}
@@ -213,17 +227,14 @@ class HistoryLookup:
     def look_up_first(self, request: LookupRequest) -> FirstCommits | None:
         """Return what git tells first about the only document of a request.
 
-        None if all of it can be asked at once: it is kept, or so much of history was read before.
+        None if all of it can be asked at once: so much of history was read before.
         """
         return self._answer(lambda: self._look_up_first(request))
 
     def _look_up_first(self, request: LookupRequest) -> FirstCommits | None:
         if not request.use_git or len(request.texts) != 1:
             return None
-        [(path, text)] = request.texts.items()
-        self._kept.open(request.renamed, use_notes=request.use_notes)
-        if self._kept.get(path, text) is not None:
-            return None
+        [path] = request.texts
         locator = self._refreshed(request)
         resolved = locator.first_commits(path)
         if resolved is None:
@@ -238,41 +249,25 @@ class HistoryLookup:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
-        self._request, kept = request, self._kept
-        holds = kept.open(request.renamed, use_notes=request.use_notes)
-        kept.keep_in_memory(request.opened)
-        for path in self._known.keys() - request.opened:  # a text takes ten times its size
-            self._known.pop(path, None)
+        self._request = request
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
-        known = {
-            path: found
-            for path, text in request.texts.items()
-            if (found := kept.get(path, text)) is not None
-        }
-        self._files |= known
-        nearest = kept.nearest(request.commits)
-        self._is_refreshed = False
-        has_git = True
-        if not holds or request.texts.keys() - known.keys() or len(nearest) < len(request.commits):
-            failures = failure_count()
-            locator = self._refreshed(request)
-            has_git = locator.has_git
-            self._read_history(locator, request, known, failures)
-            nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
-            kept.put_nearest(nearest)
-            kept.confirm(locator.repository, locator.annotated_names())
-            locator.save_cache()
-            kept.save()
+        locator = self._refreshed(request)
+        locator.prefetch_history(request.texts, also=request.opened - self._files.keys())
+        for path, text in request.texts.items():
+            self._files[path] = self._look_up_file(locator, path, text, request)
+        nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
+        locator.save_cache()
         files = self._files
         return HistorySnapshot(
             is_done=True,
-            has_git=has_git,
+            has_git=locator.has_git,
             resolved_commits={
                 identifier: commit
                 for each in files.values()
                 for identifier, commit in each.resolved_commits.items()
             },
-            files={path: each.history for path, each in files.items()},
+            files={path: each.known for path, each in files.items()},
+            former_names={path: each.former_names for path, each in files.items()},
             nearest=nearest,
             notes={path: each.notes for path, each in files.items() if each.notes is not None},
             trailers={
@@ -285,29 +280,7 @@ class HistoryLookup:
             },
         )
 
-    def _read_history(
-        self,
-        locator: ProjectLocator,
-        request: LookupRequest,
-        known: Collection[str],
-        failures: int,
-    ) -> None:
-        """Look up the files that are not known, and keep what does not depend on failures."""
-        texts = {path: text for path, text in request.texts.items() if path not in known}
-        _, missing = locator.incomplete_answers()
-        locator.prefetch_history(texts, also=request.opened - self._files.keys())
-        for path, text in texts.items():
-            others = self._kept.stamp_others(locator.possible_sources(path))
-            before = locator.incomplete_answers()
-            found = self._files[path] = self._look_up_file(locator, path, text, request)
-            after = locator.incomplete_answers()
-            if failure_count() != failures or after[1] != missing:
-                self._failed_at = locator.head()  # what was read of it stays in memory
-            if before == after and self._failed_at != locator.head():
-                self._kept.put(path, text, found, others)
-
     def _refreshed(self, request: LookupRequest) -> ProjectLocator:
-        self._is_refreshed = True
         locator = self._locator
         if locator is not None:
             locator.refresh(request.renamed)
@@ -319,7 +292,7 @@ class HistoryLookup:
             uses_saved=True,
         )
         trail.refresh()
-        locator = ProjectLocator(trail, use_cache=True, renamed=request.renamed, known=self._known)
+        locator = ProjectLocator(trail, use_cache=True, renamed=request.renamed)
         self._locator = locator
         return locator
 
@@ -327,14 +300,19 @@ class HistoryLookup:
         self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest
     ) -> LookedUpFile:
         locator.resolved_commits.clear()
-        history = locator.file_history(path, text)
+        known = locator.known_file(path, text)
+        before = self._files.get(path)
+        if before is not None and before.known == known:  # nothing is placed again without need
+            known = before.known
         resolved = dict(locator.resolved_commits)
+        former = locator.former_paths(path)
         return LookedUpFile(
-            history,
+            known,
+            former,
             resolved,
             self._look_up_notes(locator, path, text) if request.use_notes else None,
             self._look_up_trailers(locator, path) if request.use_notes else None,
-            self._look_up_subjects(locator, (path, *locator.former_paths(path)), resolved),
+            self._look_up_subjects(locator, (path, *former), resolved),
         )
 
     def _look_up_subjects(
@@ -373,21 +351,12 @@ class HistoryLookup:
         return self._answer(self._look_up_closed_files)
 
     def _look_up_closed_files(self) -> ClosedFiles:
-        if not self._request.use_git:
-            return ClosedFiles()
-        kept = self._kept.closed_files()
-        if kept is not None:
-            return kept
         locator = self._locator
-        if locator is None or not self._is_refreshed:
-            locator = self._refreshed(self._request)
-        if not locator.has_git:
+        if not self._request.use_git or locator is None or not locator.has_git:
             return ClosedFiles()
         names = tuple(locator.recorded_names(locator.annotated_files()))
         state = locator.head(), names, locator.trail.log.epoch
-        before = self._closed_files_of
-        if before != state:
-            start = locator.incomplete_answers(), failure_count()
+        if self._closed_files_of != state:
             locator.resolved_commits.clear()
             locator.resolve_all_commits()
             locator.save_cache()
@@ -395,11 +364,6 @@ class HistoryLookup:
                 dict(locator.resolved_commits), dict(locator.new_names())
             )
             self._closed_files_of = state
-            is_whole = start == (locator.incomplete_answers(), failure_count())
-            if is_whole and self._failed_at != state[0]:
-                self._kept.put_closed_files(self._closed_files)
-                self._kept.confirm(locator.repository, locator.annotated_names())
-                self._kept.save()
         return self._closed_files
 
     def _nearest(self, commits: Sequence[str]) -> str | None:
@@ -412,7 +376,8 @@ class HistoryLookup:
             try:
                 return look_up()
             except OutdatedIndex:
-                self._is_refreshed = False
+                if self._locator is not None:
+                    self._locator.refresh(self._request.renamed)
                 return look_up()
         finally:
             if (locator := self._locator) is not None:
@@ -429,4 +394,3 @@ class HistoryLookup:
         if self._locator is not None:
             self._locator.close()
             self._locator = None
-        self._known.clear()

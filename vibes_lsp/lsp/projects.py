@@ -287,9 +287,11 @@ class Project:
         return self._use_history(found)
 
     def _use_history(self, found: HistorySnapshot) -> bool:
-        if found == self._snapshot.history:
+        before = self._snapshot.history
+        if found == before:
             return False
-        self._snapshot = replace(self._snapshot.next_generation(shared=True), history=found)
+        is_shared = replace(found, files=before.files) != before
+        self._snapshot = replace(self._snapshot.next_generation(shared=is_shared), history=found)
         return True
 
     def accept_closed_files(self, request: LookupRequest, found: ClosedFiles) -> bool:

@@ -61,11 +61,10 @@ class RecordPlaces:
         found = await self._edit_in(self.path_now(node.path or ""), node.id)
         if found is not None and found[1].located.start is not None:
             return found
-        for path, history in self._project.snapshot.history.files.items():
-            if history.moved_in:
-                moved = await self._edit_in(path, node.id)
-                if moved is not None:
-                    return moved
+        for path in self._project.snapshot.history.files:
+            moved = await self._edit_in(path, node.id)
+            if moved is not None and moved[1].located.start is not None:
+                return moved
         return found
 
     async def _edit_in(

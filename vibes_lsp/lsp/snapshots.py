@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import msgspec
 
@@ -13,14 +14,13 @@ from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
 from vibes_lsp.exchange.trailer_overlay import FileTrailers
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
-from vibes_lsp.index.placed_file import PlacementsByLine
+from vibes_lsp.index.placements_by_line import PlacementsByLine
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_owners import KnownFile, place_file
 from vibes_lsp.reports.placements import PlacementReport, is_settled
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig
@@ -49,7 +49,8 @@ class HistorySnapshot:
         is_done: False before the first lookup.
         has_git: Whether the project is in a git repository.
         resolved_commits: Commits of the annotations in open documents, by first record id.
-        files: The history of each open document, by path.
+        files: What is known of each open document, by path.
+        former_names: The names that open documents had before, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
         notes: What git-ai's notes say about each open document, by path.
         subjects: The subjects of the commits of the annotations in open documents.
@@ -59,7 +60,8 @@ class HistorySnapshot:
     is_done: bool = False
     has_git: bool = False
     resolved_commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
-    files: Mapping[str, FileHistory] = field(default_factory=dict)
+    files: Mapping[str, KnownFile] = field(default_factory=dict)
+    former_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
     notes: Mapping[str, FileNotes] = field(default_factory=dict)
     trailers: Mapping[str, FileTrailers] = field(default_factory=dict)
@@ -160,40 +162,33 @@ class TrailSnapshot:
     def new_names(self) -> Mapping[str, str]:
         """The names that renamed files have now, by the recorded ones, as far as known."""
         opened = {
-            former: path
-            for path, history in self.history.files.items()
-            for former in history.former_paths
+            former: path for path, names in self.history.former_names.items() for former in names
         }
         return ChainMap(dict(self.renamed), opened, self.closed_files.new_names)
 
-    def file_history(self, path: str, *, is_open: bool) -> FileHistory:
-        """Return the known history of a file; that of a closed file has only its former names."""
-        found = self.history.files.get(path, NO_HISTORY) if is_open else NO_HISTORY
-        names = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
-        former = [old for each in names for old, new in each.items() if new == path]
-        if not former:
-            return found
-        return replace(found, former_paths=tuple(dict.fromkeys((*found.former_paths, *former))))
+    def names_of(self, path: str, *, is_open: bool) -> tuple[str, ...]:
+        """Return the name of a file and those that it had before, as far as they are known."""
+        known = self.history.former_names.get(path, ()) if is_open else ()
+        renames = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
+        former = [old for each in renames for old, new in each.items() if new == path]
+        return tuple(dict.fromkeys((path, *known, *former)))
 
-    def place(
-        self,
-        path: str,
-        text: Text,
-        history: FileHistory,
-        known: LocationsByLineage | None = None,
-        *,
-        is_typing: bool = False,
-    ) -> list[Placement]:
-        """Return where the annotations of a file are in a text; see `index.locate_annotations`."""
-        return locate_annotations(
+    def known_file(self, path: str) -> KnownFile:
+        """Return what is known of an open file; nothing before its first lookup."""
+        return self.history.files.get(path, _UNKNOWN)
+
+    def place(self, path: str, text: Text, known: KnownFile, *, is_open: bool) -> list[Placement]:
+        """Return where the annotations of a file are in a text; see `placing.project_owners`."""
+        return place_file(
             self.trail,
-            path,
+            self.names_of(path, is_open=is_open),
             text,
-            history,
-            self.pending.lineages_in(path),
             known,
-            is_typing=is_typing,
+            pending=self.pending.lineages_in(path),
         )
+
+
+_UNKNOWN: Final = KnownFile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +277,7 @@ def snapshot_of_file(
     trail: TrailSnapshot, path: str, uri: str, text: Text, *, is_provisional: bool
 ) -> DocumentSnapshot:
     """Return the snapshot of a file that is not open."""
-    history = trail.file_history(path, is_open=False)
-    placements = tuple(trail.place(path, text, history))
+    placements = tuple(trail.place(path, text, _UNKNOWN, is_open=False))
     report = _report(trail, text, trail.closed_files.commits)
     by_line = PlacementsByLine(placements)
     return DocumentSnapshot(

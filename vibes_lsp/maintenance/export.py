@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from vibes_lsp.anchors.location import LineKind, State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
@@ -209,14 +209,9 @@ def _ranges(
 
 
 def _ai_lines(placement: Placement) -> Iterator[int]:
-    """Yield the lines of a placement that are not known to be a person's."""
-    start, end, kinds = placement.located.start, placement.located.end, placement.located.kinds
-    if start is not None and end is not None:
-        yield from (
-            line
-            for line in range(start, end + 1)
-            if not kinds or kinds[line - start] is not LineKind.HUMAN
-        )
+    """Yield the lines that a placement owns."""
+    for start, end in placement.owned_ranges:
+        yield from range(start, end + 1)
 
 
 def _located_record(

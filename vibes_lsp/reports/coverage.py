@@ -11,7 +11,7 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.project_files import RawLines, read_content
+from vibes_lsp.index.project_files import read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
@@ -116,11 +116,10 @@ def total_coverage(files: list[FileCoverage]) -> FileCoverage:
 
 
 def _owned(locator: ProjectLocator, path: str, content: bytes) -> OwnedFile:
-    file = RawLines(content)
-    if not locator.may_be_annotated(path, file):
-        return OwnedFile(path, len(file), {})
-    owners = line_owners(locator.locate(path, Text.from_bytes(content)))
-    return OwnedFile(path, len(file), owners)
+    text = Text.from_bytes(content)
+    if not locator.may_be_annotated(path, text):
+        return OwnedFile(path, len(text.lines), {})
+    return OwnedFile(path, len(text.lines), line_owners(locator.locate(path, text)))
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:

@@ -8,8 +8,6 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
-from msgspec.structs import replace
-
 from vibes_lsp.anchors.align import changed_lines
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
@@ -17,7 +15,6 @@ from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_range
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.locate_annotations import with_locations
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import JsonValue, Members
@@ -26,8 +23,6 @@ from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.reports.review_queue import needs_review
-from vibes_lsp.trail.lineage import Lineage
-from vibes_lsp.trail.trail import Trail
 
 _BINARY_PREFIX: Final = 8_000
 """Characters at the start of a file; a NUL among them means binary, as for git."""
@@ -290,12 +285,7 @@ class _Comparison:
             return None
 
     def _placements(self, path: str, text: Text) -> Sequence[Placement]:
-        placements = self.locator.locate(path, text)
-        return (
-            placements
-            if self.moment is None
-            else _placements_at(self.locator.trail, placements, self.moment, len(text.lines))
-        )
+        return self.locator.locate(path, text, self.diff_range.head)
 
 
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
@@ -320,46 +310,3 @@ def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator
 
 def _is_binary(text: Text) -> bool:
     return "\0" in text.content[:_BINARY_PREFIX]
-
-
-def _placements_at(
-    trail: Trail, placements: Sequence[Placement], moment: datetime, length: int
-) -> list[Placement]:
-    """Return the placements that existed when a text was committed, with their lines then.
-
-    Verified placements count whenever they were recorded: their text is there, and clocks differ.
-
-    Args:
-        trail: The audit trail.
-        placements: All placements in that text.
-        moment: When the text was committed, in whole seconds.
-        length: The number of lines of the text.
-    """
-    known = [each for each in placements if each.located.sure or _existed_at(each.lineage, moment)]
-    ids = {each.current.id for each in known}
-
-    def without_later_edits(placement: Placement) -> Placement:
-        earlier = tuple(
-            each
-            for each in placement.lineage.superseded_by
-            if each in ids or _was_recorded_by(trail, each, moment)
-        )
-        return replace(
-            placement,
-            shown=replace(
-                placement.shown, lineage=replace(placement.lineage, superseded_by=earlier)
-            ),
-        )
-
-    return with_locations(
-        [without_later_edits(each) for each in known], [each.located for each in known], length
-    )
-
-
-def _existed_at(lineage: Lineage, moment: datetime) -> bool:
-    return lineage.first.moment.replace(microsecond=0) <= moment
-
-
-def _was_recorded_by(trail: Trail, identifier: str, moment: datetime) -> bool:
-    lineage = trail.lineage_of(identifier)
-    return lineage is not None and _existed_at(lineage, moment)

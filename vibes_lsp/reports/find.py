@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.kept_results import KeptResult, KeptResults, LocatedFile
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_files import RawLines, read_content
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.found_annotations import (
-    Encoded,
     FoundAnnotation,
     decode_found,
     encode_found,
@@ -68,101 +66,43 @@ def find_annotations(
             end, because they are found in another file later.
     """
     paths = locator.annotated_files()
-    kept = KeptResults(locator, "annotations", scorer.settings)
-    known = kept.current(paths)
-    if new := [path for path in paths if path not in known]:
-        locator.prefetch(new)
-        locator.trail.gather_reviews()
-    count = 0
+    locator.prefetch(paths)
+    locator.trail.gather_reviews()
     moved: set[str] = set()
     may_be_elsewhere = locator.has_gone_files()
 
-    def matching(encoded: Encoded) -> list[FoundAnnotation]:
-        nonlocal may_be_elsewhere, count
-        in_file = decode_found(encoded)
-        count += len(in_file)
+    def matching(path: str) -> list[FoundAnnotation]:
+        nonlocal may_be_elsewhere
+        in_file = [found_annotation(*each) for each in placements_in(locator, path, scorer)]
         may_be_elsewhere = may_be_elsewhere or any(each.may_be_elsewhere for each in in_file)
         moved.update(each.moved for each in in_file if each.moved is not None)
-        found = [each for each in in_file if _matches(each, wanted)]
+        found = decode_found(encode_found([each for each in in_file if _matches(each, wanted)]))
         if on_file is not None and found:
             on_file(found)
-        return found
+        return list(found)
 
-    located = _locate_all(locator, new, scorer, kept)
-    found = [
-        each
-        for path in paths
-        for each in matching(known.pop(path) if path in known else next(located))
-    ]
-    kept.save(count)
+    found = [each for path in paths for each in matching(path)]
     elsewhere = [
         each
         for path in (locator.other_files() if may_be_elsewhere else ())
-        for each in matching(_located(locator, path, scorer)[0])
+        for each in matching(path)
     ]
     if moved:
         found = [each for each in found if each.moved or each.summary.annotation_id not in moved]
     return found + elsewhere
 
 
-def _locate_all(
-    locator: ProjectLocator, paths: Sequence[str], scorer: Scorer, kept: KeptResults
-) -> Iterator[Encoded]:
-    """Yield the current annotations of each file, encoded, and keep them."""
-    for path in paths:
-        encoded, to_keep = _located(locator, path, scorer, kept)
-        if to_keep is not None:
-            kept.put(path, to_keep)
-        yield encoded
-
-
-def _located(
-    locator: ProjectLocator, path: str, scorer: Scorer, kept: KeptResults | None = None
-) -> tuple[Encoded, KeptResult | None]:
-    """Return the current annotations of a file, encoded, and what to keep."""
-    content = _content(locator, path)
-    if content is None:
-        return [], None
-    locator.questions.begin()
-    text = Text.from_bytes(content)
-    placements = locator.locate(path, text)
-    found = _current(locator, placements, text, scorer)
-    encoded = encode_found([found_annotation(*each) for each in found])
-    if kept is None or not isinstance(encoded, bytes):
-        return encoded, None
-    members = (each for placement in placements for each in placement.lineage.members)
-    result = LocatedFile(
-        encoded,
-        (key for _, facts in found for key in _entry_keys(facts)),
-        (each.text("file_path") or "" for each in members),
-    )
-    return encoded, kept.to_keep(path, content, result)
-
-
-def _entry_keys(facts: Members) -> Iterator[str]:
-    for name in ("environmentHash", "promptHash"):
-        if isinstance(key := facts.get(name), str):
-            yield key
-
-
 def placements_in(
     locator: ProjectLocator, path: str, scorer: Scorer
 ) -> list[tuple[Placement, Members]]:
     """Return the current annotations of a file, each also as JSON; none if it is unreadable."""
-    content = _content(locator, path)
-    if content is None:
-        return []
-    text = Text.from_bytes(content)
-    return _current(locator, locator.locate(path, text), text, scorer)
-
-
-def _content(locator: ProjectLocator, path: str) -> bytes | None:
-    """Return the bytes of a file; None if it is unreadable, or has no annotation."""
     try:
-        content = read_content(locator.trail.directory.project, path)
+        text = read_source(locator.trail.directory.project, path)
     except UnreadableFile:
-        return None
-    return content if locator.may_be_annotated(path, RawLines(content)) else None
+        return []
+    if not locator.may_be_annotated(path, text):
+        return []
+    return _current(locator, locator.locate(path, text), text, scorer)
 
 
 def _current(

@@ -13,7 +13,7 @@ from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_files import RawLines, read_content, read_source
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, Verdict
@@ -279,17 +279,16 @@ def summarise_file(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSu
     Raises:
         UnreadableFile: It cannot be read, or is no file of the project.
     """
-    file = RawLines(content := read_content(locator.trail.directory.project, path))
-    if not locator.may_be_annotated(path, file):
+    text = read_source(locator.trail.directory.project, path)
+    if not locator.may_be_annotated(path, text):
         return None
-    text = Text.from_bytes(content)
     placements = locator.locate(path, text)
     report = PlacementReport(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
     current = [(each, report.placement(each)) for each in placements if each.is_current_edit]
     queue = waiting(found_annotation(each, facts) for each, facts in current)
-    coverage = OwnedFile(path, len(file), line_owners(placements)).coverage
+    coverage = OwnedFile(path, len(text.lines), line_owners(placements)).coverage
     if not (queue or coverage.counts):
         return None
     return FileSummary(coverage, len(queue), queue[0].summary.band if queue else None)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.placements import placed_by_records
 from tests.trails import TrailWriter
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength
 
@@ -33,13 +33,13 @@ def trail(tmp_path: Path) -> TrailWriter:
 def measured(trail: TrailWriter, content: str = BEFORE) -> Measurements:
     """Return the measurements of the only annotation of `a.py`."""
     read, text = read_trail(trail.root), Text(content)
-    (placement,) = locate_annotations(read, "a.py", text)
+    (placement,) = placed_by_records(read, "a.py", text)
     return Scorer(read, ON).measured(placement, text)
 
 
 def score(trail: TrailWriter, content: str = BEFORE, policy: Policy = ON) -> Score | None:
     read, text = read_trail(trail.root), Text(content)
-    (placement,) = locate_annotations(read, "a.py", text)
+    (placement,) = placed_by_records(read, "a.py", text)
     return Scorer(read, policy).score(placement, text)
 
 

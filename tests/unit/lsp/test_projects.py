@@ -10,7 +10,6 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.index.file_history import NO_HISTORY
 from vibes_lsp.lsp import file_summaries
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.file_summaries import FileSummaries
@@ -18,6 +17,7 @@ from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.server import run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot
+from vibes_lsp.placing.project_owners import KnownFile
 from vibes_lsp.reports import review_queue
 from vibes_lsp.reports.review_queue import FileSummary
 from vibes_lsp.risk.policy import Policy
@@ -80,7 +80,7 @@ def test_an_answer_without_a_history_lookup_is_provisional(
         assert request is not None
         project.accept_history(
             request,
-            HistorySnapshot(is_done=True, has_git=True, files=dict.fromkeys(paths, NO_HISTORY)),
+            HistorySnapshot(is_done=True, has_git=True, files=dict.fromkeys(paths, KnownFile())),
         )
 
     assert provisional() == [True, True]

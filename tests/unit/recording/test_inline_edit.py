@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.placements import placed_by_records
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, TOOL, new_project
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.recording import Origin, Prompt, PromptType
 from vibes_lsp.trail.trail import Trail
 
@@ -53,7 +53,7 @@ def test_records_and_owners_are_those_of_the_documentation(tmp_path: Path) -> No
     names = {first.annotation_id: "A", second.annotation_id: "B"}
     owners = {
         number: names[placement.current.id]
-        for placement in locate_annotations(trail, "shop.py", Text(file.read_text()))
+        for placement in placed_by_records(trail, "shop.py", Text(file.read_text()))
         for start, end in placement.owned_ranges
         for number in range(start, end + 1)
     }

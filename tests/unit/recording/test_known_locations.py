@@ -10,7 +10,8 @@ from tests.unit.recording.projects import SOURCE, Project, session_origin
 from vibes_lsp.anchors import locate as locate_module
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index import locate_annotations as annotation_locating
-from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
+from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_alone
+from vibes_lsp.placing.placements import deduplicate
 from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ def known(project: Project, text: str) -> LocationsByLineage:
     """Return where everything is in a text, as an editor's server keeps it."""
     trail = Trail(project.recorder.directory)
     trail.refresh()
-    return {
-        each.lineage.ids: each.located for each in locate_annotations(trail, "a.py", Text(text))
-    }
+    source = Text(text)
+    shown = deduplicate(trail.lineages_in("a.py"))
+    located = locate_alone(shown, "a.py", source)
+    return {each.lineage.ids: where for each, where in zip(shown, located, strict=True)}
 
 
 def edited(project: Project, start: int, end: int, text: str = LATER) -> list[tuple[str, str]]:

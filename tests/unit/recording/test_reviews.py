@@ -111,7 +111,7 @@ def test_a_review_is_of_the_current_text(
         if edge["edge_type"] == "reviewed_by"
     ]
     now, then = (
-        anchors(changed, 5, 7).members()["anchor_hash"],
+        anchors(changed, 5, 6).members()["anchor_hash"],
         anchors(SOURCE, 4, 6).members()["anchor_hash"],
     )
     assert texts == [now, then]
@@ -196,7 +196,7 @@ def test_a_scope_extends_a_review(project: Project) -> None:
         review("prompt", lines=(9, 9))
 
 
-def test_a_review_is_of_lines_found_by_history(project: Project) -> None:
+def test_a_review_is_of_the_lines_that_still_stand(project: Project) -> None:
     repository = Repository(project.root)
     identifier = project.annotate(project.session(), 4, 6)
     repository.commit("All", date="2026-02-03T11:00:00+00:00")
@@ -213,7 +213,7 @@ def test_a_review_is_of_lines_found_by_history(project: Project) -> None:
     text = Text(changed)
     with ProjectLocator(trail) as locator:
         (placement,) = locator.locate("a.py", text)
-    assert placement.located.method == Method.HISTORY
+    assert placement.located.method == Method.LINE_HASHES
     facts = PlacementReport(trail, text).placement(placement)
     assert isinstance(facts["review"], dict)
     assert facts["review"]["stale"] is False

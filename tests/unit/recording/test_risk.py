@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.placements import placed_by_records
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, new_project
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.recording import Origin, Prompt, PromptType, RiskSignal, WrongArgument
 from vibes_lsp.store.config import load_config
 from vibes_lsp.trail.trail import Trail
@@ -130,7 +130,7 @@ def test_the_stored_score_is_the_live_score_at_that_moment(
     )
     trail = Trail(project.recorder.directory)
     trail.refresh()
-    (placement,) = locate_annotations(trail, "a.py", text)
+    (placement,) = placed_by_records(trail, "a.py", text)
     live = Scorer(trail, load_config(project.recorder.directory).policy).score(placement, text)
     assert live is not None
     assert round(live.value, 4) == record["risk_score"]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from tests.placements import placed_by_records
 from tests.trails import OMIT, TrailWriter
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placements import (
@@ -47,7 +47,7 @@ def placed(trail: TrailWriter, content: str, **members: Any) -> list[Placed]:
     """Locate all annotations of `a.py` in a text."""
     read, text = read_trail(trail.root), Text(content)
     report = PlacementReport(read, text, **members)
-    return [Placed(each, report.placement(each)) for each in locate_annotations(read, "a.py", text)]
+    return [Placed(each, report.placement(each)) for each in placed_by_records(read, "a.py", text)]
 
 
 def only(trail: TrailWriter, content: str, **members: Any) -> Placed:
@@ -269,7 +269,7 @@ def test_resolved_commits_are_marked(trail: TrailWriter) -> None:
 def test_prompts_can_be_left_out(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, prompt=trail.prompt("Asked."))
     read, text = read_trail(trail.root), Text(BEFORE)
-    report, found = PlacementReport(read, text), locate_annotations(read, "a.py", text)
+    report, found = PlacementReport(read, text), placed_by_records(read, "a.py", text)
     (told,) = report.placements(found)
     (silent,) = report.placements(found, with_prompts=False)
     assert isinstance(told, dict)

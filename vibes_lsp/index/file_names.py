@@ -1,0 +1,124 @@
+"""The files that annotations are about, and the names that renamed ones have now (R19)."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
+from vibes_lsp.trail.trail import Trail
+
+
+class FileNames:
+    """Finds the annotated files, and follows renamed ones to their new names.
+
+    Args:
+        trail: The trail, refreshed.
+        history: The history of the project's files; None without git.
+        renamed: New names by old ones, of files that were renamed since the last commit.
+    """
+
+    def __init__(
+        self, trail: Trail, history: ProjectHistory | None, renamed: Mapping[str, str]
+    ) -> None:
+        self._trail, self._history, self._renamed = trail, history, renamed
+        self._project: Final = str(trail.directory.project)
+
+    def prefetch(self, paths: Iterable[str] | None = None, also: Iterable[str] = ()) -> None:
+        """Read git's history of files at once, by default of all annotated files.
+
+        That of the log and of files that are gone comes with it: it is needed for any file.
+
+        Args:
+            paths: The files.
+            also: Files that are read at the same time if any has to be read.
+        """
+        if self._history is not None:
+            names = self.names if paths is None else (*paths, *self._gone)
+            wanted = (*names, *self._log_path)
+            is_read = all(map(self._history.has_walked, wanted)) if also else True
+            self._history.prefetch(wanted if is_read else (*wanted, *also))
+
+    @property
+    def _log_path(self) -> tuple[str, ...]:
+        directory = self._trail.directory
+        is_inside = directory.log.is_relative_to(directory.project)
+        return (directory.log.relative_to(directory.project).as_posix(),) if is_inside else ()
+
+    @cached_property
+    def annotated_files(self) -> Mapping[str, None]:
+        """The existing files that annotations are about, by their current names (R19)."""
+        now = dict.fromkeys(
+            self._new_names.get(name) if name in self._gone else name for name in self.names
+        )
+        return dict.fromkeys(
+            name
+            for name in now
+            if name is not None and name not in self._gone and self._exists(name)
+        )
+
+    @property
+    def new_names(self) -> Mapping[str, str]:
+        """The names that files have now which were renamed, by the recorded ones."""
+        return {
+            name: now
+            for name, now in self._new_names.items()
+            if now not in self._gone and self._exists(now)
+        }
+
+    def current_name(self, name: str) -> str:
+        """Return the name that a file has now, as `new_names`: asks about this one alone.
+
+        Args:
+            name: As recorded.
+        """
+        if self._exists(name):
+            return name
+        now = self._renamed.get(name)
+        if now is None and self._history is not None:
+            now = self._history.current_paths([name]).get(name)
+        return name if now is None or not self._exists(now) else now
+
+    @property
+    def has_gone_files(self) -> bool:
+        """Whether annotations are about files that do not exist, even by another name."""
+        return len(self._gone) > len(self._new_names)
+
+    def former_paths(self, path: str) -> tuple[str, ...]:
+        """Return the former names of a file under which annotations are recorded."""
+        return tuple(self._former_names.get(path, ()))
+
+    @cached_property
+    def _former_names(self) -> Mapping[str, Sequence[str]]:
+        former: dict[str, list[str]] = defaultdict(list)
+        for name, now in self._new_names.items():
+            if now != name:
+                former[now].append(name)
+        return former
+
+    @cached_property
+    def _new_names(self) -> Mapping[str, str]:
+        """The new names of renamed files: from the client, else from git."""
+        found = {name: self._renamed[name] for name in self._gone if name in self._renamed}
+        if self._history is not None:
+            found |= self._history.current_paths(name for name in self._gone if name not in found)
+        return {name: found[name] for name in self._gone if name in found}
+
+    @cached_property
+    def _gone(self) -> Mapping[str, None]:
+        """The names of files that do not exist."""
+        return dict.fromkeys(name for name in self.names if not self._exists(name))
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The recorded names of files of this project (R19)."""
+        names = dict.fromkeys(map(normal_path, self._trail.annotated_paths()))
+        return [name for name in names if can_be_in_project(name) or is_too_long(name)]
+
+    def _exists(self, name: str) -> bool:
+        # A Path takes ten times as long, and there may be tens of thousands.
+        return os.path.isfile(f"{self._project}/{name}")  # noqa: PTH113
