@@ -95,7 +95,6 @@ Each owned line has a kind, in `lines` and in `runs`. Only `ai` is verified: sho
 | `ai` | verified: the location is sure, and the line is as the AI wrote it |
 | `claimed` | a record claims the line, and nothing proves it |
 | `edited` | in a verified range, edited since |
-| `human` | inserted into the range by a person |
 
 ### Items
 

@@ -83,7 +83,7 @@ PLACEMENT: Final = Shape(
         "displayName": "the function that is annotated or that begins at its first line of code, else that line; not in `vibes blame`",
         "age": "such as `8 months ago`; null if unknown; only in editors",
         "reasons": "the two that add most to the risk, without the review; only in editors",
-        "stateText": "where it is and who edited it since, such as `edited since by a person: 3 of 4 lines unchanged`; not in the queue",
+        "stateText": "where it is and how sure that is, such as `edited since: 3 of 4 lines unchanged`; not in the queue",
         "label": "as in the code lens; not in the queue",
         "lineText": "for the end of a line: `AI: `, or `AI (claimed): ` if nothing is verified, then model, age, state unless the lines are as written, and prompt; not in the queue",
         "waits": "whether it is in the review queue; not there itself",

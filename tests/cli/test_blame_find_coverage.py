@@ -92,7 +92,8 @@ def test_blame_and_find_print_what_a_template_names(story: Project, run_vibes: R
     assert [row[3] for row in rows] == STORY.splitlines()
     owners = {**dict.fromkeys(range(4, 8), digest), **dict.fromkeys(range(10, 14), same)}
     assert [(row[1], row[2]) for row in rows] == [
-        ("ai", owners[number]) if number in owners else ("human", "") for number in range(1, 14)
+        ("ai", owners[number]) if number in owners else ("unrecorded", "")
+        for number in range(1, 14)
     ]
     found = run_vibes("find", "--format", "{file}:{start} {{{model}}} {review}", cwd=story.root)
     assert [line.rstrip() for line in found.lines] == [

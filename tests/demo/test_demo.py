@@ -22,7 +22,7 @@ def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: P
     )
     shown = run.stdout.decode()
     assert run.returncode == 0, shown + run.stderr.decode()
-    assert "edited since by a person: 4 of 5 lines unchanged" in shown
+    assert "edited since: 4 of 5 lines unchanged" in shown
     assert " ago · critical risk · not reviewed" in shown
     assert "risk 0.84 critical, not reviewed: " in shown
     assert "error[hash-mismatch]" in shown

@@ -52,7 +52,10 @@ async def test_provenance_at_names_the_owner_of_a_line(root: Path) -> None:
         assert owner["state"] == "edited"
         assert owner["band"] == "critical"
         assert owner["prompt"]["quoted"].startswith("| Store passwords safely.")
-        assert {"lineStart": 26, "lineEnd": 26, "kind": "human"} in owner["ownedLines"]
+        assert owner["ownedLines"] == [
+            {"lineStart": 23, "lineEnd": 25, "kind": "ai"},
+            {"lineStart": 27, "lineEnd": 27, "kind": "ai"},
+        ]
         same = await server.ask("provenance_at", file=str(root / "src/auth.py"), lineStart=24)
         assert same == answer
 

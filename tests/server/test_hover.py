@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from lsprotocol import types
 
@@ -256,14 +258,19 @@ async def test_moved_in_text_that_is_not_saved(editor: Editor, project: Project)
     assert hover.range == types.Range(types.Position(5, 0), types.Position(9, 0))
 
 
-async def test_edited_since(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+@pytest.mark.parametrize(
+    ("has_hashes", "state"),
+    [
+        (True, "edited since: 3 of 4 lines unchanged"),
+        (False, "edited since (was lines 4-7)"),
+    ],
+)
+async def test_edited_since(editor: Editor, project: Project, has_hashes: bool, state: str) -> None:
+    (project.hashed if has_hashes else partial(project.line, text=STORY))("a.py", 4, 7)
+    uri = await editor.open_known(project.file("a.py"))
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
     said = (await lines_of(editor, uri, 4))[1].partition(" · ")[0]
-    assert said in {
-        "edited since (was lines 4-7)",
-        "edited since by a person: 3 of 4 lines unchanged",
-    }, "the lines are counted in a moment"
+    assert said == state
 
 
 async def test_what_could_not_be_found_is_on_no_line(editor: Editor, project: Project) -> None:
@@ -362,13 +369,14 @@ async def test_what_was_superseded_is_called_history(editor: Editor, project: Pr
     ]
 
 
-async def test_a_line_that_a_person_added_says_so(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+async def test_a_line_inside_that_no_record_names_is_not_the_ais(
+    editor: Editor, project: Project
+) -> None:
+    project.hashed("a.py", 4, 7)
+    uri = await editor.open_known(project.file("a.py"))
     editor.insert(uri, 5, "    log(payload)\n")
-    assert (await lines_of(editor, uri, 6))[1].startswith(
-        "a person added this line; edited since by a person: 4 of 4 lines unchanged"
-    )
-    assert (await lines_of(editor, uri, 7))[1].startswith("edited since by a person")
+    assert (await lines_of(editor, uri, 6))[1].startswith("not recorded: a line inside this edit")
+    assert (await lines_of(editor, uri, 7))[1].startswith("moved from lines 4-7 · not reviewed")
 
 
 async def test_more_than_five_are_counted(editor: Editor, project: Project) -> None:

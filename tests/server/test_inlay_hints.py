@@ -81,7 +81,7 @@ async def test_they_say_what_is_doubtful_and_follow_the_text(
     editor.insert(uri, 0, "# one\n")
     assert labels(await hints(editor, uri))[0] == (5, "AI: claude-opus-4-5")
     editor.replace(uri, (1, 0), (100, 0), EDITED)
-    assert (5, "AI: claude-opus-4-5 · edited since") in labels(await hints(editor, uri))
+    assert (5, "AI (claimed): claude-opus-4-5 · edited since") in labels(await hints(editor, uri))
 
 
 async def test_what_happened_comes_when_it_is_to_be_seen(

@@ -394,7 +394,9 @@ async def test_the_lines_end_says_so_where_the_lines_are_not_as_written(
     assert found["stateText"] == "edited since: 3 of 4 lines unchanged"
 
 
-async def test_the_edit_of_another_ai_is_not_a_persons(editor: Editor, project: Project) -> None:
+async def test_nothing_says_who_changed_a_line_that_no_record_names(
+    editor: Editor, project: Project
+) -> None:
     project.hashed("a.py", 4, 7)
     uri = await editor.open_known(project.file("a.py"))
     editor.replace(uri, (6, 0), (7, 0), "    return seen.hexdigest().upper()\n")
@@ -410,7 +412,7 @@ async def test_the_edit_of_another_ai_is_not_a_persons(editor: Editor, project: 
     assert second["stateText"] == "unchanged since"
     editor.insert(uri, 5, "    log(payload)\n")
     first, _ = (await editor.final(uri))["placements"]
-    assert first["stateText"] == "edited since by a person and gpt-5: 3 of 4 lines unchanged"
+    assert first["stateText"] == "edited since: 3 of 4 lines unchanged"
 
 
 async def test_names_for_people(editor: Editor, project: Project) -> None:

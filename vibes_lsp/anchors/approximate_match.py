@@ -406,7 +406,7 @@ class EditSearch:
         first, end, lines = numbers[0], max(numbers), self._lines
         pairs = tuple(enumerate(numbers, self._range.start))
         old = dict(enumerate(self._old_content(self._range.start, numbers), self._range.start))
-        kinds = [LineKind.HUMAN] * (end - first + 1)
+        kinds = [LineKind.UNRECORDED] * (end - first + 1)
         for line, new in pairs:
             kinds[new - first] = LineKind.AI if old[line] == lines[new - 1] else LineKind.EDITED
         distinctive = [line for line, new in pairs if is_distinctive(lines[new - 1])]

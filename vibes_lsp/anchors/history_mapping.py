@@ -109,7 +109,7 @@ class _Block:
     def kinds(self, line_map: LineMap) -> tuple[LineKind, ...]:
         """Return the kind of each line, from the first to the last."""
         first, old, new = self.first, line_map.old.lines, line_map.new.lines
-        kinds = [LineKind.HUMAN] * (self.last - first + 1)
+        kinds = [LineKind.UNRECORDED] * (self.last - first + 1)
         for line, place in self.pairs:
             kinds[place - first] = (
                 LineKind.AI if old[line - 1] == new[place - 1] else LineKind.EDITED

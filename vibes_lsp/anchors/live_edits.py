@@ -157,8 +157,8 @@ class Edits:
     def kinds(self, start: int, end: int, before: Sequence[LineKind]) -> tuple[LineKind, ...]:
         """Return the kind of each line of a range now, for the lines that `follow` returns.
 
-        A replaced line is edited, an inserted one a person's. Lines between two joined edits count
-        as edited as well, so that no line of the AI counts as a person's.
+        A replaced line is edited, an inserted one unrecorded. Lines between two joined edits count
+        as edited as well, so that no line of the AI counts as unrecorded.
 
         Args:
             start: First line in the base version, 1-based.
@@ -175,8 +175,8 @@ class Edits:
             found += before[line - first : max(hunk.old, first) - first]
             for now in range(max(hunk.new, span.start - 1), min(hunk.new_end, span.end)):
                 was = before[hunk.old + now - hunk.new - first] if hunk.is_even else None
-                is_new = hunk.removed == 0 or was == LineKind.HUMAN
-                found.append(LineKind.HUMAN if is_new else LineKind.EDITED)
+                is_new = hunk.removed == 0 or was == LineKind.UNRECORDED
+                found.append(LineKind.UNRECORDED if is_new else LineKind.EDITED)
             line = min(hunk.old_end, stop)
         return (*found, *before[line - first :])
 

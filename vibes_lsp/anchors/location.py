@@ -123,14 +123,12 @@ class LineKind(StrEnum):
         CLAIMED: The AI, according to the record only.
         EDITED: The AI; it was edited since.
         UNRECORDED: Nothing says that an AI wrote it.
-        HUMAN: A person.
     """
 
     AI = "ai"
     CLAIMED = "claimed"
     EDITED = "edited"
     UNRECORDED = "unrecorded"
-    HUMAN = "human"
 
 
 class LocatedRange(msgspec.Struct, frozen=True, gc=False):
@@ -182,7 +180,12 @@ class LocatedRange(msgspec.Struct, frozen=True, gc=False):
 
         `kinds` of an inferred original text, or at one of several places, prove nothing.
         """
-        return self.sure or (bool(self.kinds) and self.state == State.EDITED and not self.ambiguous)
+        return self.sure or (
+            bool(self.kinds)
+            and self.state == State.EDITED
+            and not self.ambiguous
+            and LineKind.CLAIMED not in self.kinds
+        )
 
     @property
     def sure(self) -> bool:

@@ -169,7 +169,7 @@ def _print_removed(item: Inspection, place: int) -> None:
 def _print_context(item: Inspection, start: int, lines: Sequence[str]) -> None:
     code = code_lines(str(item.facts["filePath"]), lines)
     for number, line in enumerate(code, start):
-        _print_code(item, number, KIND_MARKS["human"], line)
+        _print_code(item, number, KIND_MARKS["unrecorded"], line)
 
 
 def _print_code(item: Inspection, number: int, marked: tuple[str, str], code: Text) -> None:

@@ -185,7 +185,7 @@ def _print_formatted(blame: Blame, line_format: LineFormat) -> None:
         owner = owners.get(number)
         if owner is not None and id(owner) not in values:
             values[id(owner)] = placement_values(blame.report.placement(owner))
-        kind = LineKind.HUMAN if owner is None else line_kind(owner, number)
+        kind = LineKind.UNRECORDED if owner is None else line_kind(owner, number)
         own = {} if owner is None else values[id(owner)]
         print_line(line_format.line({**own, "line": number, "kind": kind.value, "code": line}))
 
@@ -203,16 +203,13 @@ def _print_lines(blame: Blame) -> None:
     previous: Placement | None = None
     for number in range(1, len(blame.text.lines) + 1):
         owner = owners.get(number)
-        kind = LineKind.HUMAN if owner is None else line_kind(owner, number)
+        kind = LineKind.UNRECORDED if owner is None else line_kind(owner, number)
         parts: list[tuple[str, str]] = []
         if labels:
             width = 0
             if owner is not None and owner is not previous:
                 parts += labels[id(owner)]
                 width = cell_len(plain_labels[id(owner)])
-            elif owner is not None and kind == LineKind.HUMAN:
-                parts.append(("human", "dim"))
-                width = len("human")
             mark, style = KIND_MARKS[kind]
             parts += ((" " * (label_width - width), ""), (f" {mark} ", style))
         beginnings.append([*parts, (f"{number:>{digits}} ", "dim")])

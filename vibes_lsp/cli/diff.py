@@ -155,7 +155,7 @@ def _print_hunk(file: ChangedFile, hunk: Sequence[ChangedRange], code: Sequence[
                 print_text(removed, width=width)
         if number > last:
             break
-        mark, style = KIND_MARKS["human"]
+        mark, style = KIND_MARKS["unrecorded"]
         if number in owned:
             mark, style = KIND_MARKS[line_kind(owned[number], number)]
         parts = ((f"  {number:>{digits}} ", "dim"), (f"{mark} ", style), code[number - 1])

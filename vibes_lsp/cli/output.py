@@ -34,7 +34,7 @@ KIND_MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "ai": ("+", "green"),
     "claimed": ("?", "dim"),
     "edited": ("~", "yellow"),
-    "human": (" ", "dim"),
+    "unrecorded": (" ", "dim"),
 }
 """Mark and style of a line of code, by its `LineKind`."""
 

@@ -26,7 +26,6 @@ _KINDS: Final[Mapping[LineKind, str]] = {
     LineKind.AI: "as the AI wrote it",
     LineKind.CLAIMED: "claimed without proof",
     LineKind.EDITED: "edited since",
-    LineKind.HUMAN: "written by a person",
 }
 
 

@@ -156,10 +156,8 @@ async def look_up_history(ls: Server, project: Project) -> None:
             opened_in(project), use_git=ls.settings.use_git, use_notes=ls.settings.notes
         ):
             found = await _look_up(ls, project, request)
-            if project.accept_history(request, found):
-                await refresh_project(ls, project)
-            else:
-                await refresh_documents(ls, project.provisional_documents())
+            project.accept_history(request, found)
+            await _refresh_outdated_in(ls, project)
             if not project.needs_lookup(opened_in(project)):
                 closed = await loop.run_in_executor(
                     ls.thread_pool, project.history.look_up_closed_files
@@ -169,6 +167,18 @@ async def look_up_history(ls: Server, project: Project) -> None:
             await _say_what_is_late(ls, project)
     finally:
         project.end_lookups()
+
+
+async def _refresh_outdated_in(ls: Server, project: Project) -> None:
+    """Refresh the open documents of a project whose answers were provisional or are outdated."""
+    outdated = [
+        document.uri
+        for _, document in ls.projects.opened_in(project)
+        if project.is_outdated(document.uri)
+    ]
+    uris = dict.fromkeys((*outdated, *project.provisional_documents()))
+    project.mark_published()
+    await refresh_documents(ls, list(uris))
 
 
 async def _say_what_is_late(ls: Server, project: Project) -> None:
@@ -194,7 +204,7 @@ async def _look_up(ls: Server, project: Project, request: LookupRequest) -> Hist
         if first is not None:
             await asyncio.wait((rest,), timeout=FIRST_COMMITS.limit)
             if not rest.done() and project.accept_first_commits(first):
-                await refresh_project(ls, project)
+                await _refresh_outdated_in(ls, project)
     finally:
         found = await rest
     return found

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import NotedLines
 from vibes_lsp.history.agent_trailers import AgentTrailer
@@ -22,8 +21,7 @@ from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.reports.blame import line_kind, line_owners
-from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
+from vibes_lsp.reports.placement_texts import describe_age_of
 from vibes_lsp.reports.placements import describe_location, main_reasons
 from vibes_lsp.store.reasoning import reasoning_text
 
@@ -127,18 +125,8 @@ class Description:
         return SEPARATOR.join(parts)
 
     def _state(self, placement: Placement, line: int | None = None) -> str:
-        quote = self.markup.quote
-        model_of = self.snapshot.report.model
-        is_edited = placement.located.state == State.EDITED
-        editors = describe_editors(
-            placement,
-            line_owners(self.snapshot.placements) if is_edited else {},
-            lambda each: self.markup.name(model_of(each), _NAME),
-        )
-        where = describe_location(
-            placement, editors=editors, origin=quote(placement.moved_from, _LONG)
-        )
-        return f"{role_at(placement, line)}{where}"
+        where = describe_location(placement, origin=self.markup.quote(placement.moved_from, _LONG))
+        return f"{_role_at(self.snapshot, placement, line)}{where}"
 
     def _sources(self, placement: Placement, facts: Members) -> Iterator[str]:
         """Yield why the record may be worth less than others."""
@@ -320,17 +308,20 @@ def _listed(options: JsonValue) -> list[Members]:
     return [each for each in found[:_MAX_LISTED] if isinstance(each, dict)]
 
 
-def role_at(placement: Placement, line: int | None) -> str:
+def _role_at(snapshot: DocumentSnapshot, placement: Placement, line: int | None) -> str:
     """Return what an annotation is to a line, as the start of a sentence; empty if it wrote it."""
     if placement.lineage.is_review:
         return "a review of these lines; "
     if placement.is_history:
         return "history: a later edit supersedes it; "
-    if line is not None and owns_line(placement, line):
-        is_human = line_kind(placement, line) == LineKind.HUMAN
-        return "a person added this line; " if is_human else ""
-    if line is None or not (placement.may_own_lines and placement.is_claim) or placement.is_guess:
+    if line is None or owns_line(placement, line):
         return ""
-    if placement.located.sure:
+    if not (placement.may_own_lines and placement.is_claim) or placement.is_guess:
+        return ""
+    owners = (other for other in snapshot.placements_at(line) if owns_line(other, line))
+    owner = next(owners, None)
+    if owner is None:
+        return "not recorded: a line inside this edit; "
+    if placement.located.sure and owner.lineage.rank > placement.lineage.rank:
         return "history: a later edit owns this line; "
     return "may be here, but another edit owns this line; "

@@ -280,11 +280,11 @@ class Project:
         """Use commits that are known before the rest; return whether it changes answers."""
         return self._use_history(self._snapshot.history.with_commits(found))
 
-    def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> bool:
-        """Use the result of a lookup; return whether it changes answers."""
+    def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> None:
+        """Use the result of a lookup."""
         self._coverage.cover(request, found)
         self._history_changed.set()
-        return self._use_history(found)
+        self._use_history(found)
 
     def _use_history(self, found: HistorySnapshot) -> bool:
         before = self._snapshot.history

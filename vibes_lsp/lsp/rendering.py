@@ -6,7 +6,7 @@ Untrusted text is escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,13 +14,12 @@ from typing import Final
 from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_span, cut_lines, escape_markdown, quotation, single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.reports.placement_texts import describe_age_of, describe_editors
+from vibes_lsp.reports.placement_texts import describe_age_of
 from vibes_lsp.reports.placements import describe_location, model_name, review_label
 from vibes_lsp.reports.review_queue import needs_review
 
@@ -173,17 +172,9 @@ def _notable_state(placement: Placement) -> Iterator[str]:
         yield "not verified"
 
 
-def state_text(
-    snapshot: DocumentSnapshot, placement: Placement, owners: Mapping[int, Placement]
-) -> str:
-    """Return where an annotation is, and who edited it since, as plain text."""
-    return describe_location(
-        placement,
-        editors=describe_editors(
-            placement, owners, lambda each: single_line(snapshot.report.model(each), 40)
-        ),
-        origin=single_line(placement.moved_from, 60),
-    )
+def state_text(placement: Placement) -> str:
+    """Return where an annotation is, and how sure that is, as plain text."""
+    return describe_location(placement, origin=single_line(placement.moved_from, 60))
 
 
 def _model(facts: Members) -> str:

@@ -68,7 +68,7 @@ class Lines(AnswerPart):
     Attributes:
         line_start: The first.
         line_end: The last.
-        kind: `ai` as the AI wrote them, `edited` since, `claimed` without proof, or `human`.
+        kind: `ai` as the AI wrote them, `edited` since, or `claimed` without proof.
     """
 
     line_start: int

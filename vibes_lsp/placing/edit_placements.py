@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.placing.edits import Snapshots
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.line_owners import TextOwners
+from vibes_lsp.placing.line_owners import OwnedLine, TextOwners
 from vibes_lsp.placing.placements import Placement, ShownLineage, deduplicate
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LogRecord, recorded_lines
@@ -97,10 +98,7 @@ def _is_verified(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) ->
 def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> LocatedRange:
     """Return where an edit is whose lines are these."""
     lines, own = owned.lines, frozenset(numbers)
-    kinds = tuple(
-        lines[number].kind if number in own else LineKind.UNRECORDED
-        for number in (range(numbers[0], numbers[-1] + 1) if numbers else ())
-    )
+    kinds = _kinds(lines, own, numbers[0], numbers[-1] + 1) if numbers else ()
     owners = {owner.record for number in numbers if (owner := lines[number].owner) is not None}
     claims = [
         (place.sure, place.start is not None, name)
@@ -110,7 +108,11 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
     if claims:
         claim = owned.claims[max(claims)[2]]
         is_exact = claim.sure and recorded_lines(lineage.current) == (claim.start, claim.end)
-        return replace(claim, state=State.EXACT if is_exact else claim.state)
+        return replace(
+            claim,
+            state=State.EXACT if is_exact else claim.state,
+            kinds=_kinds(lines, own, (claim.start or 1) - 1, claim.end) if numbers else (),
+        )
     hashes, recorded = _written(lineage.members)
     if not numbers:
         return _LOST if hashes else _UNFOUND
@@ -129,6 +131,16 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
         1.0 if is_sure else _CLAIMED,
         intact=intact if hashes or is_sure else None,
         kinds=kinds,
+    )
+
+
+def _kinds(
+    lines: Sequence[OwnedLine], own: AbstractSet[int], first: int, end: int | None
+) -> tuple[LineKind, ...]:
+    """Return what is known of lines, from a first one to before another one, as an edit's."""
+    return tuple(
+        lines[number].kind if number in own else LineKind.UNRECORDED
+        for number in range(first, first if end is None else end)
     )
 
 

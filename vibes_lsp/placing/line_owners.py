@@ -212,8 +212,8 @@ class _Screen:
         located = locate_ranges([claim.range for claim in others], self._text)
         for rank, (claim, place) in enumerate(zip(others, located, strict=True)):
             self.claims[claim.record] = place
-            if place.start is None or place.end is None or not place.may_own:
-                continue
+            if not (claim.may_own and place.may_own) or place.start is None or place.end is None:
+                continue  # the lines of a review are older than it
             numbers = range(place.start - 1, place.end)
             if not any(self._may_be(claim, number) for number in numbers):
                 self.claims[claim.record] = self._contradiction(place, numbers)
@@ -225,8 +225,7 @@ class _Screen:
             )
             if place.sure and not is_sure:
                 self.claims[claim.record] = replace(place, state=State.UNVERIFIED, confidence=0.5)
-            if claim.may_own:
-                found.append((is_sure, rank, claim, numbers))
+            found.append((is_sure, rank, claim, numbers))
         # What is sure comes first, then rank decides (R7).
         for is_sure, _, claim, numbers in sorted(found, key=itemgetter(0, 1), reverse=True):
             for number in numbers:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from vibes_lsp.anchors.location import LineKind
+from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -62,7 +62,7 @@ def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -
 
 @dataclass(frozen=True, slots=True)
 class LineCounts:
-    """Numbers of AI lines by `LineKind`; human lines are not counted.
+    """Numbers of AI lines by `LineKind`; other lines are not counted.
 
     Attributes:
         verified: Proven to be as the AI wrote them.
@@ -144,16 +144,13 @@ def ranges_by_kind(placement: Placement) -> list[JsonValue]:
 
 
 def line_kind(placement: Placement, line: int) -> LineKind:
-    """Return the kind of a line of a placement.
-
-    A line is `ai` or `edited` only where that is proven. Without proof it is `claimed`, or `human`
-    where the text suggests that a person wrote it.
-    """
+    """Return the kind of a line that a placement owns."""
     located = placement.located
     if located.sure or not located.kinds or located.start is None:
         return LineKind.AI if located.sure else LineKind.CLAIMED
     kind = located.kinds[line - located.start]
-    return kind if located.is_proven or kind == LineKind.HUMAN else LineKind.CLAIMED
+    is_known = located.state == State.EDITED and not located.ambiguous
+    return kind if is_known or kind == LineKind.UNRECORDED else LineKind.CLAIMED
 
 
 def is_on_lines(placement: Placement, first: int, last: int) -> bool:

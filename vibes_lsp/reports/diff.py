@@ -289,13 +289,9 @@ class _Comparison:
 
 
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
-    """Yield the changed AI lines as ranges; lines that a person put into a range are left out."""
+    """Yield the changed AI lines as ranges, without the lines between that it does not own."""
     owned = line_owners(placements)
-    ai_lines = [
-        number
-        for number in changed
-        if number in owned and line_kind(owned[number], number) != LineKind.HUMAN
-    ]
+    ai_lines = [number for number in changed if number in owned]
     ends = [
         number
         for number, following in pairwise(ai_lines)

@@ -271,14 +271,11 @@ def lsp_range(start: int | None, end: int | None) -> Members | None:
     return {"start": {"line": start - 1, "character": 0}, "end": {"line": end, "character": 0}}
 
 
-def describe_location(
-    placement: Placement, *, editors: str | None = None, origin: str = "another file"
-) -> str:
+def describe_location(placement: Placement, *, origin: str = "another file") -> str:
     """Return where an annotation is, and how sure that is.
 
     Args:
         placement: The annotation.
-        editors: Who edited its lines since, as text that may be shown; None if not known.
         origin: The file that it is recorded for, if that is another one, as text that may be shown.
     """
     located = placement.located
@@ -291,7 +288,7 @@ def describe_location(
         return f"removed {before} of an earlier version"
     if placement.moved_from is not None:
         before = origin if recorded is None else f"{before} of {origin}"
-    state = _describe_state(placement, before, editors)
+    state = _describe_state(placement, before)
     sentence = f"{'may be here: ' if placement.is_guess else ''}{state}"
     return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence
 
@@ -301,7 +298,7 @@ def describe_lines(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first}-{last}"
 
 
-def _describe_state(placement: Placement, before: str, editors: str | None) -> str:
+def _describe_state(placement: Placement, before: str) -> str:
     """Return the state as text; `before` names the recorded lines."""
     why = why_unverified(placement)
     is_function = placement.current.type == RecordType.FUNCTION
@@ -316,14 +313,13 @@ def _describe_state(placement: Placement, before: str, editors: str | None) -> s
         case State.MOVED:
             return f"moved from {before}"
         case State.EDITED:
-            by = f" by {editors}" if editors else ""
             recorded = recorded_lines(placement.current)
             if recorded is None:
-                return f"edited since{by}"
+                return "edited since"
             if located.intact is None:
-                return f"edited since{by} (was {before})"
+                return f"edited since (was {before})"
             total = recorded[1] - recorded[0] + 1
-            return f"edited since{by}: {located.intact} of {total} lines unchanged"
+            return f"edited since: {located.intact} of {total} lines unchanged"
         case _ if placement.replaced_by is not None:
             name = placement.replaced_by[:8]  # any text, in a log of another tool
             later = name if name.isascii() and name.isalnum() else "a later edit"

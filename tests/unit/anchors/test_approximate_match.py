@@ -62,8 +62,8 @@ def test_inserted_lines_are_found_if_neighbours_imply_their_number(count: int) -
         30 + count,
         21,
     )
-    assert located.kinds.count(LineKind.HUMAN) == count
-    assert located.kinds[6 : 6 + count] == (LineKind.HUMAN,) * count
+    assert located.kinds.count(LineKind.UNRECORDED) == count
+    assert located.kinds[6 : 6 + count] == (LineKind.UNRECORDED,) * count
 
 
 def test_lost_ranges_do_not_change_the_end_of_others() -> None:
@@ -137,7 +137,9 @@ def test_two_insertions_around_an_unchanged_range_are_found() -> None:
     now = "".join([*LINES[:13], "new 1\n", "new 2\n", *LINES[13:18], "new 3\n", *LINES[18:]])
     located, _ = found("".join(LINES), now, (10, 25), (15, 17))
     assert (located.start, located.end, located.intact) == (10, 28, 16)
-    assert [number for number, kind in enumerate(located.kinds, 10) if kind is LineKind.HUMAN] == [
+    assert [
+        number for number, kind in enumerate(located.kinds, 10) if kind is LineKind.UNRECORDED
+    ] == [
         14,
         15,
         21,

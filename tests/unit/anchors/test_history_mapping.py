@@ -25,7 +25,7 @@ AREA = (
 VOLUME = "def volume(width, height, depth):\n    return area(width, height) * depth\n"
 TAIL = "\nprint(area(1, 2))\nprint(volume(1, 2, 3))\n"
 FILE = HEAD + AREA + "\n" + VOLUME + TAIL
-LETTERS = {LineKind.AI: "a", LineKind.EDITED: "e", LineKind.HUMAN: "h"}
+LETTERS = {LineKind.AI: "a", LineKind.EDITED: "e", LineKind.UNRECORDED: "h"}
 
 
 def traced(then: str, start: int, end: int, now: str) -> LocatedRange:

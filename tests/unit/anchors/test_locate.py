@@ -79,7 +79,7 @@ def test_an_edit_within_it_is_an_edit() -> None:
 def test_the_hash_alone_finds_inserted_lines() -> None:
     located = found(recorded(FILE, 10, 16), inserted(FILE, 14, "new = 1\nnewer = 2\n"))
     assert (located.state, located.start, located.end, located.intact) == (State.EDITED, 10, 18, 7)
-    assert "".join(kind[0] for kind in located.kinds) == "aaaahhaaa"
+    assert "".join(kind[0] for kind in located.kinds) == "aaaauuaaa"
 
 
 def test_a_new_indentation_is_an_edit_at_the_right_place() -> None:

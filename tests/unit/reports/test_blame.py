@@ -1,4 +1,4 @@
-"""The kind of a line: verified, claimed, edited or human."""
+"""The kind of a line: verified, claimed, edited or unrecorded."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RECORD = LogRecord(
     "a" * 64,
     {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"},
 )
-KINDS = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
-AI, CLAIMED, EDITED, _, HUMAN = LineKind
+KINDS = (LineKind.AI, LineKind.EDITED, LineKind.UNRECORDED, LineKind.AI)
+AI, CLAIMED, EDITED, UNRECORDED = LineKind
 
 
 def placed(located: LocatedRange, *, owned: bool = True, action: str = "create") -> Placement:
@@ -36,12 +36,12 @@ def placed(located: LocatedRange, *, owned: bool = True, action: str = "create")
         (LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True, intact=4), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=KINDS), KINDS),
         (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, intact=2, kinds=KINDS), KINDS),
-        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=KINDS), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=KINDS), (CLAIMED, CLAIMED, UNRECORDED, CLAIMED)),
         (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.7), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.EDITED, Method.FILE_HASH, 0.9), (CLAIMED,) * 4),
         (LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3), (CLAIMED,) * 4),
-        (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=KINDS), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=KINDS), (CLAIMED, CLAIMED, UNRECORDED, CLAIMED)),
         (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=(AI,) * 4), (CLAIMED,) * 4),
     ],
     ids=[
@@ -59,18 +59,18 @@ def test_a_line_is_verified_only_if_its_place_and_its_text_are(
 def test_consecutive_lines_of_one_kind_are_one_range() -> None:
     placement = placed(
         LocatedRange(
-            4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED)
+            4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, UNRECORDED, EDITED)
         )
     )
     assert ranges_by_kind(placement) == [
         {"lineStart": 4, "lineEnd": 5, "kind": "ai"},
-        {"lineStart": 6, "lineEnd": 6, "kind": "human"},
+        {"lineStart": 6, "lineEnd": 6, "kind": "unrecorded"},
         {"lineStart": 7, "lineEnd": 7, "kind": "edited"},
     ]
 
 
 def test_the_share_counts_verified_lines_only() -> None:
-    counts = LineCounts.of([AI, AI, CLAIMED, EDITED, HUMAN]) + LineCounts.of([CLAIMED])
+    counts = LineCounts.of([AI, AI, CLAIMED, EDITED, UNRECORDED]) + LineCounts.of([CLAIMED])
     assert (counts, counts.share(8)) == (LineCounts(2, 2, 1), 0.25)
     assert counts.as_json() == {"verifiedLines": 2, "claimedLines": 2, "editedLines": 1}
     assert (counts.words(), LineCounts(3).words()) == (

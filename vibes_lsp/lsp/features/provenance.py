@@ -24,7 +24,7 @@ from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.reports.blame import line_kinds, line_owners, ranges_by_kind
+from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
@@ -63,7 +63,7 @@ def register(server: Server) -> None:
         """Return `{uri, version, placements}`, the annotations of a file.
 
         `provisional: true` until git history was looked up for this state. With `lines` also
-        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed`, `edited` or `human`.
+        `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed` or `edited`.
         """
         await ls.projects.until_indexed([arguments.uri])
         snapshot = run_use_case(lambda: _snapshot(ls, arguments.uri))
@@ -168,7 +168,7 @@ def _placements(
     snapshot: DocumentSnapshot, chosen: Sequence[Placement], *, with_prompts: bool
 ) -> list[Members]:
     """Return placements with the members that only editors get."""
-    now, owners = datetime.now(UTC), line_owners(snapshot.placements)
+    now = datetime.now(UTC)
     found: list[Members] = []
     for placement in chosen:
         facts = snapshot.report.placement(placement, with_prompts=with_prompts)
@@ -178,7 +178,7 @@ def _placements(
                 **age_and_reasons(facts, now),
                 **_subject(snapshot, facts),
                 "displayName": display_name(placement, snapshot.text),
-                "stateText": state_text(snapshot, placement, owners),
+                "stateText": state_text(placement),
                 "label": lens_text([(placement, facts)], now),
                 "lineText": line_text(placement, facts, now),
                 "waits": needs_review(placement, facts),
