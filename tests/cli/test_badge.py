@@ -98,17 +98,10 @@ def test_the_tier_of_a_badge_survives_growth_that_cannot_change_its_share(
     assert _findings(own, badge, 0) == []
 
 
-@pytest.mark.parametrize("hides", [False, True])
-def test_a_share_that_unsigned_records_changed_has_no_tier(
-    own: AttestedProject, *, hides: bool
-) -> None:
-    """An annotation adds lines; an edge alone takes lines away."""
+def test_a_share_that_unsigned_records_changed_has_no_tier(own: AttestedProject) -> None:
     badge = own.root / "badge.svg"
     badge.write_text(own.run("badge").out)
-    if hides:
-        own.append_superseding_edge()
-    else:
-        own.annotate_new_file("src/added.py")
+    own.annotate_new_file("src/added.py")
     numbers = own.run("badge", "--json").json
     assert numbers["message"].endswith(" · attested in part")
     assert (numbers["tier"], numbers["unsigned"]) == ("self-attested", 1)
@@ -118,6 +111,19 @@ def test_a_share_that_unsigned_records_changed_has_no_tier(
     assert any("AI lines, but" in message for message in messages)
     own.run("attest")
     assert own.run("badge", "--json").json["message"].endswith(" · self-attested")
+
+
+def test_an_unsigned_edge_takes_the_tier_but_no_verified_line(own: AttestedProject) -> None:
+    badge = own.root / "badge.svg"
+    badge.write_text(own.run("badge").out)
+    before = own.run("badge", "--json").json
+    own.append_superseding_edge()
+    numbers = own.run("badge", "--json").json
+    assert numbers["message"].endswith(" · attested in part")
+    assert (numbers["tier"], numbers["unsigned"]) == ("self-attested", 1)
+    assert numbers["verifiedLines"] == before["verifiedLines"]
+    messages = [message for *_, message in _findings(own, badge, 1)]
+    assert messages == ["it claims self-attested, but the trail is attested in part"]
 
 
 def test_a_stranger_without_the_key_claims_no_tier(

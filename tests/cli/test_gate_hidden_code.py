@@ -164,7 +164,7 @@ def test_a_remap_to_other_lines_does_not_shrink_what_is_gated(
     project.remap(identifier, commit=None, reason="rewrite", start=1, end=1, text=EDITED)
     project.commit()
     found = project.gate_json(run_vibes)
-    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
+    assert (decisions(found), checks(found)) == (BLOCKED, set())
     assert (found["items"][0]["lineStart"], found["items"][0]["lineEnd"]) == (4, 7)
 
 

@@ -57,7 +57,7 @@ def test_each_annotation_is_shown_with_its_code_first(story: ReviewProject) -> N
         "1 of 3  a.py:4-7\n",
         "\n 1   import hashlib\n",
         "\n 4 + def digest(payload: bytes) -> str:\n",
-        "\n 6 ~     seen = hashlib.sha1(payload)\n",
+        "\n 6       seen = hashlib.sha1(payload)\n",
         "\n10   def same(",
         "claude-opus-4-5 · Claude Code · create · edited since: 3 of 4 lines\n  unchanged",
         "risk: 0.90 critical (as recorded)",

@@ -26,6 +26,7 @@ _KINDS: Final[Mapping[LineKind, str]] = {
     LineKind.AI: "as the AI wrote it",
     LineKind.CLAIMED: "claimed without proof",
     LineKind.EDITED: "edited since",
+    LineKind.UNRECORDED: "not recorded as an AI's",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -58,11 +58,46 @@ def place_annotations(
     for number, line in enumerate(owned.lines):
         if line.owner is not None and line.owner.record in of_record:
             lines.setdefault(of_record[line.owner.record], []).append(number)
+    for number in _history(shown, owned, lines):
+        lines.pop(number, None)
     placements = [
         _place(path, text, each, owned, lines.get(number, ()), snapshots)
         for number, each in enumerate(shown)
     ]
     return _mark_replaced(sorted(placements, key=lambda each: each.sort_key), len(text.lines))
+
+
+def _history(
+    shown: Sequence[ShownLineage], owned: TextOwners, lines: Mapping[int, Sequence[int]]
+) -> list[int]:
+    """Return which annotations own no line because a record says that another one replaced them.
+
+    Not where line hashes verify a line (R7), and not where the text has nothing of the other one,
+    as in an older commit.
+    """
+    present = {
+        each.lineage.current.id
+        for number, each in enumerate(shown)
+        if number in lines
+        or each.lineage.action == Action.DELETE
+        or any(
+            place.start is not None
+            for name in each.lineage.ids
+            if (place := owned.claims.get(name)) is not None
+        )
+    }
+    return [
+        number
+        for number, each in enumerate(shown)
+        if each.lineage.superseded_by
+        and (
+            all(owned.lines[line].kind == LineKind.CLAIMED for line in lines.get(number, ()))
+            or not (
+                any(member.text("line_hashes") for member in each.lineage.members)
+                or present.isdisjoint(each.lineage.superseded_by)
+            )
+        )
+    ]
 
 
 def _place(  # noqa: PLR0917  # facts about one annotation
@@ -80,19 +115,11 @@ def _place(  # noqa: PLR0917  # facts about one annotation
         return Placement(path, shown, place_function(lineage.current, lineage.anchor_hash, text))
     if lineage.action == Action.DELETE:
         return Placement(path, shown, place_deletion(lineage, text, snapshots))
-    if lineage.superseded_by and not _is_verified(lineage, owned, numbers):
-        numbers = ()
     located = _located(lineage, owned, numbers)
     if lineage.is_orphaned and not located.sure:  # RFC 7.3.1
         return Placement(path, shown, _ORPHANED)
     ranges = tuple((block.start + 1, block.stop) for block in consecutive(numbers))
     return Placement(path, shown, located, ranges)
-
-
-def _is_verified(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> bool:
-    """Whether line hashes speak against an edge that says that an edit is history (R7)."""
-    has_hashes = any(member.text("line_hashes") for member in lineage.members)
-    return has_hashes and any(owned.lines[number].kind != LineKind.CLAIMED for number in numbers)
 
 
 def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> LocatedRange:

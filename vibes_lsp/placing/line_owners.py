@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from operator import itemgetter
 from typing import Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -199,7 +198,7 @@ class _Screen:
     def claim(self, claims: Sequence[RecordClaim]) -> None:
         """Give lines without owner to annotations without hashes, where git does not contradict.
 
-        Sure only where their anchors fit, once, and no line is older than the edit.
+        Sure only where their anchors fit, once, and no later commit brought the lines.
         """
         known = {owner.record for owner in self.owners if owner is not None}
         others = [
@@ -208,32 +207,39 @@ class _Screen:
             if known.isdisjoint(claim.ids)
             and (not claim.only_by_file or claim.range.anchors.file_hash in self._text.file_hashes)
         ]
-        found: list[tuple[bool, int, RecordClaim, range]] = []
         located = locate_ranges([claim.range for claim in others], self._text)
-        for rank, (claim, place) in enumerate(zip(others, located, strict=True)):
-            self.claims[claim.record] = place
-            if not (claim.may_own and place.may_own) or place.start is None or place.end is None:
-                continue  # the lines of a review are older than it
-            numbers = range(place.start - 1, place.end)
-            if not any(self._may_be(claim, number) for number in numbers):
-                self.claims[claim.record] = self._contradiction(place, numbers)
-                continue
-            is_sure = (
-                place.sure
-                and claim.may_be_sure
-                and all(self._is_of_edit(claim, number) for number in numbers)
-            )
-            if place.sure and not is_sure:
-                self.claims[claim.record] = replace(place, state=State.UNVERIFIED, confidence=0.5)
-            found.append((is_sure, rank, claim, numbers))
-        # What is sure comes first, then rank decides (R7).
-        for is_sure, _, claim, numbers in sorted(found, key=itemgetter(0, 1), reverse=True):
-            for number in numbers:
-                if self.owners[number] is None and self._may_be(claim, number):
-                    known_hash = self._hashed.hashes[number] if is_sure else ""
-                    self.owners[number] = claim.owner(known_hash, is_sure=is_sure)
+        ranked: list[tuple[RecordClaim, Mapping[int, LineKind]]] = []
+        for claim, place in zip(others, located, strict=True):
+            self.claims[claim.record], kinds = self._judge(claim, place)
+            ranked.append((claim, kinds))
+        for is_sure in (True, False):  # evidence comes before rank (R7)
+            for claim, kinds in reversed(ranked):
+                for number, kind in kinds.items():
+                    if self.owners[number] is None and (kind != LineKind.CLAIMED) is is_sure:
+                        known_hash = self._hashed.hashes[number] if kind == LineKind.AI else ""
+                        self.owners[number] = claim.owner(known_hash, is_sure=is_sure)
 
-    def _contradiction(self, place: LocatedRange, numbers: range) -> LocatedRange:
+    def _judge(
+        self, claim: RecordClaim, place: LocatedRange
+    ) -> tuple[LocatedRange, Mapping[int, LineKind]]:
+        """Return where a claim is after git was asked, and what is known of the lines it gets."""
+        if not (claim.may_own and place.may_own):  # the lines of a review are older than it
+            return place, {}
+        written = _kinds_by_anchors(place)
+        kinds = {number: kind for number, kind in written.items() if self._may_be(claim, number)}
+        if not kinds:
+            return (self._contradiction(place, written) if written else place), {}
+        if (
+            place.is_proven
+            and claim.may_be_sure
+            and all(self._is_of_edit(claim, number) for number in kinds)
+        ):
+            return place, kinds
+        if place.sure:
+            place = replace(place, state=State.UNVERIFIED, confidence=0.5)
+        return place, dict.fromkeys(kinds, LineKind.CLAIMED)
+
+    def _contradiction(self, place: LocatedRange, numbers: Iterable[int]) -> LocatedRange:
         """Return a place whose lines git has since before the edit, with the latest commit."""
         known = [origin for number in numbers if (origin := self.origins[number]) is not None]
         latest = max(known, key=lambda origin: origin.moment, default=None)
@@ -259,6 +265,17 @@ class _Screen:
             or claim.is_of(origin.commit)
             or claim.begin <= origin.moment < claim.moment + _SECOND
         )
+
+
+def _kinds_by_anchors(place: LocatedRange) -> Mapping[int, LineKind]:
+    """Return the lines that anchors give to an annotation, each with what they say of it."""
+    if place.start is None or place.end is None:
+        return {}
+    numbers = range(place.start - 1, place.end)
+    if place.sure or not place.kinds:
+        return dict.fromkeys(numbers, LineKind.AI if place.sure else LineKind.CLAIMED)
+    kinds = zip(numbers, place.kinds, strict=True)
+    return {number: kind for number, kind in kinds if kind != LineKind.UNRECORDED}
 
 
 _HERE: Final = ""
