@@ -108,6 +108,7 @@ def test_an_agents_edit_in_a_sparse_checkout_waits_for_the_trail(
     assert records(sparse) == before
     sparse.git("sparse-checkout", "disable")
     assert run_vibes("hook", "--wait", cwd=sparse.path).code == 0
+    assert run_vibes("flush", cwd=sparse.path).code == 0
     lines = (sparse.path / LOG).read_text().splitlines()
     assert lines[: len(before)] == before
     assert [json.loads(line)["type"] for line in lines[len(before) :]][:2] == ["session", "line"]
@@ -245,8 +246,11 @@ def test_a_log_that_the_index_lacks_alone_is_put_back(repository: Repository) ->
 
 
 def test_a_commit_that_only_adds_records_says_nothing(repository: Repository) -> None:
-    new_project(repository.path, "low").session()
+    before = len(records(repository))
     repository.write("src/a.py", "a = 2\n")
+    annotate = ("record", "annotate", "src/a.py:1-1", "--tool", "t", "--model", "m")
+    assert vibes(*annotate, cwd=repository.path).code == 0
     done = commit(repository, "-a")
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(records(repository)) == 3
+    added = [json.loads(line)["type"] for line in records(repository)[before:]]
+    assert "line" in added

@@ -190,7 +190,8 @@ def _prepare_locked(  # noqa: PLR0917
     try:
         refuse_missing_trail(directory.project)
     except RefusedWrite as error:
-        return PreparedTrail(directory, problems=(*problems, error))
+        problems.append(error)
+        return _restore_only(directory, index, changed, problems)
     restored = Restored()
     try:
         take_back(directory, by_hook=True)
@@ -233,6 +234,18 @@ def _prepare_locked(  # noqa: PLR0917
     except VibesError as error:
         problems.append(error)
     return PreparedTrail(directory, backfilled, staged, tuple(problems), restored.records)
+
+
+def _restore_only(
+    directory: AuditDir, index: CommitIndex, changed: Sequence[str], problems: list[VibesError]
+) -> PreparedTrail:
+    """Put back what the commit lacks of a trail that is not on the disk; write nothing there."""
+    restored = Restored()
+    try:
+        restored = restore_lost_records(index, directory, changed, ())
+    except VibesError as error:
+        problems.append(error)
+    return PreparedTrail(directory, problems=tuple(problems), restored=restored.records)
 
 
 def _let_wait(directory: AuditDir, index: CommitIndex) -> WaitingPlace | None:
