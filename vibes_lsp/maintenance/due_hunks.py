@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -21,6 +22,7 @@ from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.placing.edits import WaitingEdit, logged_lines, read_edit
 from vibes_lsp.placing.hash_placement import HashedText
 from vibes_lsp.placing.hunks import (
@@ -40,6 +42,9 @@ from vibes_lsp.store.waiting_lines import Waiting, WaitingRecord
 
 _EMPTY: Final = HashedText(())
 _MAX_FILE: Final = 64 << 20
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_SECOND: Final = timedelta(seconds=1)
+"""What git cuts off the time of a commit."""
 
 
 class NewFiles(Protocol):
@@ -218,18 +223,14 @@ def late_records(
         return found
     late = LateFiles(repository, prefix, head)
     for path in waiting.paths:
-        records = [
-            record
-            for record in waiting.records(path)
-            if record.is_own and record.id not in waiting.logged
-        ]
-        bases = dict.fromkeys(
-            record.head for record in records if late.has_changed(record.head, path)
-        )
-        for base in bases:
-            some = [waiting.edit(record) for record in records if record.head == base]
-            edits = [edit for edit in some if edit is not None]
-            _add(found, late.records(path, base, edits, waiting.text))
+        by_base: dict[str | None, list[WaitingRecord]] = {}
+        for record in waiting.records(path):
+            if record.is_own and record.id not in waiting.logged:
+                by_base.setdefault(late.base_of(record), []).append(record)
+        for base, records in by_base.items():
+            if late.has_changed(base, path):
+                edits = [edit for edit in map(waiting.edit, records) if edit is not None]
+                _add(found, late.records(path, base, edits, waiting.text))
     return found
 
 
@@ -247,6 +248,18 @@ class LateFiles:
         self._prefix = prefix
         self._head = head
         self._changed: dict[str, Collection[str] | None] = {head: ()}
+        commit = repository.objects.commit(head)
+        self._moment = _NEVER if commit is None else commit.moment
+
+    def base_of(self, record: WaitingRecord) -> str | None:
+        """Return the commit that an edit was made on; None if that is not known.
+
+        An event that was folded later names the commit of that time.
+        """
+        if record.head != self._head:
+            return record.head
+        moment = parse_timestamp(record.members.timestamp or "")
+        return None if moment is None or moment < self._moment + _SECOND else record.head
 
     def has_changed(self, base: str | None, path: str) -> bool:
         """Whether HEAD has another version of a file than a commit; if unknown, it may have."""
