@@ -72,6 +72,8 @@ KNOWLEDGE_INDEX = Wait("knowledge-index", 2.0)
 """For another program that writes to the index of a knowledge base; else it is built in memory."""
 TRAIL_INDEX = Wait("trail-index", 10.0)
 """For another program that writes to the index of a trail; else it is built in memory."""
+GIT_FACTS = Wait("git-facts", 1.0)
+"""For another program that writes what git answered; else git is asked."""
 KNOWLEDGE_BASE = Wait("knowledge-base", 0.5)
 """Of an answer of the server, for a knowledge base; the client is told when it was read."""
 FIRST_COMMITS = Wait("first-commits", 0.1)

@@ -71,8 +71,8 @@ def ask(
 
 
 def git_answers(cache: Path) -> list[Path]:
-    """Return the files of git's answers; the index of a trail has a folder of its own."""
-    return [path for path in (cache / "vibes-lsp").glob("*") if path.is_file()]
+    """Return the databases of git's answers; the index of a trail has a folder of its own."""
+    return list((cache / "vibes-lsp/git").glob("*.db"))
 
 
 def test_answers_are_byte_for_byte_the_same(tmp_path: Path, cache: Path, ask: Ask) -> None:
@@ -128,13 +128,16 @@ def test_a_cache_in_the_workspace_is_not_used(tmp_path: Path, cache: Path, ask: 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the git that counts is a shell script")
-def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
+def test_git_is_asked_once_for_each_file_and_for_all_the_rest_at_once(
     tmp_path: Path, cache: Path
 ) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
     for question in (("find",), ("coverage", "--json")):
         one, other = (git_commands(each, question, tmp_path, cache) for each in (few, many))
-        assert without_objects(one) == without_objects(other), question
+        if question == ("find",):
+            assert other.count("blame") - one.count("blame") == 18 - 6
+            assert one.count("blame") <= 6 + 3, "what was moved is followed"
+        assert without_files(one) == without_files(other), question
         again = git_commands(many, question, tmp_path, cache)
         assert not {"log", "rev-list", "diff-tree", "blame"} & set(again), question
         assert len(again) <= 9, question
@@ -143,11 +146,8 @@ def test_the_number_of_git_calls_does_not_depend_on_the_number_of_files(
         make_uncertain(many, number)
     many.commit("Third", "2026-03-05T09:00:00+00:00")
     first, again = (git_commands(many, ("find",), tmp_path, cache) for _ in range(2))
-    assert plain.count("blame") == 1
-    assert first.count("blame") == 6, (
-        "once for each file with lines in doubt that the commit changed"
-    )
-    assert len(without_objects(first)) - 6 <= len(without_objects(plain)) - 1
+    assert first.count("blame") == 6 + 1, "what changed, and a file that no annotation names"
+    assert len(without_files(first)) <= len(without_files(plain))
     assert "blame" not in again
     assert len(again) <= 9
 
@@ -160,10 +160,10 @@ def make_uncertain(repository: Repository, number: int) -> None:
     file.write_text("\n".join(lines), "utf-8")
 
 
-def without_objects(commands: list[str]) -> list[str]:
-    """Return the commands without those that read objects."""
+def without_files(commands: list[str]) -> list[str]:
+    """Return the commands without those that read objects, or are about one file."""
     assert commands.count("cat-file") <= 3
-    return sorted(each for each in commands if each != "cat-file")
+    return sorted(each for each in commands if each not in {"cat-file", "blame"})
 
 
 def git_commands(

@@ -44,10 +44,12 @@ def note(event, arguments):
 
 sys.addaudithook(note)
 '''
+FILES: Final = 5
+"""Annotated files of the sample repository, each of which is blamed once."""
 LIMITS: Final = {
     **{f"gate --base HEAD~{back}": 20 for back in (1, 2, 5)},
     "gate --base main": 20,
-    "gate": 8,
+    "gate": 7 + FILES,
     **{f"check --base HEAD~{back}": 12 for back in (1, 2, 5)},
     "check --base main": 12,
     "check": 8,
@@ -56,9 +58,9 @@ LIMITS: Final = {
     "doctor": 8,
     "blame src/auth.py": 5,
     "show src/auth.py:23": 5,
-    "find": 8,
-    "review --list": 8,
-    "coverage": 10,
+    "find": 7 + FILES,
+    "review --list": 7 + FILES,
+    "coverage": 9 + FILES,
     "backfill --dry-run": 6,
     "remap --dry-run": 3,
     "log": 0,
@@ -159,6 +161,19 @@ def test_a_command_that_reads(shop: Path, tmp_path: Path, command: str) -> None:
     started = run(command.split(), shop, tmp_path)
     assert bool(started.git) == bool(LIMITS[command]), "git's traces count"
     assert_few(started, LIMITS[command])
+
+
+@pytest.mark.parametrize("command", ["find", "review --list", "coverage"])
+def test_a_command_that_asks_again(shop: Path, tmp_path: Path, command: str) -> None:
+    folders = [tmp_path / name for name in ("first", "again")]
+    for folder in folders:
+        folder.mkdir()
+    _, again = (
+        run(command.split(), shop, folder, XDG_CACHE_HOME=str(tmp_path / "cache"))
+        for folder in folders
+    )
+    assert_few(again, 5)
+    assert not any({"blame", "log"} & set(words) for words in again.git)
 
 
 def test_what_a_commit_starts(shop: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
@@ -232,6 +233,10 @@ class Records:
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made."""
         return self._oldest
+
+    def line_hashes(self) -> AbstractSet[str] | None:
+        """Return nothing: each line may be one of them."""
+        return None
 
 
 class Trail:

@@ -26,7 +26,7 @@ from vibes_lsp.cli.options import (
     since_option,
     tool_option,
 )
-from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
+from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line, progress
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import (
     explain_nothing,
@@ -98,7 +98,8 @@ def command(  # noqa: PLR0917
     path = None if file is None else path_in_project(file, project.trail.directory.project)
     wanted = Filter(model, tool, prompt, session, commit, since, band, state, unreviewed, path)
     with project.locator(use_git=git, use_cache=True) as locator:
-        found = find_annotations(locator, wanted, project.scorer)
+        with progress() as step:
+            found = find_annotations(locator, wanted, project.scorer, progress=step)
         if not found:
             refuse_absent(path, project.trail.directory.project)
         nothing = f"no annotations found{explain_nothing(locator)}"

@@ -19,7 +19,7 @@ from vibes_lsp.cli.options import (
     prompt_option,
     session_option,
 )
-from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line
+from vibes_lsp.cli.output import BAND_STYLES, print_json, print_line, progress
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import (
     audit_directory,
@@ -77,7 +77,10 @@ def command(  # noqa: PLR0917
     wanted = Filter(model=model, prompt=prompt, session=session, file=path, band=band)
     project = open_project(audit_dir)
     with project.locator(use_git=True, use_cache=not asks) as locator:
-        queue = review_queue(locator, project.scorer, wanted, include_rejected=True)
+        with progress() as step:
+            queue = review_queue(
+                locator, project.scorer, wanted, include_rejected=True, progress=step
+            )
         if not queue:
             refuse_absent(path, project.trail.directory.project)
         if as_json:

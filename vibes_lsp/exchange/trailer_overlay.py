@@ -108,8 +108,8 @@ class TrailerOverlay:
             return None
         lines = {
             number: trailer
-            for number, line in enumerate(blame, 1)
-            if (trailer := trailers.get(line.commit)) is not None
+            for number, origin in enumerate(blame, 1)
+            if origin is not None and (trailer := trailers.get(origin.commit)) is not None
         }
         return FileTrailers(text, lines) if lines else None
 
@@ -119,7 +119,7 @@ class TrailerOverlay:
         new = [commit for commit in commits if commit not in known]
         cache = self._locator.cache()
         key = f"trailers {hashlib.sha256(''.join(new).encode()).hexdigest()}"
-        saved = cache.get_for_object(key, list[AgentTrailer]) if new and cache else None
+        saved = cache.get(key, list[AgentTrailer]) if new and cache else None
         found = (
             read_agent_trailers(repository, new)
             if saved is None
@@ -127,7 +127,7 @@ class TrailerOverlay:
         )
         if found is not None:
             if cache is not None and new and saved is None:
-                cache.put_for_object(key, list(found.values()))
+                cache.put(key, list(found.values()))
             if len(known) > _MAX_COMMITS:
                 known.clear()
             known.update({commit: found.get(commit) for commit in new})

@@ -62,6 +62,7 @@ class AnnotationCollector:
         self.locator.prefetch_history()
         annotated = self.locator.annotated_files()
         files = annotated if self.files is None else self._selected_files(annotated)
+        self.locator.resolve_all_commits(files)
         for path in self._linked_files(annotated):
             self._read(path)
         lost: list[tuple[Text, Placement]] = []
@@ -96,8 +97,7 @@ class AnnotationCollector:
 
     def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
         """Yield the annotations of files."""
-        for number, path in enumerate(files):
-            self.progress("files", number, len(files))
+        for path in self.locator.prepared(files, self.progress):
             text = self._read(path)
             if text is None:
                 continue

@@ -6,16 +6,16 @@ neither wrote nor committed the code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.gate.trail_diff import TrailDiff
-from vibes_lsp.history.blame import commits_of_lines
 from vibes_lsp.history.contributors import Contributors, parse_identity
-from vibes_lsp.history.file_versions import commits_of_file
+from vibes_lsp.history.file_versions import commits_by_file
+from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -69,7 +69,7 @@ class Reviewers:
     refused: dict[tuple[str, str], RefusedApproval] = field(default_factory=dict)
     _counted: dict[tuple[str, str], bool] = field(default_factory=dict)
     _committed: dict[str, bool] = field(default_factory=dict)
-    _touching: dict[str, frozenset[str]] = field(default_factory=dict)
+    _touching: Mapping[str, frozenset[str]] | None = None
 
     def counts(self, placement: Placement, review: Review) -> bool:
         """Whether a review counts.
@@ -173,13 +173,17 @@ class Reviewers:
         return resolved.commit if resolved is not None else named
 
     def _commits_of_lines(self, diff: TrailDiff, placement: Placement) -> frozenset[str]:
-        """Return the commits that added the lines, or that touched the file if HEAD differs."""
+        """Return the branch's commits that added the lines, or touched a file that HEAD differs from.
+
+        Times of commits play no part: a branch can choose them.
+        """
         path = placement.path
         start, end = placement.located.start, placement.located.end
         if self._is_committed(diff, path) and start is not None and end is not None:
             name = _name(diff.repository, self.locator, path)
             with suppress(HistoryUnavailable):
-                return commits_of_lines(diff.repository, diff.head, name, [(start, end)])
+                origins = line_origins(diff.repository, name, diff.head, excluded=(diff.commit,))
+                return frozenset(origin.commit for origin in origins[start - 1 : end] if origin)
         return self._commits_of_file(diff, path)
 
     def _is_committed(self, diff: TrailDiff, path: str) -> bool:
@@ -195,10 +199,9 @@ class Reviewers:
 
     def _commits_of_file(self, diff: TrailDiff, path: str) -> frozenset[str]:
         """Return the commits of the branch that touched a file."""
-        if path not in self._touching:
-            name = _name(diff.repository, self.locator, path)
-            self._touching[path] = commits_of_file(diff.repository, diff.revisions, name)
-        return self._touching[path]
+        if self._touching is None:
+            self._touching = commits_by_file(diff.repository, diff.revisions)
+        return self._touching.get(_name(diff.repository, self.locator, path), frozenset())
 
     def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
         """Yield the sessions that gave and recorded a review, and their parents."""

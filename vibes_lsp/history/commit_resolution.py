@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import FileChange
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.log_additions import commits_of_growth, ids_by_commit
+from vibes_lsp.history.log_additions import (
+    commits_of_growth,
+    ids_by_commit,
+    keep_ids,
+    known_ids,
+)
 from vibes_lsp.history.repository import Repository, read_shallow_file
 from vibes_lsp.model.paths import can_be_in_project, normal_path
-
-_MAX_SAVED_IDS: Final = 50_000
-"""Records whose commits are saved, in 3 MB."""
 
 
 class CommitMethod(StrEnum):
@@ -99,7 +100,7 @@ class CommitResolver:
         since_options = () if since is None else (f"--since={int(since.timestamp())}",)
         self._cache = None if since_options else cache
         self._walks = walks or FileWalks(repository, self._cache, since=since_options)
-        self._log_additions = _LogAdditions(repository, log, self._cache)
+        self._log_additions = _LogAdditions(repository, log)
 
     def by_log(self, record_ids: Iterable[str]) -> dict[str, ResolvedCommit]:
         """Return, for record ids, the oldest ancestor of HEAD whose log has the record (R4).
@@ -247,7 +248,7 @@ class CommitResolver:
         if (head, boundary) != (self._head, self._boundary):
             self._reachability.clear()
             if boundary != self._boundary:
-                self._log_additions.restart(is_shallow=bool(boundary))
+                self._log_additions.restart()
             self._head, self._boundary = head, boundary
         return True
 
@@ -267,17 +268,15 @@ class CommitResolver:
 class _LogAdditions:
     """Which commits added which records to the log, and which of them is the oldest."""
 
-    def __init__(self, repository: Repository, log: Path, cache: GitCache | None) -> None:
-        self._repository, self._log, self._cache = repository, log, cache
-        self._is_shallow = False
-        self._key = f"added {log}"
+    def __init__(self, repository: Repository, log: Path) -> None:
+        self._repository, self._log = repository, log
         self._added: dict[str, list[str]] | None = None
         self._oldest: dict[str, str] = {}
         self._oldest_of: tuple[str, int] = "", 0
 
-    def restart(self, *, is_shallow: bool) -> None:
+    def restart(self) -> None:
         """Read all again: commits at the boundary of a shallow clone add other lines."""
-        self._added, self._oldest_of, self._is_shallow = None, ("", 0), is_shallow
+        self._added, self._oldest_of = None, ("", 0)
 
     def oldest(self, head: str, changes: Sequence[FileChange]) -> Mapping[str, str]:
         """Return the oldest commit that added each record.
@@ -298,11 +297,9 @@ class _LogAdditions:
 
     def _read(self, changes: Sequence[FileChange]) -> Mapping[str, Sequence[str]]:
         """Return the ids that each commit added, reading those of new commits."""
+        name = self._repository.relative_path(self._log)
         if self._added is None:
-            saved = self._saved()
-            self._added = {
-                each.commit: saved[each.commit] for each in changes if each.commit in saved
-            }
+            self._added = known_ids(self._repository, (each.commit for each in changes), name)
         new = [each for each in changes if each.commit not in self._added]
         if not new:
             return self._added
@@ -310,15 +307,8 @@ class _LogAdditions:
         if not is_settled:  # what git returned serves for this HEAD
             return {each.commit: [] for each in changes} | self._added | found
         self._added |= found
-        is_small = sum(map(len, self._added.values())) <= _MAX_SAVED_IDS
-        if self._cache is not None and is_small and not self._is_shallow:
-            self._cache.put_for_object(self._key, self._added)
+        keep_ids(self._repository, found, name)
         return self._added
-
-    def _saved(self) -> Mapping[str, list[str]]:
-        if self._cache is None or self._is_shallow:
-            return {}
-        return self._cache.get_for_object(self._key, dict[str, list[str]]) or {}
 
 
 def _can_be_tracked(path: str) -> bool:

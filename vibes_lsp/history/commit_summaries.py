@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import GIT
 
@@ -47,11 +48,17 @@ def commit_summaries(repository: Repository, commits: Sequence[str]) -> dict[str
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, CommitSummary] = {}
-    for start in range(0, len(commits), _BATCH):
-        arguments = ("log", *LOG_OPTIONS, *_OPTIONS, *commits[start : start + _BATCH], "--")
+    boundary = digest_of(sorted(repository.shallow_boundary()))
+    keys = {commit: f"summary {boundary} {commit}" for commit in commits}
+    asked = {commit: repository.cache.get(key, CommitSummary) for commit, key in keys.items()}
+    found = {commit: summary for commit, summary in asked.items() if summary is not None}
+    missing = [commit for commit in asked if commit not in found]
+    for start in range(0, len(missing), _BATCH):
+        arguments = ("log", *LOG_OPTIONS, *_OPTIONS, *missing[start : start + _BATCH], "--")
         with git_lines(repository.root, *arguments, patience=GIT, nul_separated=True) as fields:
-            found.update(_read(fields))
+            for commit, summary in _read(fields):
+                found[commit] = summary
+                repository.cache.put(keys[commit], summary)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -146,6 +146,30 @@ def commits_of_file(repository: Repository, revisions: Sequence[str], name: str)
         literal_pathspec(name),
     )
     return frozenset(output.decode().split())
+
+
+def commits_by_file(repository: Repository, revisions: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return, for each file that commits changed, these commits; a merge by any of its parents.
+
+    Args:
+        repository: The repository.
+        revisions: As for `git log`.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    options = ("--full-history", "-m", "-z", "--name-only", "--no-renames", "--format=%x01%H")
+    arguments = ("log", *LOG_OPTIONS, *options, *revisions, "--")
+    found: dict[str, set[str]] = defaultdict(set)
+    with git_lines(repository.root, *arguments, nul_separated=True) as parts:
+        commit = ""
+        for part in parts:
+            line = part.lstrip(b"\n")
+            if line.startswith(_MARK):
+                commit = line[1:].decode("ascii")
+            elif line:
+                found[line.decode("utf-8", "surrogateescape")].add(commit)
+    return {name: frozenset(commits) for name, commits in found.items()}
 
 
 _LIMIT: Final = 500

@@ -6,12 +6,10 @@ The order is always the one of a new reading.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, TypeAlias
 
 from vibes_lsp.errors import HistoryUnavailable
@@ -41,15 +39,11 @@ class _TipChange:
         lost: Those that are none any more.
         is_on_top: Whether all that differs descends from one commit, so that the order of the
             others is unchanged.
-        is_line: Whether they are also in a line, without merges.
-        oldest: The time of the oldest of all that differs; None if nothing does.
     """
 
     has_gained: bool
     lost: frozenset[str]
     is_on_top: bool
-    is_line: bool
-    oldest: datetime | None
 
 
 class FileWalks:
@@ -130,25 +124,15 @@ class FileWalks:
         """Whether a commit is known to be HEAD or an ancestor, from what was read; else unknown."""
         return commit in self._commits
 
-    def has_same_blame(self, tip: str, since: datetime) -> bool:
-        """Whether blame is as at another commit, for files that no commit has touched in between.
+    def maker(self, path: str, blob: str) -> str | None:
+        """Return the commit that made the version of a file that HEAD has.
 
-        It is if they differ by commits in a line, and git does not stop at one of these because it
-        is older than `since`.
+        Blame of HEAD passes on to it as soon as no parent of a commit has the same version. None if
+        more than one commit made it, or if that is not known.
         """
-        if tip == self._head or not _COMMIT.fullmatch(tip):
-            return tip == self._head
-        change = self._compared(tip)
-        if change is None or not change.is_line:
-            return False
-        return change.oldest is None or change.oldest >= since
-
-    def digest(self, path: str) -> str | None:
-        """Return what identifies all that HEAD's ancestors did to a file; None if unknown."""
-        walk = self.of(path)
-        if not walk.is_settled:
-            return None
-        return hashlib.sha256("".join(each.commit for each in walk.changes).encode()).hexdigest()
+        walk = self.of(path) if self.has(path) else _FAILED
+        commits = {each.commit for each in walk.changes if each.blob == blob}
+        return commits.pop() if walk.is_settled and len(commits) == 1 else None
 
     def _keep(self, walks: Mapping[str, FileWalk], *, is_new: bool) -> None:
         self._walks.update(walks)
@@ -237,7 +221,7 @@ def walk_before(repository: Repository, commit: str, path: str, cache: GitCache 
         cache: For what does not depend on HEAD; None in a shallow clone.
     """
     key = f"before {commit} {path}"
-    saved = None if cache is None else cache.get_for_object(key, list[_SavedChange])
+    saved = None if cache is None else cache.get(key, list[_SavedChange])
     if saved is not None:
         return FileWalk(_unpack(path, saved))
     whole = walk_files(repository, [commit], [path], patience=GIT)[path]
@@ -247,7 +231,7 @@ def walk_before(repository: Repository, commit: str, path: str, cache: GitCache 
         whole.is_settled,
     )
     if cache is not None and walk.is_settled and len(walk.changes) <= _MAX_SAVED:
-        cache.put_for_object(key, _pack(walk.changes))
+        cache.put(key, _pack(walk.changes))
     return walk
 
 
@@ -256,27 +240,23 @@ def _compare_tips(repository: Repository, tip: str, head: str) -> _TipChange | N
     gained: set[str] = set()
     lost: set[str] = set()
     parents: set[str] = set()
-    has_root = has_merge = False
-    oldest: datetime | None = None
-    options = ("--left-right", "--parents", "--timestamp", f"--max-count={_MAX_GAINED + 1}")
+    has_root = False
+    options = ("--left-right", "--parents", f"--max-count={_MAX_GAINED + 1}")
     try:
         with git_lines(
             repository.root, "rev-list", *options, f"{tip}...{head}", "--", patience=GIT
         ) as lines:
             for line in lines:
-                seconds, marked, *before = line.split()
+                marked, *before = line.split()
                 (lost if marked.startswith(b"<") else gained).add(marked[1:].decode("ascii"))
-                moment = parse_seconds(seconds)
-                oldest = moment if oldest is None else min(oldest, moment)
                 parents.update(each.decode("ascii") for each in before)
-                has_root, has_merge = has_root or not before, has_merge or len(before) > 1
+                has_root = has_root or not before
     except HistoryUnavailable:
         return None
     if len(gained) + len(lost) > _MAX_GAINED:
         return None
     is_on_top = len(parents - gained - lost) == 1 and not has_root
-    is_line = is_on_top and not has_merge
-    return _TipChange(bool(gained), frozenset(lost), is_on_top, is_line, oldest)
+    return _TipChange(bool(gained), frozenset(lost), is_on_top)
 
 
 def _in_order(

@@ -1,157 +1,219 @@
-"""A cache of git's answers about a repository, on disk in the user's cache folder.
+"""Facts of git: what git answered about a repository, in one database of the user's cache folder.
 
-It has only facts that depend on immutable objects: what a commit renamed, what the ancestors of a
-commit did to a file. Branches, the index, the trail and the work tree are read each time. An
-object's name does not prove its content if another person made the repository, so the facts of
-one repository are never used for another. `gate` and `check`, which decide whether a change may
-land, do not use the cache.
+It has only facts that depend on immutable objects, under the names of these: the blame of a file at
+a commit, what a commit brought to the log, renamed or moved, whose a commit's lines are. So no fact
+is ever outdated. Branches, the index, the trail and the work tree are read each time. An object's
+name does not prove its content if another person made the repository, so the facts of one
+repository are never used for another. `gate` and `check`, which decide whether a change may land,
+use only what they asked themselves.
 
-It saves 0.7 of 2.2 seconds in a repository of 3,800 commits (`benchmarks.listing`).
+A database that is damaged, locked or missing costs time only.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
-from collections.abc import Collection, Sequence
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import msgspec
 
 from vibes_lsp import __version__
-from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
+from vibes_lsp.patience import GIT_FACTS
+from vibes_lsp.store.cache_database import CacheDatabase
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _T = TypeVar("_T")
-_MAX_OBJECTS: Final = 1 << 15
+_logger = logging.getLogger(__name__)
+
 _CODE: Final = Path(__file__).parents[1]
-_PACKAGES: Final = ("model", "anchors", "history", "index")
-"""Packages whose code determines the facts; a change of it drops the cache."""
-
-
-class _CacheFile(msgspec.Struct, array_like=True):
-    """The content of the cache file.
-
-    Attributes:
-        source: The repository, and the version of the code.
-        head: The commit of HEAD at the time.
-        boundary: The shallow boundary at the time.
-        of_head: Facts about the ancestors of HEAD.
-        of_objects: Facts about other objects.
-        of_tips: Facts about the ancestors of a commit, with that commit.
-    """
-
-    source: str
-    head: str
-    boundary: list[str]
-    of_head: dict[str, msgspec.Raw]
-    of_objects: dict[str, msgspec.Raw]
-    of_tips: dict[str, tuple[str, msgspec.Raw]]
+_PACKAGES: Final = ("model", "anchors", "history", "trail", "index", "placing")
+"""Packages whose code determines the facts; a change of it drops them."""
+_DATABASE: Final = CacheDatabase(
+    "git",
+    "git-1",
+    (
+        "CREATE TABLE source (name TEXT)",
+        "CREATE TABLE fact (number INTEGER PRIMARY KEY, key BLOB UNIQUE, value BLOB)",
+    ),
+    GIT_FACTS,
+)
+_MAX_BYTES: Final = 64 << 20
+"""Bytes of the database from which on its older half is dropped: about 30,000 blamed files."""
+_MAX_VALUE: Final = 4 << 20
+"""Bytes of the largest fact that is saved."""
+_MAX_MEMORY: Final = 32 << 20
+"""Bytes of facts in memory."""
 
 
 class GitCache:
-    """The cached facts of one repository.
+    """The facts of one repository; thread-safe. New ones are in memory until `save`.
 
     Args:
-        root: The top folder of the work tree.
+        root: The top folder of the work tree; None to keep them in memory only.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._name, self._source = cache_source(root, _PACKAGES)
-        self._head: tuple[str, list[str]] = "", []
-        self._of_head: dict[str, msgspec.Raw] = {}
-        self._of_objects: dict[str, msgspec.Raw] = {}
-        self._of_tips: dict[str, tuple[str, msgspec.Raw]] = {}
-        self._is_changed = False
-        data = read_cached(self._name) if self._source else None
-        try:
-            cached = None if data is None else msgspec.msgpack.decode(data, type=_CacheFile)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            cached = None
-        if cached is not None and cached.source == self._source:
-            self._head = cached.head, cached.boundary
-            self._of_head, self._of_objects = cached.of_head, cached.of_objects
-            self._of_tips = cached.of_tips
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = root
+        self._lock = threading.RLock()
+        self._tip = self._boundary = ""
+        self._facts: dict[bytes, bytes] = {}
+        self._size = 0
+        self._database: sqlite3.Connection | None = None
+        self._is_opened = root is None
+
+    def use_saved(self, root: Path) -> None:
+        """Use what was saved about a repository, and save there from now on."""
+        with self._lock:
+            if self._root is None:
+                self._root, self._is_opened = root, False
 
     def set_head(self, head: str, boundary: Collection[str]) -> None:
-        """Set HEAD and the shallow boundary; drop facts about the ancestors of another HEAD."""
-        now = head, sorted(boundary)
-        if now != self._head:
-            if now[1] != self._head[1]:
-                self._of_tips.clear()
-            self._head = now
-            self._of_head.clear()
+        """Set HEAD and the shallow boundary, for `get_for_head` and `get_for_tip`."""
+        self._boundary = digest_of(sorted(boundary))
+        self._tip = f"{head} {self._boundary}"
+
+    def get(self, key: str, kind: type[_T]) -> _T | None:
+        """Return a fact; None if it is unknown.
+
+        Args:
+            key: The names of the objects that it is about, and what it says of them.
+            kind: Its type.
+        """
+        name = _digest(key)
+        with self._lock:
+            value = self._facts.get(name)
+            if value is None:
+                value = self._saved(name)
+        return None if value is None else _decode(value, kind)
+
+    def put(self, key: str, value: object) -> None:
+        """Add a fact."""
+        try:
+            encoded = msgspec.msgpack.encode(value)
+        except UnicodeEncodeError:  # a name that is not UTF-8
+            return
+        with self._lock:
+            if self._size + len(encoded) > _MAX_MEMORY:
+                self.save()
+                self._forget()
+            self._facts[_digest(key)] = encoded
+            self._size += len(encoded)
 
     def get_for_head(self, key: str, kind: type[_T]) -> _T | None:
         """Return a fact about the ancestors of HEAD; None if unknown."""
-        return _decode(self._of_head.get(key), kind)
+        return self.get(f"{self._tip} {key}", kind)
 
-    def get_for_object(self, key: str, kind: type[_T]) -> _T | None:
-        """Return a fact about an object; None if unknown."""
-        return _decode(self._of_objects.get(key), kind)
+    def put_for_head(self, key: str, value: object) -> None:
+        """Add a fact about the ancestors of HEAD."""
+        if self._tip:
+            self.put(f"{self._tip} {key}", value)
 
     def get_for_tip(self, key: str, kind: type[_T]) -> tuple[str, _T] | None:
         """Return a commit and a fact about it and its ancestors; None if unknown."""
-        found = self._of_tips.get(key)
-        value = None if found is None else _decode(found[1], kind)
-        return None if found is None or value is None else (found[0], value)
-
-    def put_for_head(self, key: str, value: object) -> None:
-        """Cache a fact about the ancestors of HEAD."""
-        if (encoded := _encode(key, value)) is not None:
-            self._of_head[key] = encoded
-            self._is_changed = True
-
-    def put_for_object(self, key: str, value: object) -> None:
-        """Cache a fact about an object."""
-        if (encoded := _encode(key, value)) is not None:
-            _put_last(self._of_objects, key, encoded)
-            self._is_changed = True
+        pair = cast("type[tuple[str, _T]]", tuple.__class_getitem__((str, kind)))
+        return self.get(f"tip {self._boundary} {key}", pair)
 
     def put_for_tip(self, key: str, tip: str, value: object) -> None:
-        """Cache a fact about a commit and its ancestors, which can be extended for another one."""
-        if (encoded := _encode(key, value)) is not None:
-            _put_last(self._of_tips, key, (tip, encoded))
-            self._is_changed = True
+        """Add a fact about a commit and its ancestors, which can be extended for another one."""
+        self.put(f"tip {self._boundary} {key}", (tip, value))
 
     def save(self) -> None:
-        """Write the cache if it changed; without some of the facts if it is too large."""
-        if not self._is_changed or not self._source or not self._head[0]:
-            return
-        self._is_changed = False
-        objects, tips = self._of_objects, self._of_tips
-        for of_objects, of_tips in ((objects, tips), ({}, tips), ({}, {})):
-            data = msgspec.msgpack.encode(
-                _CacheFile(self._source, *self._head, self._of_head, of_objects, of_tips)
-            )
-            if len(data) <= MAX_CACHED:
-                write_cached(self._name, data)
+        """Write what is new, all of it or nothing."""
+        import sqlite3  # noqa: PLC0415  # a program that saves nothing starts faster
+
+        with self._lock:
+            database = self._open() if self._facts else None
+            if database is None:
                 return
+            rows = [each for each in self._facts.items() if len(each[1]) <= _MAX_VALUE]
+            try:
+                database.execute("BEGIN IMMEDIATE")
+                database.executemany("INSERT OR REPLACE INTO fact VALUES (NULL, ?, ?)", rows)
+                _drop_oldest(database)
+                database.execute("COMMIT")
+                self._forget()
+            except sqlite3.Error as error:
+                self._give_up(error)
+
+    def close(self) -> None:
+        """Save, and close the database; it is opened again when it is needed."""
+        self.save()
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+                self._is_opened = False
+
+    def _forget(self) -> None:
+        self._facts.clear()
+        self._size = 0
+
+    def _saved(self, name: bytes) -> bytes | None:
+        import sqlite3  # noqa: PLC0415
+
+        database = self._open()
+        if database is None:
+            return None
+        try:
+            row = database.execute("SELECT value FROM fact WHERE key = ?", (name,)).fetchone()
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return None
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def _open(self) -> sqlite3.Connection | None:
+        """Return the database with the facts of this very repository; None without one."""
+        if self._is_opened or self._root is None:
+            return self._database
+        import sqlite3  # noqa: PLC0415
+
+        self._is_opened = True
+        source = _source(self._root)
+        if not source:
+            return None
+        self._database = _DATABASE.open_shared(self._root)
+        if self._database is not None:
+            try:
+                _set_source(self._database, source)
+            except sqlite3.Error as error:
+                self._give_up(error)
+        return self._database
+
+    def _give_up(self, error: sqlite3.Error) -> None:
+        """Use no database any more; remove a damaged one."""
+        import sqlite3  # noqa: PLC0415
+
+        _logger.info("git is asked again: %s", error)
+        if self._database is not None:
+            with suppress(sqlite3.Error):
+                self._database.close()
+        self._database = None
+        if self._root is not None and not isinstance(error, sqlite3.OperationalError):
+            _DATABASE.remove(self._root)
 
 
-def _put_last(facts: dict[str, _T], key: str, value: _T) -> None:
-    """Add a fact as the newest; drop the oldest if there are too many."""
-    facts.pop(key, None)
-    while len(facts) >= _MAX_OBJECTS:
-        del facts[next(iter(facts))]
-    facts[key] = value
+def digest_of(names: Iterable[str]) -> str:
+    """Return what stands for names in a key; empty for none."""
+    joined = "\0".join(names)
+    return _digest(joined).hex() if joined else ""
 
 
-def _encode(key: str, value: object) -> msgspec.Raw | None:
-    """Return a value as it is saved; None for a key with a path that is not UTF-8."""
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _decode(value: bytes, kind: type[_T]) -> _T | None:
     try:
-        key.encode()
-        return msgspec.Raw(msgspec.msgpack.encode(value))
-    except UnicodeEncodeError:
-        return None
-
-
-def _decode(found: msgspec.Raw | None, kind: type[_T]) -> _T | None:
-    if found is None:
-        return None
-    try:
-        return cast("_T", _decoder(cast("Any", kind)).decode(found))
+        return cast("_T", _decoder(cast("Any", kind)).decode(value))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -161,25 +223,44 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(kind)
 
 
-def cache_source(root: Path, packages: Sequence[str]) -> tuple[str, str]:
-    """Return a cache file's name and a key of repository and code; empty if that fails.
+def _set_source(database: sqlite3.Connection, source: str) -> None:
+    """Drop the facts of another repository, or of other code."""
+    if database.execute("SELECT name FROM source").fetchall() == [(source,)]:
+        return
+    database.execute("BEGIN IMMEDIATE")
+    for table in ("fact", "source"):
+        database.execute(f"DELETE FROM {table}")  # noqa: S608  # our own names
+    database.execute("INSERT INTO source VALUES (?)", (source,))
+    database.execute("COMMIT")
 
-    The key includes the code, because another version may compute other facts.
+
+def _drop_oldest(database: sqlite3.Connection) -> None:
+    """Drop the facts that were added first, if there are too many."""
+    names = ("page_count", "freelist_count", "page_size")
+    pages, free, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    if (pages - free) * size > _MAX_BYTES:
+        database.execute(
+            "DELETE FROM fact WHERE number < (SELECT (min(number) + max(number)) / 2 FROM fact)"
+        )
+
+
+def _source(root: Path) -> str:
+    """Return what identifies repository and code; empty if that fails.
+
+    The code counts, because another version may compute other facts.
 
     Args:
         root: The top folder of the work tree.
-        packages: The packages whose code determines the facts.
     """
     try:
         marker = root.resolve() / ".git"
         status = os.lstat(marker)
         created = _created(marker)
-        modules = [_modules(package) for package in packages]
+        modules = [_modules(package) for package in _PACKAGES]
     except (OSError, RuntimeError, ValueError):
-        return "", ""
-    name = hashlib.sha256(os.fsencode(marker)).hexdigest()
-    return name, repr(
-        (os.fspath(marker), status.st_dev, status.st_ino, created, __version__, modules)
+        return ""
+    return digest_of(
+        [repr((os.fspath(marker), status.st_dev, status.st_ino, created, __version__, modules))]
     )
 
 
@@ -195,7 +276,7 @@ def _created(marker: Path) -> tuple[int, int]:
     return status.st_ino, status.st_ctime_ns
 
 
-def _modules(package: str) -> list[tuple[str, int, int]]:
+def _modules(package: str) -> Sequence[tuple[str, int, int]]:
     """Return the names, sizes and times of a package's modules."""
     found: list[tuple[str, int, int]] = []
     with os.scandir(_CODE / package) as entries:

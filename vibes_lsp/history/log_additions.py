@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -16,6 +17,7 @@ import msgspec
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.file_versions import FileChange
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.hashing import annotation_id
@@ -28,6 +30,9 @@ _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
 _MAX_ARGUMENTS: Final = 400
 """Commits that one process compares: within every system's limit for a command line."""
+_MAX_KEPT: Final = 4 << 20
+"""Bytes of the lines of a branch that are kept, because several checks ask for them."""
+_is_commit: Final = re.compile(r"\^?[0-9a-f]{40,64}").fullmatch
 _FORMAT_OPTIONS: Final = (
     "--reverse",
     "--topo-order",
@@ -39,10 +44,8 @@ _FORMAT_OPTIONS: Final = (
 )
 
 
-def lines_by_commit(
-    repository: Repository, commits: Sequence[str], name: str
-) -> dict[str, list[bytes]]:
-    """Return the lines that each commit added to a log; at a merge, those that no parent has.
+def ids_added(repository: Repository, commits: Sequence[str], name: str) -> dict[str, list[str]]:
+    """Return the ids of the records that each commit added to a log; a merge those new to it.
 
     Args:
         repository: The repository.
@@ -52,12 +55,36 @@ def lines_by_commit(
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, list[bytes]] = {commit: [] for commit in commits}
-    for start in range(0, len(commits), _MAX_ARGUMENTS):
-        revisions = ("--no-walk=unsorted", *commits[start : start + _MAX_ARGUMENTS])
+    found = known_ids(repository, commits, name)
+    missing = [commit for commit in commits if commit not in found]
+    read: dict[str, list[str]] = {commit: [] for commit in missing}
+    for start in range(0, len(missing), _MAX_ARGUMENTS):
+        revisions = ("--no-walk=unsorted", *missing[start : start + _MAX_ARGUMENTS])
         for line, commit in _added_lines(repository, revisions, name, GIT):
-            found[commit].append(line)
-    return found
+            if identifier := record_id_of(line):
+                read[commit].append(identifier)
+    keep_ids(repository, read, name)
+    return found | read
+
+
+def known_ids(repository: Repository, commits: Iterable[str], name: str) -> dict[str, list[str]]:
+    """Return what `ids_added` found before; other commits are left out."""
+    boundary = digest_of(sorted(repository.shallow_boundary()))
+    asked = {
+        commit: repository.cache.get(_key(boundary, commit, name), list[str]) for commit in commits
+    }
+    return {commit: ids for commit, ids in asked.items() if ids is not None}
+
+
+def keep_ids(repository: Repository, ids: Mapping[str, Sequence[str]], name: str) -> None:
+    """Keep what commits added to a log for `ids_added`."""
+    boundary = digest_of(sorted(repository.shallow_boundary()))
+    for commit, added in ids.items():
+        repository.cache.put(_key(boundary, commit, name), added)
+
+
+def _key(boundary: str, commit: str, name: str) -> str:
+    return f"added {boundary} {commit} {name}"
 
 
 def added_record_ids(
@@ -87,7 +114,24 @@ def added_lines(
         HistoryUnavailable: Git failed, perhaps after some lines.
         ValueError: The log is outside the repository.
     """
-    yield from _added_lines(repository, revisions, repository.relative_path(log), patience)
+    name = repository.relative_path(log)
+    if not all(map(_is_commit, revisions)):
+        yield from _added_lines(repository, revisions, name, patience)
+        return
+    boundary = digest_of(sorted(repository.shallow_boundary()))
+    key = f"lines {boundary} {' '.join(revisions)} {name}"
+    known = repository.cache.get(key, list[tuple[bytes, str]])
+    if known is not None:
+        yield from known
+        return
+    kept, size = list[tuple[bytes, str]](), 0
+    for line, commit in _added_lines(repository, revisions, name, patience):
+        size += len(line)
+        if size <= _MAX_KEPT:
+            kept.append((line, commit))
+        yield line, commit
+    if size <= _MAX_KEPT:
+        repository.cache.put(key, kept)
 
 
 def _added_lines(

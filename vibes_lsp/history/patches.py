@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec, run_git
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.quoted_names import unquoted_name
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import BLAME, GIT
@@ -95,10 +96,16 @@ def had_line(repository: Repository, commits: Sequence[str], path: str, line: st
     """
     if not commits:
         return False
-    options = (*LOG_OPTIONS, "--no-renames", "--full-history", "--max-count=1", "--format=%H")
-    arguments = ("log", *options, f"-S{line}", *commits, "--", literal_pathspec(path))
-    with git_lines(repository.root, *arguments, patience=BLAME) as lines:
-        return any(lines)
+    boundary = digest_of(sorted(repository.shallow_boundary()))
+    key = f"had {boundary} {digest_of([path, line, *commits])}"
+    known = repository.cache.get(key, bool)
+    if known is None:
+        options = (*LOG_OPTIONS, "--no-renames", "--full-history", "--max-count=1", "--format=%H")
+        arguments = ("log", *options, f"-S{line}", *commits, "--", literal_pathspec(path))
+        with git_lines(repository.root, *arguments, patience=BLAME) as lines:
+            known = any(lines)
+        repository.cache.put(key, known)
+    return known
 
 
 def changed_names(repository: Repository, before: str, after: str) -> frozenset[str]:

@@ -12,13 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from vibes_lsp.history.blame import BlamedLine
 from vibes_lsp.history.file_versions import (
     FileVersions,
     Version,
 )
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.repository_history import RepositoryHistory
@@ -169,31 +169,26 @@ class ProjectHistory:
                     version = mapped.history.version_at(mapped.to_repository(path), entry.id)
             return mapped.version_in_project(version)
 
-    def version_with_hash(self, path: str, file_hash: str) -> Version | None:
-        """Return the newest version with a SHA-256, with either kind of line ends (R14)."""
-        with self._lock:
-            mapped = self._repository_of(path)
-            return (
-                mapped.version_in_project(
-                    mapped.history.version_with_hash(mapped.to_repository(path), file_hash)
-                )
-                if mapped is not None
-                else None
-            )
+    def maker(self, commit: str, name: str) -> str | None:
+        """Return the commit that made the version of a file that HEAD has; see `FileWalks.maker`.
 
-    def blame(self, path: str, since: datetime) -> tuple[Version, Sequence[BlamedLine]] | None:
-        """Return a file as HEAD has it and the commit of each line; see `blame_file`."""
+        Args:
+            commit: A commit; nothing is known of others than HEAD.
+            name: From the top of the work tree.
+        """
+        with self._lock:
+            mapped = self._open("")
+            if mapped is None or mapped.history.head() != commit:
+                return None
+            entry = mapped.history.objects.entry(commit, name)
+            return None if entry is None else mapped.history.walks.maker(name, entry.id)
+
+    def blame(self, path: str, since: datetime) -> Sequence[LineOrigin | None] | None:
+        """Return where each line of a file comes from; see `RepositoryHistory.blame`."""
         with self._lock:
             mapped = self._repository_of(path)
-            found = (
-                mapped.history.blame(mapped.to_repository(path), since)
-                if mapped is not None
-                else None
-            )
             return (
-                None
-                if mapped is None or found is None
-                else (replace(found[0], path=mapped.to_project(found[0].path)), found[1])
+                None if mapped is None else mapped.history.blame(mapped.to_repository(path), since)
             )
 
     def contents(self, version: Version) -> bytes | None:
@@ -295,8 +290,9 @@ class ProjectHistory:
         inside = repository.relative_path(start)
         if folder and inside != ".":
             return None
-        cache = GitCache(repository.root) if self._use_cache else None
-        history = RepositoryHistory(repository, cache)
+        if self._use_cache:
+            repository.cache.use_saved(repository.root)
+        history = RepositoryHistory(repository, repository.cache if self._use_cache else None)
         return MappedRepository(history, "" if inside == "." else f"{inside}/", folder)
 
 

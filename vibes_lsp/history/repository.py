@@ -15,6 +15,7 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import git_lines, run_git
+from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository_state import common_git_folder
 from vibes_lsp.store.files import read_file
@@ -32,17 +33,21 @@ class Repository:
     Attributes:
         root: Its top folder.
         objects: Its objects; git starts with the first request for one.
+        cache: What git answered about them; in memory, unless `use_saved` is called.
     """
 
     root: Path
     objects: GitObjects = field(init=False, compare=False, repr=False)
+    cache: GitCache = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objects", GitObjects(self.root))
+        object.__setattr__(self, "cache", GitCache())
 
     def close(self) -> None:
-        """End the process that reads objects; later requests for objects find none."""
+        """End the process that reads objects, for which later requests find none; save."""
         self.objects.close()
+        self.cache.close()
 
     def head(self) -> str | None:
         """Return the commit of HEAD; None before the first commit."""

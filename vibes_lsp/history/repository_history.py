@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.history.blame import BlamedLine, FileBlame, blame_file
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import FileVersions, FileWalk, Version, trace_file
 from vibes_lsp.history.file_walks import FileWalks, walk_before
 from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.line_origins import LineOrigin, line_origins
 from vibes_lsp.history.renames import renames_in_commit, renames_since
 from vibes_lsp.history.repository import Repository, read_shallow_file
 
 _MAX_FILES: Final = 8_192
 """Files whose history is kept; most requests are for deleted files, which have little of it."""
-_MAX_HASHES: Final = 1 << 16
 _MAX_RENAMES: Final = 16
-_MAX_BLAMED: Final = 256
-"""Files whose blame is kept."""
 _MAX_COMMITS: Final = 64
 """Commits whose renames are kept."""
 
@@ -52,8 +49,6 @@ class RepositoryHistory:
         self._boundary: frozenset[str] = frozenset()
         self._versions: dict[str, FileVersions] = {}
         self._renames: dict[str, Mapping[str, str]] = {}
-        self._hashes: dict[str, frozenset[str]] = {}
-        self._blamed: dict[tuple[str, datetime], Sequence[BlamedLine] | None] = {}
         self._is_settled = True
 
     def head(self) -> str | None:
@@ -71,17 +66,14 @@ class RepositoryHistory:
             self._head, self._boundary = head, boundary
             self._versions.clear()
             self._renames.clear()
-            self._blamed.clear()
             self._is_settled = True
         if head is not None:
             self.walks.set_head(head, boundary)
         return head
 
     def close(self) -> None:
-        """Close the repository and save the cache."""
+        """Close the repository, which saves what git answered."""
         self.repository.close()
-        if self.cache is not None:
-            self.cache.save()
 
     def refresh_head(self) -> None:
         """Read HEAD again for the next request."""
@@ -149,49 +141,17 @@ class RepositoryHistory:
             else None
         )
 
-    def version_with_hash(self, path: str, file_hash: str) -> Version | None:
-        """Return the newest version with a SHA-256, with either kind of line ends (R14)."""
-        wanted = file_hash.lower()
-        return next(
-            (
-                version
-                for version in self.versions(path).versions
-                if wanted in self._hashes_of(version.blob)
-            ),
-            None,
-        )
-
-    def blame(self, path: str, since: datetime) -> tuple[Version, Sequence[BlamedLine]] | None:
-        """Return HEAD's version of a file and the commit of each line; None without an answer."""
+    def blame(self, path: str, since: datetime) -> Sequence[LineOrigin | None] | None:
+        """Return where each line of HEAD's version of a file comes from; None without an answer."""
         head = self.head()
         entry = self.objects.entry(head, path) if head is not None else None
         if head is None or entry is None or not entry.is_file:
             return None
-        if (path, since) not in self._blamed:
-            while len(self._blamed) >= _MAX_BLAMED:
-                del self._blamed[next(iter(self._blamed))]
-            found = self._blame_file(path, head, since)
-            self._blamed[path, since] = None if found is None else found.lines()
-        lines = self._blamed[path, since]
-        return None if lines is None else (Version(head, path, entry.id, since), lines)
-
-    def _blame_file(self, path: str, head: str, since: datetime) -> FileBlame | None:
-        """Return the blame of a file, from the cache or git; a failure is not cached.
-
-        That of another HEAD serves if nothing changed the file since, and no commit since is a
-        merge: at one, git goes on with the parent that has the same content. Nor may one of them
-        be older than `since`: git would stop there.
-        """
-        cache, digest = self.cache, self.walks.digest(path)
-        if cache is None or digest is None:
-            return blame_file(self.repository, path, head, since)
-        key = f"blame {int(since.timestamp())} {path}"
-        tip, (walked, found) = cache.get_for_tip(key, tuple[str, FileBlame]) or ("", ("", None))
-        if found is None or walked != digest or not self.walks.has_same_blame(tip, since):
-            tip, found = "", blame_file(self.repository, path, head, since)
-        if found is not None and tip != head:
-            cache.put_for_tip(key, head, (digest, found))
-        return found
+        start = self.walks.maker(path, entry.id) or head
+        try:
+            return line_origins(self.repository, path, start, since=since)
+        except HistoryUnavailable:
+            return None
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
         """Return paths in the index by the given ones; deleted and unknown files are left out."""
@@ -240,9 +200,7 @@ class RepositoryHistory:
             while len(self._renames) >= _MAX_COMMITS:
                 del self._renames[next(iter(self._renames))]
             cached = (
-                None
-                if self.cache is None
-                else self.cache.get_for_object(f"renames {commit}", dict[str, str])
+                None if self.cache is None else self.cache.get(f"renames {commit}", dict[str, str])
             )
             known = self._renames[commit] = self._read_renames(commit) if cached is None else cached
         return known
@@ -251,27 +209,5 @@ class RepositoryHistory:
         renamed, is_settled = renames_in_commit(self.repository, commit)
         self._is_settled = self._is_settled and is_settled
         if self.cache is not None and is_settled:
-            self.cache.put_for_object(f"renames {commit}", renamed)
+            self.cache.put(f"renames {commit}", renamed)
         return renamed
-
-    def _hashes_of(self, blob: str) -> frozenset[str]:
-        known = self._hashes.get(blob)
-        if known is None and self.cache is not None:
-            known = self.cache.get_for_object(f"hashes {blob}", frozenset[str])
-        if known is None:
-            content = self.objects.contents(blob)
-            if content is None:
-                return frozenset()
-            if len(self._hashes) >= _MAX_HASHES:
-                self._hashes.clear()
-            other = (
-                content.replace(b"\r\n", b"\n")
-                if b"\r" in content
-                else content.replace(b"\n", b"\r\n")
-            )
-            known = self._hashes[blob] = frozenset(
-                hashlib.sha256(each).hexdigest() for each in (content, other)
-            )
-            if self.cache is not None:
-                self.cache.put_for_object(f"hashes {blob}", sorted(known))
-        return known

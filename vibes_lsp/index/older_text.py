@@ -5,7 +5,6 @@ Each version is read once for all annotations of its file, and results are cache
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,11 +28,6 @@ _ALL_OLDER: Final = 32
 """Newest versions before an edit, all of which are read; of older ones, up to `_MAX_BYTES`."""
 _MAX_COMPARED: Final = 8
 """How many of the newest versions that may have a text are compared, and how many others."""
-
-_MAX_SAVED_VERSIONS: Final = 64
-"""Older versions with the text of an annotation, up to which they are saved."""
-_SavedOlder: TypeAlias = tuple[str, list[str]]
-"""A digest of the annotation and the searched history, and the blobs that may have the text."""
 
 OlderVersions: TypeAlias = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
 """A cache by first record's id: the searched history, and the versions that may have the text."""
@@ -110,7 +104,6 @@ class OlderTextSearch:
     ) -> None:
         self._history, self._versions, self._read = history, versions, read
         self._cache = older_versions
-        self._has_all_contents = True
 
     def run(
         self,
@@ -168,45 +161,9 @@ class OlderTextSearch:
             for each in annotations
             if each.id in older and self._cache.get(each.id, (None,))[0] != keys[each.id]
         ]
-        whole = hashlib.sha256("".join(each.commit for each in versions).encode()).hexdigest()
-        digests = {each.id: _digest(each, older[each.id], whole) for each in new}
-        saved = self._saved(path) if new else {}
-        for each in new:
-            if (
-                found := _restored(saved.get(each.id), digests[each.id], older[each.id])
-            ) is not None:
-                self._cache[each.id] = keys[each.id], found
-        unknown = [each for each in new if self._cache.get(each.id, (None,))[0] != keys[each.id]]
-        read = self._with_context_lines(unknown, older)
-        for identifier, found in read.items():
+        for identifier, found in self._with_context_lines(new, older).items():
             self._cache[identifier] = keys[identifier], found
-        if read and self._has_all_contents:
-            self._save(path, saved, digests, read)
         return {identifier: found for identifier in older if (found := self._cache[identifier][1])}
-
-    def _saved(self, path: str) -> Mapping[str, _SavedOlder]:
-        cache = self._history.cache()
-        found = (
-            None if cache is None else cache.get_for_object(f"older {path}", dict[str, _SavedOlder])
-        )
-        return found or {}
-
-    def _save(
-        self,
-        path: str,
-        saved: Mapping[str, _SavedOlder],
-        digests: Mapping[str, str],
-        read: Mapping[str, tuple[Version, ...]],
-    ) -> None:
-        cache = self._history.cache()
-        if cache is None:
-            return
-        new = {
-            identifier: (digests[identifier], [each.blob for each in versions])
-            for identifier, versions in read.items()
-            if len(versions) <= _MAX_SAVED_VERSIONS
-        }
-        cache.put_for_object(f"older {path}", {**saved, **new})
 
     def _with_context_lines(
         self, annotations: Sequence[SearchedAnnotation], older: Mapping[str, list[Version]]
@@ -238,9 +195,7 @@ class OlderTextSearch:
         step = max(1, len(first or b"") * len(versions) // _MAX_BYTES)
         for version in (*versions[:_ALL_OLDER], *versions[_ALL_OLDER::step]):
             data = self._history.contents(version)
-            if data is None:
-                self._has_all_contents = False
-            else:
+            if data is not None:
                 unix = data.replace(b"\r\n", b"\n") if b"\r" in data else data
                 yield version, frozenset(unix.split(b"\n"))
 
@@ -290,34 +245,6 @@ class OlderTextSearch:
             return recorded.start
         located = locate_sure([recorded], text)[0]
         return None if located is None else located.start
-
-
-def _digest(annotation: SearchedAnnotation, older: Sequence[Version], history: str) -> str:
-    """Return what identifies the searched text and the versions that are searched for it.
-
-    Args:
-        annotation: The annotation.
-        older: The versions before its edit.
-        history: A digest of all versions of the file.
-    """
-    parts = (
-        history,
-        older[0].commit if older else "",
-        str(len(older)),
-        str(annotation.earliest_edit),
-        annotation.recorded_range.anchors.context or "",
-    )
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
-
-
-def _restored(
-    saved: _SavedOlder | None, digest: str, older: Sequence[Version]
-) -> tuple[Version, ...] | None:
-    """Return saved versions; None if they are of another text or history."""
-    if saved is None or saved[0] != digest:
-        return None
-    by_blob = {version.blob: version for version in reversed(older)}
-    return tuple(by_blob[blob] for blob in saved[1] if blob in by_blob)
 
 
 def _context_lines(recorded: AnchoredRange) -> frozenset[bytes]:

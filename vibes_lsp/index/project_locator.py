@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.blame import BlamedLine
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_names import FileNames
@@ -27,6 +27,10 @@ from vibes_lsp.trail.trail import Trail
 
 _BATCH: Final = 2_048
 """Annotations whose commits are resolved at once: git is asked seldom, and memory is bounded."""
+_FILES: Final = 64
+"""Files about which git is asked at once."""
+Progress: TypeAlias = Callable[[str, int, int], object]
+"""Called with a word for the work, how much is done, and how much there is."""
 
 
 class ProjectLocator:
@@ -155,6 +159,31 @@ class ProjectLocator:
         self.prefetch_history(paths)
         self.resolve_all_commits(paths)
 
+    def prepared(
+        self,
+        paths: Iterable[str],
+        progress: Progress = lambda *_: None,
+        *,
+        commit: str | None = None,
+    ) -> Iterator[str]:
+        """Yield files in their order, after git was asked about some of them at once.
+
+        Args:
+            paths: Relative to the project.
+            progress: Called with a word for the work, how many files are done, and how many there
+                are.
+            commit: As for `locate`.
+        """
+        paths = list(paths)
+        annotated = [path for path in paths if path in self._names.annotated_files]
+        asked = 0
+        for number, path in enumerate(paths):
+            progress("files", number, len(paths))
+            if asked < len(annotated) and path == annotated[asked]:
+                self._owners_at(commit).prefetch(annotated[asked : asked + _FILES])
+                asked += _FILES
+            yield path
+
     def first_commits(self, path: str) -> dict[str, ResolvedCommit] | None:
         """Return the commits of a file's annotations that git tells first, as `resolve_commits`.
 
@@ -282,6 +311,7 @@ class ProjectLocator:
                 self._read_kept_text,
                 self.former_paths,
                 head=commit,
+                maker=(lambda _, __: None) if self._history is None else self._history.maker,
             )
         return self._owners[commit]
 
@@ -302,10 +332,9 @@ class ProjectLocator:
         if lineages:
             self.resolve_commits(lineages)
 
-    def blame(self, path: str, since: datetime) -> Sequence[BlamedLine] | None:
-        """Return the commit of each line of a file in HEAD; see `history.blame.blame_file`."""
-        found = None if self._history is None else self._history.blame(path, since)
-        return None if found is None else found[1]
+    def blame(self, path: str, since: datetime) -> Sequence[LineOrigin | None] | None:
+        """Return where each line of a file in HEAD comes from; see `ProjectHistory.blame`."""
+        return None if self._history is None else self._history.blame(path, since)
 
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
         """Yield the versions of a file that git has, newest first, each with its name then."""

@@ -99,7 +99,7 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
     found = CurrentRecords()
     files = locator.annotated_files()
     stored = StoredFiles(locator.trail.directory.project)
-    for path in files:
+    for path in locator.prepared(files):
         try:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_summaries import CommitSummary, commit_summaries
-from vibes_lsp.history.line_origins import line_origins
-from vibes_lsp.history.log_additions import lines_by_commit, record_id_of
+from vibes_lsp.history.git_cache import digest_of
+from vibes_lsp.history.line_origins import LineOrigin, line_origins
+from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import FilePatch, commit_patch, had_line
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
@@ -23,6 +24,8 @@ from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
 from vibes_lsp.placing.moved_blocks import Place, PlacedLines, moved_lines
 
 LOG: Final = ".ai-audit/annotations.jsonl"
+_Moves: TypeAlias = list[tuple[Place, tuple[str, Place]]]
+"""Where lines are now, and the commit and place that they were moved from."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
@@ -40,6 +43,9 @@ class LoggedRecords(Protocol):
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made that a record is about; None without records."""
 
+    def line_hashes(self) -> AbstractSet[str] | None:
+        """Return the hashes of the lines of all records; None if these are too many."""
+
 
 class CommitRecords:
     """What commits brought to the files and to the log of a project.
@@ -56,9 +62,15 @@ class CommitRecords:
         self._records = records
         self._blobs: dict[tuple[str, str], Blob] = {}
         self._brought: dict[tuple[str, str], tuple[HunkRecord, ...]] = {}
+        self._exact: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
         self._owners: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
+        self._blamed: dict[tuple[str, str], Sequence[LineOrigin | None]] = {}
         self._summaries: dict[str, CommitSummary] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
+
+    def add_blame(self, commit: str, name: str, origins: Sequence[LineOrigin | None]) -> None:
+        """Add what is known of the origins of the lines of a file of a commit."""
+        self._blamed[commit, name] = origins
 
     def blob(self, commit: str, name: str) -> Blob:
         """Return a file of a commit by its name from the top; an empty one if it has none."""
@@ -73,6 +85,12 @@ class CommitRecords:
         Raises:
             HistoryUnavailable: Git fails.
         """
+        key = commit, name
+        if key not in self._exact:
+            self._exact[key] = self._find_exact(commit, name)
+        return self._exact[key]
+
+    def _find_exact(self, commit: str, name: str) -> Mapping[int, LineOwner]:
         content = self.blob(commit, name).content
         records = [
             record
@@ -110,8 +128,8 @@ class CommitRecords:
             if (commit, log) not in self._brought:
                 missing.setdefault(log, []).append(commit)
         for log, commits in missing.items():
-            for commit, lines in lines_by_commit(self._repository, commits, log).items():
-                found = (self._records.of_id(record_id_of(line)) for line in lines)
+            for commit, ids in ids_added(self._repository, commits, log).items():
+                found = map(self._records.of_id, ids)
                 # A back-fill comes with a later commit than its lines.
                 self._brought[commit, log] = tuple(
                     record for record in found if record is not None and not record.is_remap
@@ -191,6 +209,22 @@ class CommitRecords:
         found |= placed_owners(records, blob, free, is_boundary=True)
         return [found.get(number) for number in range(len(blob.text.lines))]
 
+    def may_be_reformatted(self, commit: str, name: str, numbers: AbstractSet[int]) -> bool:
+        """Whether a commit may have changed only white space of lines that it brought to a file.
+
+        Args:
+            commit: The commit.
+            name: The file, which it did not rename.
+            numbers: Lines that it brought.
+        """
+        known = self._repository.objects.commit(commit)
+        text = self.blob(commit, name).text
+        wanted = {text.compact_lines[number] for number in numbers if is_long(text.lines[number])}
+        return bool(wanted) and any(
+            not wanted.isdisjoint(self.blob(parent, name).text.compact_lines)
+            for parent in (() if known is None else known.parents)
+        )
+
     def moved(
         self, commit: str, name: str, numbers: AbstractSet[int]
     ) -> Mapping[int, tuple[str, Place]]:
@@ -209,19 +243,45 @@ class CommitRecords:
         if not self._may_be_moved(commit, name, numbers):
             return {}
         if commit not in self._moves:
-            self._moves[commit] = self._find_moves(commit)
+            key = f"moves {self._key} {commit}"
+            known = self._repository.cache.get(key, _Moves)
+            if known is None:
+                try:
+                    known = list(self._find_moves(commit).items())
+                    self._repository.cache.put(key, known)
+                except HistoryUnavailable:
+                    known = []
+            self._moves[commit] = dict(known)
         moves = self._moves[commit]
         return {number: moves[name, number] for number in numbers if (name, number) in moves}
 
-    def summarise(self, commits: Iterable[str]) -> None:
+    def summarise(self, files: Iterable[tuple[str, str, AbstractSet[int]]]) -> None:
         """Ask git at once what commits changed, before `moved` is asked of each.
+
+        Args:
+            files: Commits, the files, and lines that they brought to these.
 
         Raises:
             HistoryUnavailable: Git fails.
         """
-        missing = [commit for commit in dict.fromkeys(commits) if commit not in self._summaries]
+        everything = self._records.line_hashes()
+        missing = dict.fromkeys(
+            commit
+            for commit, name, numbers in files
+            if commit not in self._summaries
+            and (everything is None or not everything.isdisjoint(self._long(commit, name, numbers)))
+        )
         if missing:
-            self._summaries.update(commit_summaries(self._repository, missing))
+            self._summaries.update(commit_summaries(self._repository, list(missing)))
+
+    def forget(self) -> None:
+        """Drop what is kept of single files."""
+        for kept in (self._blobs, self._exact, self._owners, self._blamed):
+            kept.clear()
+
+    @cached_property
+    def _key(self) -> str:
+        return digest_of(sorted(self.boundary))
 
     @cached_property
     def boundary(self) -> frozenset[str]:
@@ -267,11 +327,13 @@ class CommitRecords:
 
     def _lines_of(self, commit: str, name: str, *, is_boundary: bool) -> set[int]:
         """Return the lines of a file that blame gives to the commit."""
-        if is_boundary:
-            return set(range(len(self.blob(commit, name).text.lines)))
         known = self._repository.objects.commit(commit)
         parents = () if known is None else known.parents
-        origins = line_origins(self._repository, name, commit, excluded=parents)
+        if is_boundary or (known is not None and not parents):
+            return set(range(len(self.blob(commit, name).text.lines)))
+        origins = self._blamed.get((commit, name))
+        if origins is None:
+            origins = line_origins(self._repository, name, commit, excluded=parents)
         return {
             number
             for number, origin in enumerate(origins)
@@ -289,17 +351,21 @@ class CommitRecords:
         summary = self._summaries.get(commit)
         if summary is None or commit in self.boundary:
             return False
-        lines = self.blob(commit, name).text.lines
-        wanted = {
-            line_hash(lines[number])
-            for number in numbers
-            if number < len(lines) and is_long(lines[number])
-        }
+        wanted = self._long(commit, name, numbers)
         return bool(wanted) and any(
             not wanted.isdisjoint(record.known_hashes)
             for other in summary.names
             for record in self._records.of_file(self._path(other))
         )
+
+    def _long(self, commit: str, name: str, numbers: AbstractSet[int]) -> set[str]:
+        """Return the hashes of the long ones among lines of a file of a commit."""
+        lines = self.blob(commit, name).text.lines
+        return {
+            line_hash(lines[number])
+            for number in numbers
+            if number < len(lines) and is_long(lines[number])
+        }
 
     def _find_moves(self, commit: str) -> Mapping[Place, tuple[str, Place]]:
         patches = self._patch(commit)
@@ -317,15 +383,16 @@ class CommitRecords:
         return found
 
     def _patch(self, commit: str) -> tuple[str, list[FilePatch]] | None:
-        """Return a commit's only parent and what it does to its files; None for other commits."""
+        """Return a commit's only parent and what it does to its files; None for other commits.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
         known = self._repository.objects.commit(commit)
         if known is None or len(known.parents) != 1 or known.id in self.boundary:
             return None
         parent = known.parents[0]
-        try:
-            return parent, commit_patch(self._repository, parent, known.id)
-        except HistoryUnavailable:
-            return None
+        return parent, commit_patch(self._repository, parent, known.id)
 
     def _path(self, name: str) -> str:
         """Return the path of a file in records; it had no prefix before a subtree was merged."""

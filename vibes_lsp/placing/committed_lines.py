@@ -7,16 +7,20 @@ that the commit moved, and for what a formatter changed, which is shown as edite
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.anchors.line_hashes import MASKED, line_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.line_origins import LineOrigin, line_origins
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob
@@ -31,6 +35,9 @@ _CLOCKS: Final = timedelta(days=1)
 """How much the clocks of two machines may differ."""
 _MAX_MOVES: Final = 4
 """How often a block is followed from place to place."""
+
+_MAX_KEPT: Final = 1_000
+"""Files that are kept while others are asked about."""
 
 _Owners = list[LineOwner | None]
 
@@ -66,6 +73,64 @@ class FileInHead:
         return [line_kind(*pair) for pair in zip(self.owners, self.lines, strict=True)]
 
 
+class PackedLines(msgspec.Struct, array_like=True, gc=False):
+    """The owners and origins of the lines of a file, as they are saved.
+
+    Attributes:
+        records: Edit, record and whether it is sure, of each owner.
+        moments: The seconds of the time of each commit.
+        places: Commit and path of each origin.
+        lines: Of each line the number of the record and the hash, and the number of the place and
+            that of the line there; -1 without.
+    """
+
+    records: list[tuple[str, str, bool]]
+    moments: dict[str, int]
+    places: list[tuple[str, str]]
+    lines: list[tuple[int, str, int, int]]
+
+    def owners(self) -> _Owners:
+        """Return what says whose each line is."""
+        return [
+            LineOwner(*self.records[number][:2], known, self.records[number][2])
+            if number >= 0
+            else None
+            for number, known, *_ in self.lines
+        ]
+
+    def origins(self) -> list[LineOrigin | None]:
+        """Return where each line comes from."""
+        moments = {name: datetime.fromtimestamp(at, UTC) for name, at in self.moments.items()}
+        places = [(commit, path, moments[commit]) for commit, path in self.places]
+        return [
+            LineOrigin(places[place][0], places[place][1], number, places[place][2])
+            if place >= 0
+            else None
+            for _, _, place, number in self.lines
+        ]
+
+
+def pack_lines(
+    owners: Sequence[LineOwner | None], origins: Sequence[LineOrigin | None]
+) -> PackedLines:
+    """Return owners and origins of the lines of a file as they are saved."""
+    records: dict[tuple[str, str, bool], int] = {}
+    places: dict[tuple[str, str], int] = {}
+    lines: list[tuple[int, str, int, int]] = []
+    moments: dict[str, int] = {}
+    for owner, origin in zip(owners, origins, strict=True):
+        record, known, place, number = -1, "", -1, -1
+        if owner is not None:
+            key = owner.edit, owner.record, owner.is_sure
+            record, known = records.setdefault(key, len(records)), owner.hash
+        if origin is not None:
+            moments[origin.commit] = int(origin.moment.timestamp())
+            place = places.setdefault((origin.commit, origin.path), len(places))
+            number = origin.number
+        lines.append((record, known, place, number))
+    return PackedLines(list(records), moments, list(places), lines)
+
+
 class CommittedOwners:
     """Whose the lines of files of commits are, for one state of the log.
 
@@ -73,12 +138,24 @@ class CommittedOwners:
         repository: The repository.
         prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
         records: The records of the log.
+        maker: Returns the commit that made the version of a file that a commit has, if it is known:
+            blame of the one is blame of the other, and stays so at later commits.
+        state: What the records follow from, beside the commits; None if that is not known.
     """
 
-    def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        prefix: str,
+        records: LoggedRecords,
+        maker: Callable[[str, str], str | None] = lambda _, __: None,
+        state: str | None = None,
+    ) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records
+        self._maker = maker
+        self._state = state
         self.commits = CommitRecords(repository, prefix, records)
         self._owners: dict[tuple[str, str], _Owners] = {}
         self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
@@ -98,7 +175,55 @@ class CommittedOwners:
         lines = self.file(commit, path).text.lines
         if not lines:
             return FileInHead(path)
-        return FileInHead(path, lines, self.owners(commit, path), self.origins(commit, path))
+        name = self._prefix + path
+        saved = self._saved(commit, name)
+        if saved is not None and len(saved.lines) == len(lines):
+            return FileInHead(path, lines, saved.owners(), saved.origins())
+        owners, origins = self.owners(commit, path), self.origins(commit, path)
+        if self._state is not None and (commit, name) not in self._incomplete:
+            self._repository.cache.put(self._key(commit, name), pack_lines(owners, origins))
+        return FileInHead(path, lines, owners, origins)
+
+    def _saved(self, commit: str, name: str) -> PackedLines | None:
+        """Return what was found of a file of a commit before, by the same records."""
+        if self._state is None:
+            return None
+        return self._repository.cache.get(self._key(commit, name), PackedLines)
+
+    def _key(self, commit: str, name: str) -> str:
+        boundary = digest_of(sorted(self.commits.boundary))
+        return f"owners {boundary} {commit} {self._since(commit)} {self._state} {name}"
+
+    def prefetch(self, commit: str, paths: Iterable[str]) -> None:
+        """Ask git about files of a commit; about the commits that brought lines, at once for all.
+
+        Args:
+            commit: A full hash.
+            paths: Relative to the project.
+        """
+        if len(self._origins) > _MAX_KEPT:
+            for kept in (self._owners, self._origins):
+                kept.clear()
+            self.commits.forget()
+        names = [self._prefix + path for path in paths]
+        files = [
+            self._origins_of(commit, name) for name in names if self._saved(commit, name) is None
+        ]
+        with suppress(HistoryUnavailable):
+            self.commits.brought(
+                {file for origins in files for file in self._incomplete_in(origins)}
+            )
+            self._summarise(
+                file
+                for origins in files
+                for file in _without_owner(origins, self._recorded(origins)).items()
+            )
+
+    def _summarise(self, files: Iterable[tuple[tuple[str, str], Mapping[int, int]]]) -> None:
+        """Ask what the commits changed that brought as many lines as are followed."""
+        self.commits.summarise(
+            (*file, lines.keys()) for file, lines in files if len(lines) >= MIN_MOVED
+        )
 
     def with_all_origins(self, commit: str, file: FileInHead) -> FileInHead:
         """Return a file of a commit with the origins of lines from before all records too."""
@@ -138,14 +263,22 @@ class CommittedOwners:
     def _blame(
         self, commit: str, name: str, ignored: Sequence[str] = (), *, ignore_space: bool = False
     ) -> list[LineOrigin | None]:
-        return line_origins(
+        since = self._since(commit)
+        start = self._maker(commit, name) or commit
+        made = self._repository.objects.commit(start)
+        if since is not None and made is not None and made.moment < since:
+            return [None] * len(self.commits.blob(commit, name).text.lines)
+        origins = line_origins(
             self._repository,
             name,
-            commit,
-            since=self._since(commit),
+            start,
+            since=since,
             ignored=ignored,
             ignore_space=ignore_space,
         )
+        if not ignored and not ignore_space:
+            self.commits.add_blame(start, name, origins)
+        return origins
 
     def _since(self, commit: str) -> datetime | None:
         """Return the time before which no edit was committed.
@@ -184,21 +317,24 @@ class CommittedOwners:
     def _recorded(self, origins: Sequence[LineOrigin | None]) -> _Owners:
         """Return the owners by the records of the commit that brought each line."""
         files = dict.fromkeys((origin.commit, origin.path) for origin in origins if origin)
-        exact = {file: self.commits.exact(*file) for file in files}
-        incomplete = {
-            (origin.commit, origin.path)
-            for origin in origins
-            if origin and origin.number not in exact[origin.commit, origin.path]
-        }
+        incomplete = self._incomplete_in(origins)
         self.commits.brought(incomplete)  # at once
         found = {
-            file: self.commits.owners(*file) if file in incomplete else exact[file]
+            file: self.commits.owners(*file) if file in incomplete else self.commits.exact(*file)
             for file in files
         }
         return [
             found[origin.commit, origin.path].get(origin.number) if origin else None
             for origin in origins
         ]
+
+    def _incomplete_in(self, origins: Sequence[LineOrigin | None]) -> set[tuple[str, str]]:
+        """Return the files of commits of whose lines some have no record made for that text."""
+        return {
+            (origin.commit, origin.path)
+            for origin in origins
+            if origin and origin.number not in self.commits.exact(origin.commit, origin.path)
+        }
 
     def _follow(self, origins: Sequence[LineOrigin | None], owners: _Owners, moves: int) -> None:
         """Give lines without owner that of the lines that their commit moved here."""
@@ -207,7 +343,7 @@ class CommittedOwners:
             for file, lines in _without_owner(origins, owners).items()
             if len(lines) >= MIN_MOVED
         }
-        self.commits.summarise(commit for commit, _ in left)
+        self._summarise(left.items())
         for (commit, name), lines in left.items():
             for number, (parent, (other, there)) in self.commits.moved(
                 commit, name, lines.keys()
@@ -222,9 +358,16 @@ class CommittedOwners:
         So too for what a commit of `.git-blame-ignore-revs` changed in any way. All are edited.
         """
         origins = self._origins_of(commit, name)
-        if not _without_owner(origins, owners) or not self._is_incomplete(name, owners):
+        left = _without_owner(origins, owners)
+        if not left or not self._is_incomplete(name, owners):
             return
         ignored = self._ignored(commit)
+        is_renamed = any(origin is not None and origin.path != name for origin in origins)
+        if not any(
+            file[0] in ignored or is_renamed or self.commits.may_be_reformatted(*file, lines.keys())
+            for file, lines in left.items()
+        ):
+            return
         through = self._blame(commit, name, ignored, ignore_space=True)
         lines = self.commits.blob(commit, name).text.lines
         for number, owner in enumerate(self._recorded(through)):

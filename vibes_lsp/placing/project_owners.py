@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.location import LineKind
@@ -32,6 +33,9 @@ from vibes_lsp.placing.standing import CandidateEdits, has_left
 from vibes_lsp.placing.trail_records import CommittedLog, TrailRecords, committed_log, read_edits
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.trail import Trail
+
+_MAX_KEPT: Final = 1_000
+"""Files of which it is kept what is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,7 @@ class ProjectOwners:
             on each machine.
         former: Returns the names that a file had before it was renamed.
         head: The commit whose lines are known; by default that of HEAD.
+        maker: As for `CommittedOwners`.
     """
 
     def __init__(  # noqa: PLR0917  # what one caller has
@@ -197,13 +202,13 @@ class ProjectOwners:
         snapshots: Callable[[str], bytes | None] | None = None,
         former: Callable[[str], Sequence[str]] = lambda _: (),
         head: str | None = None,
+        maker: Callable[[str, str], str | None] = lambda _, __: None,
     ) -> None:
         self._trail, self._repository = trail, repository
         self._read, self._snapshots, self._former = read, snapshots, former
         self._texts: dict[str, Text | None] = {}
         self._known: dict[str, KnownFile] = {}
         self._head = None if repository is None else head or repository.head()
-        self._hashes: set[str] | None = None
         self._by_hash: defaultdict[str, list[WaitingEdit]] | None = None
         self._committed: CommittedOwners | None = None
         self._elsewhere: LostLines | None = None
@@ -217,13 +222,30 @@ class ProjectOwners:
         if repository is not None and self._head is not None:
             project = trail.directory.project
             self._committed = CommittedOwners(
-                repository, repository.prefix_of(project), self.records
+                repository,
+                repository.prefix_of(project),
+                self.records,
+                maker,
+                self.records.state(),
             )
             self._elsewhere = LostLines(repository, project, self._head, self._committed, read)
+
+    def prefetch(self, paths: Iterable[str]) -> None:
+        """Ask git about many files, relative to the project, that are asked for next."""
+        if self._committed is not None and self._head is not None:
+            head, committed = self._head, self._committed
+            names = ((path, *self._former(path)) for path in paths)
+            found = (
+                next((name for name in each if committed.file(head, name).text.lines), None)
+                for each in names
+            )
+            committed.prefetch(head, [name for name in found if name is not None])
 
     def known(self, path: str) -> KnownFile:
         """Return what is known of a file, relative to the project."""
         if path not in self._known:
+            if len(self._known) > _MAX_KEPT:
+                self._known.clear()
             self._known[path] = self._find(path)
         return self._known[path]
 
@@ -284,10 +306,10 @@ class ProjectOwners:
             path: Relative to the project.
             text: The file as it is now, saved or not.
         """
-        known = self.known(path)
-        if not known.ids and not self.may_own(text):
-            return known
         names = (path, *self._former(path))
+        if not any(self.records.file(name).edits for name in names) and not self.may_own(text):
+            return KnownFile()  # git need not be asked
+        known = self.known(path)
         lineages = [lineage for name in names for lineage in self._trail.lineages_in(name)]
         owned = known.owned(text, claims_of(self._trail, lineages))
         if any(
@@ -299,6 +321,8 @@ class ProjectOwners:
             for line, found in zip(text.lines, owned.lines, strict=True)
             if found.kind == LineKind.UNRECORDED and found.origin is None and is_long(line)
         }
+        if (everything := self.records.line_hashes()) is not None:
+            wanted &= everything
         if not wanted:
             return known
         waiting = replace(known.waiting, moved=self._moved(path, wanted))
@@ -311,9 +335,8 @@ class ProjectOwners:
 
     def may_own(self, text: Text) -> bool:
         """Whether lines of a file that no annotation names may be an edit's: one has its hash."""
-        if self._hashes is None:
-            self._hashes = {line for hunk in self.records.hunks() for line in hunk.known_hashes}
-        return any(is_long(line) and line_hash(line) in self._hashes for line in text.lines)
+        hashes = self.records.every_line_hash
+        return any(is_long(line) and line_hash(line) in hashes for line in text.lines)
 
     def _moved(self, path: str, wanted: AbstractSet[str]) -> list[WaitingEdit]:
         """Return the edits of other files that have lost some lines, given by hash."""

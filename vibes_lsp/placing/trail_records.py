@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.log_additions import record_id_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import object_or_none
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, logged_lines, read_edit
 from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
 from vibes_lsp.store.waiting_lines import read_waiting
@@ -152,6 +155,19 @@ class TrailRecords:
         ]
         return next(map(read_hunk, _members(found)), None)
 
+    def state(self) -> str | None:
+        """Return what `of_file` and `of_id` follow from beside the commit; None if not known.
+
+        It is the same as long as no record is added that names a commit and that HEAD's log lacks.
+        """
+        count = self._trail.line_count - self._committed.lines
+        if self._committed.ids or count > _MAX_DATED:
+            return None
+        named = [
+            repr(edit.members) for edit in self.unwritten() if text(edit.members, "commit_hash")
+        ]
+        return digest_of([os.fspath(self._trail.directory.log), *named])
+
     def unwritten(self) -> Iterator[WaitingEdit]:
         """Yield the annotations of all files that HEAD's log does not have."""
         log = self._trail.log
@@ -167,6 +183,15 @@ class TrailRecords:
         for members in _members(self._trail.log.records_of(LogLineKind.LINE)):
             if (hunk := read_hunk(members)) is not None:
                 yield hunk
+
+    def line_hashes(self) -> AbstractSet[str] | None:
+        """Return the hashes of the lines of all records; None if these are too many."""
+        return None if self._trail.annotation_count > _MAX_DATED else self.every_line_hash
+
+    @cached_property
+    def every_line_hash(self) -> AbstractSet[str]:
+        """The hashes of the lines of all records, however many these are."""
+        return frozenset(line for hunk in self.hunks() for line in hunk.known_hashes)
 
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made; year 1 if that is not known."""

@@ -86,7 +86,7 @@ def owned_files(
     """Yield every tracked text file, sorted by path."""
     trail = locator.trail
     locator.prefetch()
-    for path in sorted(_files(trail.directory.project, repository)):
+    for path in locator.prepared(sorted(_files(trail.directory.project, repository))):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         content = _content(trail.directory.project, path)

@@ -198,10 +198,11 @@ def collect_changes(
     found: list[ChangedFile] = []
     unreadable: list[str] = []
     entries = diff_files(repository, diff_range, project, unsaved or ())
-    changed = {comparison.path_of(each.name) for each in entries}
+    paths = [comparison.path_of(each.name) for each in entries]
+    changed = set(paths)
     locator.prefetch([path for path in locator.annotated_files() if path in changed])
-    for each in entries:
-        path = comparison.path_of(each.name)
+    prepared = locator.prepared(paths, commit=diff_range.head)
+    for each, path in zip(entries, prepared, strict=True):
         if path.split("/")[0] == audit:
             continue
         file = comparison.compare(path, each)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
+from vibes_lsp.anchors.line_hashes import is_long, line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.model.members import Members
+from vibes_lsp.index.project_locator import Progress, ProjectLocator
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.reports.authors import Authors
 from vibes_lsp.reports.found_annotations import (
     FoundAnnotation,
     decode_found,
@@ -22,7 +24,9 @@ from vibes_lsp.reports.found_annotations import (
 )
 from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
-from vibes_lsp.trail.records import moment_of
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.lineage_commits import known_commit
+from vibes_lsp.trail.records import LogRecord, moment_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,16 @@ NO_FILTER: Final = Filter()
 
 
 def find_annotations(
-    locator: ProjectLocator, wanted: Filter, scorer: Scorer, on_file: OnFile | None = None
+    locator: ProjectLocator,
+    wanted: Filter,
+    scorer: Scorer,
+    on_file: OnFile | None = None,
+    progress: Progress = lambda *_: None,
 ) -> list[FoundAnnotation]:
     """Return the matching current annotations, file by file.
 
-    Files that are not in this checkout are left out.
+    Files that are not in this checkout are left out. Only those are searched that can have what is
+    wanted.
 
     Args:
         locator: The project's locator.
@@ -64,9 +73,13 @@ def find_annotations(
         scorer: Computes their risk.
         on_file: Called for each file. What it gets may include annotations that are left out in the
             end, because they are found in another file later.
+        progress: Called as the work proceeds.
     """
-    paths = locator.annotated_files()
-    locator.prefetch(paths)
+    locator.prefetch(locator.annotated_files())
+    possible = _PossibleFiles(locator, wanted)
+    if possible.is_empty:
+        return []
+    paths = [path for path in locator.annotated_files() if possible.may_have(path)]
     locator.trail.gather_reviews()
     moved: set[str] = set()
     may_be_elsewhere = locator.has_gone_files()
@@ -81,7 +94,7 @@ def find_annotations(
             on_file(found)
         return list(found)
 
-    found = [each for path in paths for each in matching(path)]
+    found = [each for path in locator.prepared(paths, progress) for each in matching(path)]
     elsewhere = [
         each
         for path in (locator.other_files() if may_be_elsewhere else ())
@@ -90,6 +103,89 @@ def find_annotations(
     if moved:
         found = [each for each in found if each.moved or each.summary.annotation_id not in moved]
     return found + elsewhere
+
+
+class _PossibleFiles:
+    """The files that can have a wanted annotation, by what is known before it is located.
+
+    Those that it is recorded for, and those with a line of it: it may have moved there.
+
+    Args:
+        locator: The project's locator, which has resolved commits.
+        wanted: The conditions.
+    """
+
+    def __init__(self, locator: ProjectLocator, wanted: Filter) -> None:
+        self._locator, self._wanted = locator, wanted
+        self._authors = Authors(locator.trail)
+        self._is_limited = replace(wanted, band=None, state=None, unreviewed=False) != NO_FILTER
+        self._names: set[str] = set()
+        self._hashes: set[str] = set()
+        self._hashes_inside: set[str] = set()
+        for name in locator.annotated_names() if self._is_limited else ():
+            lineages = [each for each in locator.trail.lineages_in(name) if self._may_match(each)]
+            if lineages:
+                self._names.add(name)
+                hashes = {known for each in lineages for known in _line_hashes(each)}
+                self._hashes |= hashes
+                if self._is_wanted_file(locator.current_name(name)):
+                    self._hashes_inside |= hashes
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file has a wanted annotation."""
+        return self._is_limited and not self._names
+
+    def may_have(self, path: str) -> bool:
+        """Whether a file, relative to the project, can have one, or lines of one of another file.
+
+        The latter counts for files that are not wanted too: what is found there is lost nowhere.
+        """
+        if not self._is_limited:
+            return True
+        is_wanted = self._is_wanted_file(path)
+        names = self._locator.recorded_names([path])
+        if is_wanted and any(name in self._names for name in names):
+            return True
+        hashes = self._hashes if is_wanted else self._hashes_inside
+        try:
+            text = read_source(self._locator.trail.directory.project, path) if hashes else None
+        except UnreadableFile:
+            return False
+        return text is not None and any(
+            is_long(line) and line_hash(line) in hashes for line in text.lines
+        )
+
+    def _is_wanted_file(self, path: str) -> bool:
+        return self._wanted.file is None or _is_inside(path, self._wanted.file)
+
+    def _may_match(self, lineage: Lineage) -> bool:
+        wanted, record = self._wanted, lineage.current
+        author = self._authors.of(record.text("environment_hash"))
+        return (
+            _contains(author.model, wanted.model)
+            and _contains(author.tool, wanted.tool)
+            and _starts_with(record.text("session_id"), wanted.session)
+            and (wanted.since is None or moment_of(lineage.first.text("timestamp")) >= wanted.since)
+            and (wanted.commit is None or _starts_with(self._commit(lineage), wanted.commit))
+            and (wanted.prompt is None or _contains(self._prompt(record), wanted.prompt))
+        )
+
+    def _commit(self, lineage: Lineage) -> str | None:
+        commit = known_commit(lineage, self._locator.resolved_commits.get(lineage.first.id))
+        return None if commit is None else commit.commit
+
+    def _prompt(self, record: LogRecord) -> str | None:
+        key = record.text("prompt_hash")
+        entry = self._locator.trail.manifest.entry(key) if key else None
+        return None if entry is None else text(entry, "prompt_text")
+
+
+def _line_hashes(lineage: Lineage) -> Iterator[str]:
+    """Yield the hashes of the lines that an edit wrote, as far as its records say them."""
+    for member in lineage.members:
+        hashes = split_hashes(member.members.get("line_hashes"))
+        yield from hashes or map(line_hash, (member.text("anchor_context") or "").split("\n"))
 
 
 def placements_in(

@@ -14,7 +14,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.project_locator import Progress, ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, Verdict
 from vibes_lsp.placing.placements import Placement
@@ -224,6 +224,7 @@ def review_queue(
     wanted: Filter = NO_FILTER,
     *,
     include_rejected: bool = False,
+    progress: Progress = lambda *_: None,
 ) -> tuple[FoundAnnotation, ...]:
     """Return the annotations that need a review: highest score first, then by file and line.
 
@@ -235,8 +236,9 @@ def review_queue(
         scorer: Computes their risk.
         wanted: Further conditions.
         include_rejected: Whether to append those whose current lines are rejected.
+        progress: Called as the work proceeds.
     """
-    found = find_annotations(locator, wanted, scorer)
+    found = find_annotations(locator, wanted, scorer, progress=progress)
     return waiting(found, include_rejected=include_rejected)
 
 

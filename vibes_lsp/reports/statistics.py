@@ -291,7 +291,7 @@ def measure_survival(locator: ProjectLocator) -> SurvivalReport:
     locator.prefetch()
     models: dict[str, list[Placement]] = defaultdict(list)
     files: dict[str, list[Placement]] = defaultdict(list)
-    for path in locator.annotated_files():
+    for path in locator.prepared(locator.annotated_files()):
         try:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:

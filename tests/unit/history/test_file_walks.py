@@ -41,8 +41,8 @@ class Reader:
     def __init__(self, writer: TrailWriter, *, use_cache: bool) -> None:
         self._root, self._log = writer.root, writer.files.log
         self._use_cache = use_cache
-        self._history = ProjectHistory(self._root, use_cache=self._use_cache)
         repository = open_git(Repository(self._root))
+        self._history = ProjectHistory(self._root, use_cache=self._use_cache, repository=repository)
         self._resolver = CommitResolver(
             repository,
             self._root,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,6 @@ from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.store.user_cache import MAX_CACHED, write_cached
 
 PATHS = ("a.py", "b.py", "src/c.py", "gone.py", "never.py")
 
@@ -48,7 +49,7 @@ def repository(tmp_path: Path) -> Repository:
 def answers(path: Path, *, use_cache: bool) -> list[object]:
     repository = open_repository(path)
     assert repository is not None
-    with ProjectHistory(path, use_cache=use_cache) as history:
+    with ProjectHistory(path, use_cache=use_cache, repository=repository) as history:
         history.prefetch(PATHS)
         commits = CommitResolver(
             repository, path, path / "a.py", head=history.head, cache=history.cache()
@@ -57,7 +58,6 @@ def answers(path: Path, *, use_cache: bool) -> list[object]:
         return [
             [history.versions(each) for each in PATHS],
             history.current_paths(PATHS),
-            history.version_with_hash("a.py", "0" * 64),
             commits.reachable([head, "abcdef1", head[:9]]),
             commits.by_path({each: [START] for each in PATHS}),
             commits.by_log(["an id"]),
@@ -136,7 +136,7 @@ def test_facts_of_another_repository_at_the_same_path_are_ignored(
     other.set_head(head, ())
     assert other.get_for_head("path gone.py", list[str]) is None
     moved = repository.path.rename(tmp_path / "moved")
-    assert GitCache(moved).get_for_object("without", bytes) is None
+    assert GitCache(moved).get("without", bytes) is None
     assert len(list(cache.iterdir())) == 1
 
 
@@ -169,16 +169,68 @@ def test_results_with_missing_objects_are_not_cached(repository: Repository) -> 
     )
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00", b"\x95\xa1a\xa1b\x90\x80\x80", os.urandom(200)])
-def test_a_broken_or_foreign_cache_file_is_ignored(
+@pytest.mark.parametrize("content", [b"", b"\x00", b"SQLite format 3\x00", os.urandom(5_000)])
+def test_a_broken_database_is_ignored_and_made_again(
     repository: Repository, cache: Path, content: bytes
 ) -> None:
     plain = answers(repository.path, use_cache=True)
-    (file,) = cache.iterdir()
+    (file,) = (cache / "git").glob("*.db")
     file.write_bytes(content)
-    assert answers(repository.path, use_cache=True) == plain
-    write_cached(file.name, content)
-    assert answers(repository.path, use_cache=True) == plain
+    for _ in range(3):
+        assert answers(repository.path, use_cache=True) == plain
+    assert GitCache(repository.path).get(f"renames {repository.head()}", dict[str, str]) is not None
+
+
+def test_a_database_that_breaks_while_it_is_open_costs_only_time(
+    repository: Repository, cache: Path
+) -> None:
+    answers(repository.path, use_cache=True)
+    facts = GitCache(repository.path)
+    key = f"renames {repository.head()}"
+    assert facts.get(key, dict[str, str]) is not None
+    (file,) = (cache / "git").glob("*.db")
+    file.write_bytes(os.urandom(file.stat().st_size))
+    assert facts.get("unknown", int) is None
+    facts.put("known", 1)
+    facts.save()
+    assert facts.get("known", int) == 1
+
+
+def test_a_database_that_another_program_writes_to_is_not_waited_for(
+    repository: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = answers(repository.path, use_cache=True)
+    (file,) = (cache / "git").glob("*.db")
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,git-facts=0")
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        facts = GitCache(repository.path)
+        facts.put("mine", 1)
+        facts.save()
+        assert facts.get("mine", int) == 1
+        assert answers(repository.path, use_cache=True) == plain
+    assert GitCache(repository.path).get("mine", int) is None
+
+
+def test_without_a_folder_facts_are_kept_in_memory(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    facts = GitCache(repository.path)
+    facts.put("a", 1)
+    facts.save()
+    assert (facts.get("a", int), facts.get("a", str)) == (1, None)
+    assert GitCache(repository.path).get("a", int) is None
+
+
+def test_facts_are_saved_at_once_and_by_two_programs(repository: Repository) -> None:
+    one, other = GitCache(repository.path), GitCache(repository.path)
+    one.put("one", 1)
+    other.put("other", 2)
+    assert other.get("one", int) is None
+    one.save()
+    other.save()
+    assert [each.get(key, int) for each in (one, other) for key in ("one", "other")] == [1, 2] * 2
 
 
 def test_changed_code_invalidates_the_cache(
@@ -186,10 +238,7 @@ def test_changed_code_invalidates_the_cache(
 ) -> None:
     answers(repository.path, use_cache=True)
     monkeypatch.setattr(kept, "__version__", "other")
-    assert (
-        GitCache(repository.path).get_for_object(f"renames {repository.head()}", dict[str, str])
-        is None
-    )
+    assert GitCache(repository.path).get(f"renames {repository.head()}", dict[str, str]) is None
 
 
 def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
@@ -206,18 +255,27 @@ def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
             assert history.versions("\ud800.py").versions == ()
 
 
-def test_a_cache_over_the_size_limit_drops_object_facts(
+def test_the_older_half_of_too_many_facts_is_dropped(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = GitCache(repository.path)
-    cache.set_head(repository.head(), ())
-    cache.put_for_head("small", 1)
-    cache.put_for_object("large", b"x" * MAX_CACHED)
-    cache.save()
+    monkeypatch.setattr(kept, "_MAX_BYTES", 200_000)
+    monkeypatch.setattr(kept, "_MAX_VALUE", 50_000)
+    facts = GitCache(repository.path)
+    for number in range(10):
+        facts.put(f"fact {number}", os.urandom(40_000))
+        facts.save()
+    facts.put("large", os.urandom(60_000))
+    facts.save()
     again = GitCache(repository.path)
-    assert (again.get_for_head("small", int), again.get_for_object("large", bytes)) == (1, None)
-    assert again.get_for_head("small", str) is None
-    monkeypatch.setattr(kept, "_MAX_OBJECTS", 2)
-    for number in range(3):
-        again.put_for_object(str(number), number)
-    assert [again.get_for_object(str(number), int) for number in range(3)] == [None, 1, 2]
+    known = [again.get(f"fact {number}", bytes) is not None for number in range(10)]
+    assert known == sorted(known)
+    assert (known[0], known[-1]) == (False, True)
+    assert again.get("large", bytes) is None
+
+
+def test_facts_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_MAX_MEMORY", 1_000)
+    facts = GitCache()
+    for number in range(10):
+        facts.put(f"fact {number}", b"x" * 400)
+    assert [number for number in range(10) if facts.get(f"fact {number}", bytes)] == [8, 9]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import sys
 from datetime import timedelta
@@ -42,7 +41,6 @@ def assert_no_history(history: ProjectHistory, commit: str) -> None:
     assert (found.versions, found.names, found.first_after(START)) == ((), (), None)
     assert history.version_at("a.py", commit) is None
     assert history.versions("a.py").first_after(START) is None
-    assert history.version_with_hash("a.py", "ab" * 32) is None
     assert history.current_paths(["a.py"]) == {}
     assert history.renames_since(commit) == {}
 
@@ -185,7 +183,6 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         assert [each.commit for each in history.versions("c.py").versions] == [fourth], (
             "the contents to compare are missing"
         )
-        assert history.version_with_hash("b.py", hashlib.sha256(TEXT.encode()).hexdigest()) is None
         assert history.renames_since(first) == {}
         assert history.current_paths(["a.py"]) == {}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
@@ -228,7 +225,6 @@ def test_a_partial_clone_starts_no_fetch_program(
     with ProjectHistory(clone.path) as history:
         found = history.versions("a.py").versions
         assert [history.contents(version) for version in found] == [b"1\n", None]
-        assert history.version_with_hash("a.py", "ab" * 32) is None
     opened = open_repository(clone.path)
     assert opened is not None
     CommitResolver(opened, clone.path, clone.path / ".ai-audit/annotations.jsonl").by_log(ids)

@@ -100,29 +100,6 @@ def test_a_file_at_a_commit_that_is_no_ancestor_of_head(
     assert content_at(history, "a.py", lost) == b"lost\n"
 
 
-def test_the_version_with_a_file_hash(repository: Repository, history: ProjectHistory) -> None:
-    texts = [b"1\n", b"2\r\n\r\n", b"1\n", b"3\n"]
-    commits = []
-    for text in texts:
-        repository.write("a.py", text)
-        commits.append(repository.commit("One more"))
-    rename(repository, "a.py", "b.py")
-    repository.commit("Renamed")
-    for text, expected in [
-        (b"1\n", commits[2]),
-        (b"2\r\n\r\n", commits[1]),
-        (b"2\n\n", commits[1]),
-        (b"1\r\n", commits[2]),
-        (b"4\n", None),
-    ]:
-        found = history.version_with_hash("b.py", sha256(text).upper())
-        assert (found.commit if found is not None else None) == expected
-    assert history.version_with_hash("a.py", sha256(texts[1])) == history.version_with_hash(
-        "b.py", sha256(texts[1])
-    )
-    assert history.version_with_hash("none.py", sha256(texts[0])) is None
-
-
 def test_the_version_after_an_edit(repository: Repository, history: ProjectHistory) -> None:
     repository.write("a.py", "1\n")
     first = repository.commit("First")
@@ -162,11 +139,10 @@ def test_versions_are_read_once_while_head_stays(
 ) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("First")
-    before = history.versions("a.py"), history.version_with_hash("a.py", sha256(b"1\n"))
+    before = history.versions("a.py")
     monkeypatch.setattr("subprocess.Popen", None)
-    assert (history.versions("a.py"), history.version_with_hash("a.py", sha256(b"1\n"))) == before
+    assert history.versions("a.py") == before
     assert content_at(history, "a.py", commit) == b"1\n"
-    assert history.version_with_hash("a.py", sha256(b"2\n")) is None
 
 
 def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None:
@@ -253,9 +229,6 @@ def test_a_file_in_a_submodule_has_the_submodules_history(
     ], "by the outer commit"
     assert history.version_at("lib/sub", outer_first) is None, "a submodule is not a file"
     assert history.current_paths([path]) == {path: path}
-    found_by_hash = history.version_with_hash(path, sha256(b"1\n"))
-    assert found_by_hash is not None
-    assert found_by_hash.commit == first
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")

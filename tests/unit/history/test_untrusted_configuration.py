@@ -13,7 +13,7 @@ from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path
 from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.history.line_origins import line_origins
-from vibes_lsp.history.log_additions import lines_by_commit
+from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import PatchHunk, commit_patch, staged_patch
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
@@ -81,17 +81,16 @@ def call_everything(writer: TrailWriter) -> None:
     (log,) = [patch for patch in commit_patch(git, parent, head) if patch.path == "a.py"]
     assert log.hunks == [PatchHunk(0, [b"0"], 0, [b"1"])]
     assert staged_patch(git, parent, ["a.py"]) == [log]
-    assert len(lines_by_commit(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
+    assert len(ids_added(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
     with ProjectHistory(writer.root) as history:
         found = history.versions("a.py").versions
         assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
         blamed = history.blame("a.py", START)
         assert blamed is not None
-        assert [each.commit for each in blamed[1]] == [found[0].commit]
+        assert [origin and origin.commit for origin in blamed] == [found[0].commit]
         version = history.version_at("a.py", head)
         assert version is not None
         assert version.blob == found[0].blob
-        assert history.version_with_hash("a.py", "ab" * 32) is None
         assert history.current_paths(["gone.py"]) == {}
         assert history.renames_since(found[1].commit) == {}
 
