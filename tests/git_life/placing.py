@@ -272,9 +272,9 @@ class Trail:
             elsewhere=self,
         )
         return {
-            number: Claim(line.kind.value, self.names[line.owner.edit])
-            for number, line in enumerate(owned.lines, 1)
-            if line.owner is not None
+            number: Claim(kind.value, self.names[owner.edit])
+            for number, (kind, owner) in enumerate(zip(owned.kinds, owned.owners, strict=True), 1)
+            if owner is not None
         }
 
     def owner(self, place: Place) -> LineOwner | None:

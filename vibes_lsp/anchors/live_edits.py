@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, Method, State
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,31 +154,26 @@ class Edits:
             replaced=any(each.inserted for each in hunks[low:high]),
         )
 
-    def kinds(self, start: int, end: int, before: Sequence[LineKind]) -> tuple[LineKind, ...]:
-        """Return the kind of each line of a range now, for the lines that `follow` returns.
+    def origins(self, start: int, end: int) -> list[int]:
+        """Return the line of the base version that each line of `follow` is; 0 if it is new.
 
-        A replaced line is edited, an inserted one unrecorded. Lines between two joined edits count
-        as edited as well, so that no line of the AI counts as unrecorded.
+        Lines between two joined edits count as new as well, so that no new one counts as old.
 
         Args:
             start: First line in the base version, 1-based.
             end: Last line, inclusive.
-            before: The kind of each line in the base version.
         """
         first, stop = start - 1, end
         span, hunks = self.follow(start, end), self._hunks
         low = bisect_right(hunks, first, key=attrgetter("old_end"))
         high = bisect_left(hunks, stop, low, key=attrgetter("old"))
-        found: list[LineKind] = []
+        found: list[int] = []
         line = first
         for hunk in hunks[low:high]:
-            found += before[line - first : max(hunk.old, first) - first]
-            for now in range(max(hunk.new, span.start - 1), min(hunk.new_end, span.end)):
-                was = before[hunk.old + now - hunk.new - first] if hunk.is_even else None
-                is_new = hunk.removed == 0 or was == LineKind.UNRECORDED
-                found.append(LineKind.UNRECORDED if is_new else LineKind.EDITED)
+            found += range(line + 1, max(hunk.old, first) + 1)
+            found += [0] * (min(hunk.new_end, span.end) - max(hunk.new, span.start - 1))
             line = min(hunk.old_end, stop)
-        return (*found, *before[line - first :])
+        return [*found, *range(line + 1, stop + 1)]
 
 
 def _joined(first: _Hunk, last: _Hunk, start: int, end: int, growth: int) -> _Hunk:
@@ -207,7 +202,6 @@ def apply_edits(
     recorded: AnchoredRange | None,
     span: ShiftedRange,
     lines: Sequence[str],
-    kinds: tuple[LineKind, ...] = (),
 ) -> LocatedRange:
     """Return where a range is after some edits.
 
@@ -218,7 +212,6 @@ def apply_edits(
         recorded: The recorded range; None for annotations without lines, such as functions.
         span: Where its lines are now.
         lines: The lines there now; ignored if untouched.
-        kinds: The kind of each of them, if `base` proves it; ignored if untouched.
     """
     if span.is_empty:
         return replace(
@@ -231,12 +224,12 @@ def apply_edits(
         return (
             replace(moved, intact=None, kinds=())
             if base.state == State.UNVERIFIED
-            else _edited(moved, kinds)
+            else _edited(moved)
         )
     state = State.EXACT if span.start == recorded.start else State.MOVED
     if span.touched:
         is_whole = len(lines) == recorded.length and recorded.matches_at(lines, 1)
-        return _whole_again(moved, recorded, state) if is_whole else _edited(moved, kinds)
+        return _whole_again(moved, recorded, state) if is_whole else _edited(moved)
     if base.state == State.EDITED:
         return moved
     method = base.method
@@ -258,10 +251,10 @@ def _whole_again(moved: LocatedRange, recorded: AnchoredRange, state: State) -> 
     )
 
 
-def _edited(moved: LocatedRange, kinds: tuple[LineKind, ...]) -> LocatedRange:
+def _edited(moved: LocatedRange) -> LocatedRange:
     """Return the range as edited, at a place as sure as before."""
     if moved.state != State.EDITED:
         moved = replace(
             moved, state=State.EDITED, method=Method.HISTORY, confidence=min(moved.confidence, 0.9)
         )
-    return replace(moved, intact=kinds.count(LineKind.AI) if kinds else None, kinds=kinds)
+    return replace(moved, intact=None, kinds=())

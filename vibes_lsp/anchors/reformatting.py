@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from vibes_lsp.anchors.align import align
+from vibes_lsp.anchors.sliders import lone_runs
 from vibes_lsp.anchors.text import compact
 
 _PUNCTUATION: Final = str.maketrans("", "", "'\"`,;")
@@ -40,14 +41,12 @@ def reformatted(old: Sequence[str], new: Sequence[str], origins: Sequence[int]) 
 
 def _gaps(origins: Sequence[int], length: int) -> list[tuple[range, range]]:
     """Return the lines between known ones: those of the old text, and those of the new one."""
+    ends = [*origins, length]
     found: list[tuple[range, range]] = []
-    before, start = -1, 0
-    for number, origin in enumerate([*origins, length]):
-        if origin < 0:
-            continue
-        if start < number and before + 1 < origin:
-            found.append((range(before + 1, origin), range(start, number)))
-        before, start = origin, number + 1
+    for start, end in lone_runs(origins):
+        before = ends[start - 1] + 1 if start else 0
+        if before < ends[end]:
+            found.append((range(before, ends[end]), range(start, end)))
     return found
 
 

@@ -68,14 +68,25 @@ def lone_blocks(partners: Sequence[int], length: int) -> list[tuple[int, int]]:
 
     For each the first line and the line after the last.
     """
+    ends = [*partners, length]
+    return [
+        (start, end)
+        for start, end in lone_runs(partners)
+        if ends[end] == (ends[start - 1] + 1 if start else 0)
+    ]
+
+
+def lone_runs(partners: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the runs without partners: for each the first line and the line after the last."""
     found: list[tuple[int, int]] = []
-    start, expected = 0, 0
-    for number, partner in enumerate([*partners, length]):
-        if partner < 0:
-            continue
-        if start < number and partner == expected:
-            found.append((start, number))
-        start, expected = number + 1, partner + 1
+    ends = [*partners, len(partners), -1]  # so that each run has an end
+    start = ends.index(-1)
+    while start < len(partners):
+        end = start
+        while ends[end] < 0:
+            end += 1
+        found.append((start, end))
+        start = ends.index(-1, end)
     return found
 
 

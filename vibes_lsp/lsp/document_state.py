@@ -190,7 +190,8 @@ class LocateRequest:
 class PlacementTracker:
     """Follows the edits of a document, so that placements stay right while the user types.
 
-    Edits elsewhere move them; an edit of their lines has the file compared again.
+    Edits elsewhere move them, and an edit of their lines takes these away, until the file is
+    compared again: in the next pause, and at once where many lines changed or some came back.
 
     Args:
         document: The document.
@@ -228,10 +229,9 @@ class PlacementTracker:
     def placements(self) -> tuple[Placement, ...]:
         """Return the placements in the current text."""
         if self._revision != self._document.revision:
-            length = self._document.length
-            moved = [follow(each, self._edits, length) for each in self._base]
+            moved = [follow(each, self._edits, self._document) for each in self._base]
             followed = [each for each in moved if each is not None]
-            if len(followed) < len(moved) or self._may_restore(followed):
+            if len(followed) < len(moved) or self._must_compare(followed):
                 self._reset(_with_followed(self._request().locate(), followed))
                 self._is_told = False
             else:
@@ -280,11 +280,14 @@ class PlacementTracker:
             self._claims,
         )
 
-    def _may_restore(self, followed: Sequence[Placement]) -> bool:
-        """Whether text that was inserted may be that of an annotation which is lost."""
+    def _must_compare(self, followed: Sequence[Placement]) -> bool:
+        """Whether so much was inserted that it may be text of an annotation."""
         is_announced = self._document.take_expected_text()
         is_large = self._edits.largest >= CONTEXT_LINES
-        return (is_announced or is_large) and any(each.located.start is None for each in followed)
+        return (is_announced or is_large) and any(
+            each.located.start is None or each.located.kinds != base.located.kinds
+            for each, base in zip(followed, self._base, strict=True)
+        )
 
 
 def _with_followed(found: Sequence[Placement], followed: Iterable[Placement]) -> list[Placement]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.placing.edits import Snapshots
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.line_owners import OwnedLine, TextOwners
+from vibes_lsp.placing.line_owners import TextOwners
 from vibes_lsp.placing.placements import Placement, ShownLineage, deduplicate
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LogRecord, recorded_lines
@@ -55,9 +54,9 @@ def place_annotations(
     for number, each in enumerate(shown):  # what waits of an edit belongs to its hunks
         of_record.setdefault(each.lineage.edit, number)
     lines: dict[int, list[int]] = {}
-    for number, line in enumerate(owned.lines):
-        if line.owner is not None and line.owner.record in of_record:
-            lines.setdefault(of_record[line.owner.record], []).append(number)
+    for number, owner in enumerate(owned.owners):
+        if owner is not None and (own := of_record.get(owner.record)) is not None:
+            lines.setdefault(own, []).append(number)
     for number in _history(shown, owned, lines):
         lines.pop(number, None)
     placements = [
@@ -91,7 +90,7 @@ def _history(
         for number, each in enumerate(shown)
         if each.lineage.superseded_by
         and (
-            all(owned.lines[line].kind == LineKind.CLAIMED for line in lines.get(number, ()))
+            all(owned.kinds[line] == LineKind.CLAIMED for line in lines.get(number, ()))
             or not (
                 any(member.text("line_hashes") for member in each.lineage.members)
                 or present.isdisjoint(each.lineage.superseded_by)
@@ -124,9 +123,8 @@ def _place(  # noqa: PLR0917  # facts about one annotation
 
 def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> LocatedRange:
     """Return where an edit is whose lines are these."""
-    lines, own = owned.lines, frozenset(numbers)
-    kinds = _kinds(lines, own, numbers[0], numbers[-1] + 1) if numbers else ()
-    owners = {owner.record for number in numbers if (owner := lines[number].owner) is not None}
+    kinds = _kinds(owned, numbers, numbers[0], numbers[-1] + 1) if numbers else ()
+    owners = {owner.record for number in numbers if (owner := owned.owners[number]) is not None}
     claims = [
         (place.sure, place.start is not None, name)
         for name in lineage.ids
@@ -138,9 +136,9 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
         return replace(
             claim,
             state=State.EXACT if is_exact else claim.state,
-            kinds=_kinds(lines, own, (claim.start or 1) - 1, claim.end) if numbers else (),
+            kinds=_kinds(owned, numbers, (claim.start or 1) - 1, claim.end) if numbers else (),
         )
-    hashes, recorded = _written(lineage.members)
+    hashes, recorded = lineage.written
     if not numbers:
         return _LOST if hashes else _UNFOUND
     intact, is_sure = kinds.count(LineKind.AI), LineKind.CLAIMED not in kinds
@@ -148,7 +146,7 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
     state = State.MOVED if is_whole else State.EDITED if intact or is_sure else State.UNVERIFIED
     if state == State.MOVED and recorded == [number + 1 for number in numbers]:
         state = State.EXACT
-    is_committed = any(lines[number].origin is not None for number in numbers)
+    is_committed = any(owned.origins[number] is not None for number in numbers)
     method = Method.LINE_HASHES if is_committed else Method.REPLAY
     return LocatedRange(
         numbers[0] + 1,
@@ -162,34 +160,13 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
 
 
 def _kinds(
-    lines: Sequence[OwnedLine], own: AbstractSet[int], first: int, end: int | None
+    owned: TextOwners, numbers: Sequence[int], first: int, end: int | None
 ) -> tuple[LineKind, ...]:
     """Return what is known of lines, from a first one to before another one, as an edit's."""
-    return tuple(
-        lines[number].kind if number in own else LineKind.UNRECORDED
-        for number in range(first, first if end is None else end)
-    )
-
-
-def _written(members: Sequence[LogRecord]) -> tuple[list[str], list[int]]:
-    """Return the hashes of the lines of an edit, and the lines that its records name.
-
-    A record that repeats the lines of another one, as a back-fill does, replaces it.
-    """
-    first = members[0]
-    edits = [record for record in members if record.text("edit") is not None]
-    records = {
-        record.text("line_hashes") or "": record
-        for record in (edits if edits and first not in edits else members)
-    }
-    hashes = [known for joined in records for known in split_hashes(joined)]
-    lines = sorted(
-        number
-        for record in records.values()
-        if (span := recorded_lines(record)) is not None
-        for number in range(span[0], span[1] + 1)
-    )
-    return hashes, lines
+    found = [LineKind.UNRECORDED] * ((end or first) - first)
+    for number in numbers:
+        found[number - first] = owned.kinds[number]
+    return tuple(found)
 
 
 def place_function(record: LogRecord, anchor_hash: str | None, source: Text) -> LocatedRange:

@@ -23,6 +23,14 @@ class HashedText:
         return [line_hash(line) for line in self.lines]
 
     @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """Where lines with a hash are, ascending."""
+        found: dict[str, list[int]] = {}
+        for number, known in enumerate(self.hashes):
+            found.setdefault(known, []).append(number)
+        return found
+
+    @cached_property
     def distinctive(self) -> frozenset[int]:
         """The numbers of its distinctive lines."""
         return distinctive_numbers(self.lines)
@@ -56,23 +64,29 @@ def place_hashes(
         text: The text.
         candidates: The numbers of the lines that may be one of the block.
     """
-    places: dict[str, list[int]] = {}
-    wanted = set(block)
-    for number in sorted(candidates):
-        if (known := text.hashes[number]) in wanted:
-            places.setdefault(known, []).append(number)
-    if not places:
-        return PlacedBlock()
-    starts = [
-        start
-        for start in places.get(block[0], ())
-        if list(text.hashes[start : start + len(block)]) == list(block)
-        and candidates >= set(range(start, start + len(block)))
-    ]
+    starts = _whole(block, text, candidates)
     if len(starts) == 1:
         numbers = range(len(block))
         return PlacedBlock({starts[0] + number: number for number in numbers}, is_whole=True)
+    places = {
+        known: places
+        for known in dict.fromkeys(block)
+        if (places := [place for place in text.places.get(known, ()) if place in candidates])
+    }
     return PlacedBlock(_in_order(block, text, places), is_ambiguous=len(starts) > 1)
+
+
+def _whole(block: Sequence[str], text: HashedText, candidates: AbstractSet[int]) -> list[int]:
+    """Return where a block stands as one; looked for by its rarest line."""
+    rarest = min(range(len(block)), key=lambda number: len(text.places.get(block[number], ())))
+    starts = (place - rarest for place in text.places.get(block[rarest], ()))
+    return [
+        start
+        for start in starts
+        if start >= 0
+        and list(text.hashes[start : start + len(block)]) == list(block)
+        and candidates >= set(range(start, start + len(block)))
+    ]
 
 
 def consecutive(numbers: Iterable[int]) -> list[range]:

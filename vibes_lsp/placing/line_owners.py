@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
@@ -51,32 +51,22 @@ class Nowhere:
         return None
 
 
-class OwnedLine(NamedTuple):
-    """Whose a line is.
-
-    Attributes:
-        kind: What is known of it.
-        owner: What says so; None if nothing does.
-        origin: The line of the commit that brought it; None for lines that are not committed, or
-            older than all records.
-    """
-
-    kind: LineKind
-    owner: LineOwner | None
-    origin: LineOrigin | None
-
-
 @dataclass(frozen=True, slots=True)
 class TextOwners:
     """Whose each line of a text is.
 
     Attributes:
-        lines: The lines.
+        kinds: What is known of each line.
+        owners: What says so; None if nothing does.
+        origins: The line of the commit that brought it; None for lines that are not committed, or
+            older than all records.
         claims: Where annotations without hashes are by their anchors, by their current records. Of
             lines that git has since before the edit they are contradicted (R15).
     """
 
-    lines: Sequence[OwnedLine] = ()
+    kinds: Sequence[LineKind] = ()
+    owners: Sequence[LineOwner | None] = ()
+    origins: Sequence[LineOrigin | None] = ()
     claims: Mapping[str, LocatedRange] = field(default_factory=dict)
 
 
@@ -104,7 +94,7 @@ def owned_text(
     screen.follow_moves(elsewhere or Nowhere())
     screen.see_through_formatters()
     screen.claim(claims)
-    return TextOwners(screen.lines(), screen.claims)
+    return TextOwners(screen.kinds(), screen.owners, screen.origins, screen.claims)
 
 
 class _Screen:
@@ -119,36 +109,29 @@ class _Screen:
     def __init__(self, text: Text, head: FileInHead | None) -> None:
         self._text, self._head = text, head or FileInHead("")
         self._hashed = HashedText(text.lines)
-        self.owners: list[LineOwner | None] = [None] * len(text.lines)
-        self.origins: list[LineOrigin | None] = [None] * len(text.lines)
         self.claims: dict[str, LocatedRange] = {}
         self._from_head = came_from(self._head.lines, text.lines)
         self._doubtful = beside_copies(text.lines, self._from_head, len(self._head.lines))
         for number in self._doubtful:
             self._from_head[number] = -1
-        for number, place in enumerate(self._from_head):
-            if place >= 0:
-                self.owners[number] = self._head.owners[place]
-                self.origins[number] = self._head.origins[place]
-        self.new = {number for number, origin in enumerate(self._from_head) if origin < 0}
+        owners, origins = [*self._head.owners, None], [*self._head.origins, None]  # for -1
+        self.owners = [owners[place] for place in self._from_head]
+        self.origins = [origins[place] for place in self._from_head]
+        self.new = {number for number, place in enumerate(self._from_head) if place < 0}
 
-    def lines(self) -> list[OwnedLine]:
+    def kinds(self) -> list[LineKind]:
         """Return what is known of each line."""
-        head = self._head
-        found = zip(self._text.lines, self.owners, self.origins, self._from_head, strict=True)
-        return [
-            OwnedLine(
-                head.kinds[place]
-                if place >= 0 and owner is head.owners[place]
-                else line_kind(owner, line),
-                owner,
-                origin,
-            )
-            for line, owner, origin, place in found
-        ]
+        owners, kinds = [*self._head.owners, None], [*self._head.kinds, LineKind.UNRECORDED]
+        found = [kinds[place] for place in self._from_head]
+        for number, (owner, place) in enumerate(zip(self.owners, self._from_head, strict=True)):
+            if owner is not owners[place]:
+                found[number] = line_kind(owner, self._text.lines[number])
+        return found
 
     def replay(self, waiting: CandidateEdits) -> None:
         """Give new lines to the edits that wait, and committed ones to those that are late."""
+        if not waiting:
+            return
         late = {
             number
             for number, origin in enumerate(self.origins)

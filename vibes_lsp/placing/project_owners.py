@@ -150,10 +150,10 @@ def _placed(  # noqa: PLR0917  # facts about one file
 ) -> list[Placement]:
     """Return the placements of annotations, and of those of other files that own a line here."""
     ids = {identifier for lineage in lineages for identifier in lineage.ids}
-    for line in owned.lines:
-        if line.owner is not None and line.owner.record not in ids:
-            ids.add(line.owner.record)
-            if (lineage := trail.lineage_of(line.owner.record)) is not None:
+    for owner in owned.owners:
+        if owner is not None and owner.record not in ids:
+            ids.add(owner.record)
+            if (lineage := trail.lineage_of(owner.record)) is not None:
                 ids.update(lineage.ids)
                 lineages.append(lineage)
     return place_annotations(path, text, owned, lineages, _with_text(snapshots, text))
@@ -318,8 +318,8 @@ class ProjectOwners:
             known = self._known[path] = self._with_all_origins(known)
         wanted = {
             line_hash(line)
-            for line, found in zip(text.lines, owned.lines, strict=True)
-            if found.kind == LineKind.UNRECORDED and found.origin is None and is_long(line)
+            for line, kind, origin in zip(text.lines, owned.kinds, owned.origins, strict=True)
+            if kind == LineKind.UNRECORDED and origin is None and is_long(line)
         }
         if (everything := self.records.line_hashes()) is not None:
             wanted &= everything

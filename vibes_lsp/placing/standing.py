@@ -45,6 +45,14 @@ class CandidateEdits:
     logged: LoggedLines = field(default_factory=dict)
     state: ReplayedText | None = None
 
+    @property
+    def writers(self) -> Sequence[WaitingEdit]:
+        """Those of the file that wrote lines, in the order of receipt."""
+        return [edit for edit in self.own if edit.writes_lines]
+
+    def __bool__(self) -> bool:
+        return bool(self.moved or self.foreign or self.writers)
+
 
 class StandingLine(NamedTuple):
     """A line of a text that is a waiting edit's.
@@ -90,9 +98,9 @@ def standing_lines(
         text: The text as it is, staged or on screen.
         candidates: The numbers of the lines that are new: git does not say whose they are.
     """
-    if not candidates or not (waiting.own or waiting.moved or waiting.foreign):
+    if not candidates or not waiting:
         return {}
-    own = [edit for edit in waiting.own if edit.writes_lines]
+    own = waiting.writers
     state = waiting.state if waiting.state is not None else replay(own, waiting.snapshots)
     owners = _carried(state, text)
     _slide(owners, text, candidates)

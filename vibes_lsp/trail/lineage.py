@@ -14,13 +14,14 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from vibes_lsp.anchors.line_hashes import split_hashes
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.model.canonical_json import canonical_json, same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType, SupersedesReason
-from vibes_lsp.trail.records import Edge, LogRecord, recorded_range
+from vibes_lsp.trail.records import Edge, LogRecord, recorded_lines, recorded_range
 
 NearestCommit: TypeAlias = Callable[[Sequence[str]], str | None]
 """Returns the nearest ancestor of HEAD among commits; None if there is none or git fails."""
@@ -79,6 +80,25 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     def rank(self) -> tuple[datetime, int]:
         """The highest rank owns a line (R7); back-fill and remap never change a rank."""
         return self.first.rank
+
+    @cached_property
+    def written(self) -> tuple[Sequence[str], Sequence[int]]:
+        """The hashes of the lines that it wrote, and the lines that its records name, ascending.
+
+        A record that repeats the lines of another one, as a back-fill does, replaces it.
+        """
+        edits = [record for record in self.members if record.text("edit") is not None]
+        records = {
+            record.text("line_hashes") or "": record
+            for record in (edits if edits and self.first not in edits else self.members)
+        }
+        lines = sorted(
+            number
+            for record in records.values()
+            if (span := recorded_lines(record)) is not None
+            for number in range(span[0], span[1] + 1)
+        )
+        return [known for joined in records for known in split_hashes(joined)], lines
 
     @cached_property
     def recorded_range(self) -> AnchoredRange | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -12,8 +14,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from tests.trails import TrailWriter
-from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.document_state import PlacementTracker
+from vibes_lsp.anchors.location import LineKind, State
+from vibes_lsp.lsp.document_state import LocateRequest, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.projects import Projects
 from vibes_lsp.placing.placements import Placement
@@ -189,6 +191,24 @@ def test_an_edited_range_is_known_line_by_line(opened: Open) -> None:
         assert [kind.value for kind in located.kinds] == ["ai", "unrecorded", "ai", "ai"]
 
 
+@pytest.mark.parametrize("has_hashes", [True, False])
+def test_a_key_in_a_line_takes_it_away_without_a_look_at_the_whole_text(
+    writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, has_hashes: bool
+) -> None:
+    record = partial(wrote, writer) if has_hashes else partial(writer.line, "a.py", text=TEXT)
+    record(4, 7)
+    opened = Open(writer)
+    with monkeypatch.context() as patch:
+        patch.setattr(LocateRequest, "locate", None)
+        opened.type(5)
+        assert opened.lines() == [(4, 7, State.EDITED)]
+        (placement,) = opened.placed()
+        assert placement.owned_ranges == (((4, 4), (6, 7)) if has_hashes else ((4, 7),))
+        assert (LineKind.AI in placement.located.kinds) is has_hashes, "else it is a claim"
+    opened.replace(5, 1, "value_5 = compute(5)\n")
+    assert opened.lines() == [(4, 7, State.EXACT)], "undone"
+
+
 def test_it_is_still_known_when_the_trail_changes(opened: Open) -> None:
     opened.type(4)
     opened.replace(6, 0, "of = 'a person'\n")
@@ -243,6 +263,16 @@ def test_an_edit_inside_another_one_keeps_its_lines(writer: TrailWriter) -> None
     assert [each.owned_ranges for each in opened.placed()] == [((2, 3), (6, 7)), ((4, 5),)]
 
 
+def owned_lines(placements: Sequence[Placement]) -> set[tuple[str, int]]:
+    """Return the lines that have an owner, each with its owner."""
+    return {
+        (each.current.id, line)
+        for each in placements
+        for start, end in each.owned_ranges
+        for line in range(start, end + 1)
+    }
+
+
 EDITS: Final = st.lists(
     st.tuples(st.integers(1, 14), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=6
 )
@@ -285,6 +315,22 @@ def test_any_edits_that_are_undone_lead_back_to_exact(
     if opened.tracker.locate_request() is not None:
         opened.locate()
     assert opened.lines() == [(2, 3, State.EXACT), (4, 7, State.EXACT), (10, 12, State.EXACT)]
+
+
+@given(edits=EDITS)
+def test_no_line_is_given_while_typing_that_the_pause_takes_away(
+    shared: TrailWriter, edits: list[tuple[int, int, int, bool]]
+) -> None:
+    opened = Open(shared)
+    for number, (line, removed, inserted, _) in enumerate(edits):
+        opened.replace(
+            min(line, opened.document.length + 1),
+            removed,
+            "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)),
+        )
+        at_once = owned_lines(opened.placed())
+        if (request := opened.tracker.locate_request()) is not None:
+            assert at_once <= owned_lines(request.locate())
 
 
 @given(edits=EDITS)

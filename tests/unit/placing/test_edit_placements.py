@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final, TypeAlias
+
 import pytest
 
 from vibes_lsp.anchors.line_hashes import join_hashes
@@ -12,14 +14,15 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.placing.edit_placements import place_annotations, place_deletion, place_function
 from vibes_lsp.placing.edits import moment_of
 from vibes_lsp.placing.hunk_records import LineOwner
-from vibes_lsp.placing.line_owners import OwnedLine, TextOwners
+from vibes_lsp.placing.line_owners import TextOwners
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LogRecord
 
 AI, CLAIMED, EDITED = LineKind.AI, LineKind.CLAIMED, LineKind.EDITED
 ORIGIN = LineOrigin("c" * 40, "a.py", 0, moment_of({}))
-NOBODY = OwnedLine(LineKind.UNRECORDED, None, ORIGIN)
+OwnedLine: TypeAlias = tuple[LineKind, LineOwner | None, LineOrigin | None]
+NOBODY: Final[OwnedLine] = LineKind.UNRECORDED, None, ORIGIN
 HASHES = "a" * 8 + "b" * 8 + "c" * 8
 
 
@@ -42,12 +45,17 @@ EDIT = lineage()
 
 def line(kind: LineKind, record: str = "one", *, is_committed: bool = True) -> OwnedLine:
     owner = LineOwner(record, record, "a" * 8, is_sure=kind != CLAIMED)
-    return OwnedLine(kind, owner, ORIGIN if is_committed else None)
+    return kind, owner, ORIGIN if is_committed else None
 
 
 def place(lines: list[OwnedLine], *edits: Lineage) -> list[Placement]:
     text = Text("".join(f"line {number}\n" for number, _ in enumerate(lines)))
-    return place_annotations("a.py", text, TextOwners(lines), edits)
+    owned = TextOwners(
+        [kind for kind, _, _ in lines],
+        [owner for _, owner, _ in lines],
+        [origin for _, _, origin in lines],
+    )
+    return place_annotations("a.py", text, owned, edits)
 
 
 @pytest.mark.parametrize(
