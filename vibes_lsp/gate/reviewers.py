@@ -173,7 +173,7 @@ class Reviewers:
         return resolved.commit if resolved is not None else named
 
     def _commits_of_lines(self, diff: TrailDiff, placement: Placement) -> frozenset[str]:
-        """Return the branch's commits that added the lines, or touched a file that HEAD differs from.
+        """Return the branch's commits that added lines, or that touched a file which HEAD has not.
 
         Times of commits play no part: a branch can choose them.
         """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final, Protocol, TypeAlias
@@ -47,6 +48,39 @@ class LoggedRecords(Protocol):
         """Return the hashes of the lines of all records; None if these are too many."""
 
 
+@dataclass(frozen=True)
+class BroughtRecords:
+    """The records that a commit added to the log.
+
+    Attributes:
+        records: The records, in the order of the log.
+    """
+
+    records: Sequence[HunkRecord] = ()
+
+    def of_file(self, path: str, blob: Blob) -> list[HunkRecord]:
+        """Return those of a file, and those of other files that may stand in it completely."""
+        found = set(self._by_path.get(path, ()))
+        for line in set(blob.hashed.hashes):
+            found.update(self._by_first_line.get(line, ()))
+        return [self.records[number] for number in sorted(found)]
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = {}
+        for number, record in enumerate(self.records):
+            found.setdefault(record.path, []).append(number)
+        return found
+
+    @cached_property
+    def _by_first_line(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = {}
+        for number, record in enumerate(self.records):
+            if record.hashes:
+                found.setdefault(record.hashes[0], []).append(number)
+        return found
+
+
 class CommitRecords:
     """What commits brought to the files and to the log of a project.
 
@@ -61,7 +95,7 @@ class CommitRecords:
         self._prefix = prefix
         self._records = records
         self._blobs: dict[tuple[str, str], Blob] = {}
-        self._brought: dict[tuple[str, str], tuple[HunkRecord, ...]] = {}
+        self._brought: dict[tuple[str, str], BroughtRecords] = {}
         self._exact: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
         self._owners: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
         self._blamed: dict[tuple[str, str], Sequence[LineOrigin | None]] = {}
@@ -100,7 +134,7 @@ class CommitRecords:
         latest = self._latest_parent(commit) + _SECOND
         if all(record.moment >= latest for record in records) and not _overlap(records):
             return exact_owners(records, self.blob(commit, name))
-        own = {record.id for record in self.brought([(commit, name)])[commit, name]}
+        own = {record.id for record in self.brought([(commit, name)])[commit, name].records}
         mine = [record for record in records if record.id in own or record.is_of(commit)]
         mine.sort(key=lambda record: (record.id in own, record.moment), reverse=True)
         others = [record for record in records if record not in mine]
@@ -111,9 +145,7 @@ class CommitRecords:
             ]
         return exact_owners([*mine, *others], self.blob(commit, name))
 
-    def brought(
-        self, files: Iterable[tuple[str, str]]
-    ) -> Mapping[tuple[str, str], tuple[HunkRecord, ...]]:
+    def brought(self, files: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], BroughtRecords]:
         """Return the records that commits added to the log with their lines, by commit and file.
 
         Args:
@@ -131,8 +163,8 @@ class CommitRecords:
             for commit, ids in ids_added(self._repository, commits, log).items():
                 found = map(self._records.of_id, ids)
                 # A back-fill comes with a later commit than its lines.
-                self._brought[commit, log] = tuple(
-                    record for record in found if record is not None and not record.is_remap
+                self._brought[commit, log] = BroughtRecords(
+                    [record for record in found if record is not None and not record.is_remap]
                 )
         return {file: self._brought[key] for file, key in wanted.items()}
 
@@ -293,9 +325,10 @@ class CommitRecords:
         path = self._path(name)
         named = [record for record in self._records.of_file(path) if record.is_of(commit)]
         content = self.blob(commit, name).content
+        brought = self.brought([(commit, name)])[commit, name]
         records = {
             record.id: record
-            for record in (*self.brought([(commit, name)])[commit, name], *named)
+            for record in (*brought.of_file(path, self.blob(commit, name)), *named)
             if not (record.hashes and record.anchors.file_hash == content and record.path == path)
         }
         moved = {

@@ -20,6 +20,7 @@ from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.project_history import ProjectHistory
 
 PATHS = ("a.py", "b.py", "c.py", "d.py")
@@ -134,6 +135,16 @@ def check(story: Story, reader: Reader) -> None:
     for path in PATHS:
         found = [each.commit for each in walks.of(path).changes]
         assert found == plain_log(story.repository, path)
+        assert_same_blame(story.repository, walks, path)
+
+
+def assert_same_blame(repository: Repository, walks: FileWalks, path: str) -> None:
+    """Compare the blame of the commit that made a version with that of HEAD."""
+    git, head = open_git(repository), repository.head()
+    entry = git.objects.entry(head, path)
+    maker = None if entry is None else walks.maker(path, entry.id)
+    if maker is not None:
+        assert line_origins(git, path, maker) == line_origins(git, path, head)
 
 
 def test_a_merge_decides_which_parent_lines_are_from(story: Story) -> None:

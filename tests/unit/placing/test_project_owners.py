@@ -13,6 +13,7 @@ from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.location import LineKind, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
+from vibes_lsp.placing import committed_lines
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file
 from vibes_lsp.placing.trail_records import CommittedLog, committed_log
@@ -35,6 +36,7 @@ class Files:
         self.writer = TrailWriter(root)
         self.writer.environment()
         self.kept: dict[str, bytes] = {}
+        self.saves_facts = False
 
     def write(self, path: str, *lines: str) -> str:
         text = joined(*lines)
@@ -55,6 +57,8 @@ class Files:
         trail = read_trail(self.root)
         repository = open_repository(self.root)
         assert repository is not None
+        if self.saves_facts:
+            repository.cache.use_saved(repository.root)
         try:
             owners = ProjectOwners(trail, repository, self._read, self.kept.get)
             text = self._read(path)
@@ -90,6 +94,42 @@ def test_an_edit_is_followed_before_its_commit_and_after_it(files: Files) -> Non
     (placement,) = files.located("a.py")
     assert placement.owned_ranges == ((5, 6), (8, 11))
     assert (placement.located.state, placement.located.method) == (State.MOVED, Method.LINE_HASHES)
+
+
+def test_whose_committed_lines_are_is_asked_once(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.repository.commit("All", date=AFTER)
+    files.write("a.py", *PERSON, *BLOCK[1:])
+    plain = files.located("a.py")
+    files.saves_facts = True
+    assert files.located("a.py") == plain
+    monkeypatch.setattr(committed_lines, "line_origins", None)
+    assert files.located("a.py") == plain
+    files.write("a.py", *BLOCK[:3])
+    assert files.owned("a.py") == {edit: ((1, 3),)}, "what is not committed is looked at"
+
+
+def test_a_record_that_names_an_earlier_commit_is_seen_at_the_same_head(files: Files) -> None:
+    files.saves_facts = True
+    edit = files.edit("a.py", 1, 6, *BLOCK, *PERSON)
+    head = files.repository.commit("All", date=AFTER)
+    assert files.owned("a.py") == {edit: ((1, 6),)}
+    other = files.edit("a.py", 7, 10, *BLOCK, *PERSON, commit_hash=head)
+    assert files.owned("a.py") == {edit: ((1, 6),), other: ((7, 10),)}
+
+
+def test_a_log_that_lost_a_record_of_head_is_not_answered_from_before(files: Files) -> None:
+    files.saves_facts = True
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.repository.commit("All", date=AFTER)
+    assert files.owned("a.py") == {edit: ((1, 6),)}
+    log = files.writer.files.log
+    log.write_bytes(b"")
+    assert files.owned("a.py") == {}
+    files.writer.line("a.py", 1, 6, action="review")
+    assert files.owned("a.py") == {}
 
 
 def test_what_a_commit_took_away_is_not_an_edits_when_it_is_typed_again(files: Files) -> None:
