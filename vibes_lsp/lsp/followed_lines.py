@@ -88,7 +88,7 @@ def _touched(
     if not left:
         lost = replace(located, start=None, end=None, state=State.LOST, intact=0, kinds=())
         return replace(placement, located=lost, owned_ranges=())
-    if not lineage.written[0]:
+    if not lineage.has_hashes:
         others = {number for number, origin in enumerate(origins) if origin} - set(left)
         return _claimed(placement, span, others)
     has_lost = len(left) < len(located.kinds) - located.kinds.count(LineKind.UNRECORDED)

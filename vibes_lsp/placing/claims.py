@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.line_hashes import split_hashes
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
@@ -79,23 +78,18 @@ def _range(lineage: Lineage) -> AnchoredRange | None:
 
     A person may have named other lines of the file than the AI wrote.
     """
-    recorded, lines = lineage.recorded_range, recorded_lines(lineage.current)
-    if recorded is None or lines is None:
-        return None
     is_remap = lineage.current.text("action") == Action.REBASE_REMAP
     is_by_hand = is_remap and lineage.current.text("commit_hash") is None
-    if _has_hashes(lineage) and not is_by_hand and not lineage.is_review:
+    if lineage.has_hashes and not is_by_hand and not lineage.is_review:
+        return None
+    recorded, lines = lineage.recorded_range, recorded_lines(lineage.current)
+    if recorded is None or lines is None:
         return None
     if not is_remap or lines == (recorded.start, recorded.end):
         return recorded
     anchors = recorded.anchors
     content = lineage.current.text("file_content_hash")
     return AnchoredRange(*lines, Anchors(anchors.context, anchors.hash, content))
-
-
-def _has_hashes(lineage: Lineage) -> bool:
-    """Whether the lines that the AI wrote have hashes."""
-    return any(split_hashes(member.members.get("line_hashes")) for member in lineage.members)
 
 
 def _claim(trail: Trail, shown: ShownLineage, recorded: AnchoredRange) -> RecordClaim:
@@ -112,8 +106,8 @@ def _claim(trail: Trail, shown: ShownLineage, recorded: AnchoredRange) -> Record
         shown.may_own_lines,
         first.members.get("sure") is not False
         and "evidence" not in first.members
-        and not _has_hashes(lineage),
-        _has_hashes(lineage),
+        and not lineage.has_hashes,
+        lineage.has_hashes,
     )
 
 

@@ -91,10 +91,7 @@ def _history(
         if each.lineage.superseded_by
         and (
             all(owned.kinds[line] == LineKind.CLAIMED for line in lines.get(number, ()))
-            or not (
-                any(member.text("line_hashes") for member in each.lineage.members)
-                or present.isdisjoint(each.lineage.superseded_by)
-            )
+            or not (each.lineage.has_hashes or present.isdisjoint(each.lineage.superseded_by))
         )
     ]
 

@@ -150,12 +150,15 @@ def _search(
     So is found what was stashed or switched away in between.
     """
     standing = {owner.edit for owner in owners if owner is not None}
+    edits = [edit for edit in reversed(edits) if edit.id not in standing]
+    if not edits:
+        return
     free = {number for number, owner in enumerate(owners) if owner is None}
     hashes = {text.hashes[number] for number in free}
     long = {text.hashes[number] for number in free & candidates if is_long(text.lines[number])}
-    for edit in reversed(edits):
+    for edit in edits:
         wanted = set(edit.hashes)
-        if edit.id in standing or not (wanted & long or wanted <= hashes):
+        if not (wanted & long or wanted <= hashes):
             continue
         placed = place_hashes(edit.hashes, text, free)
         if placed.is_ambiguous or (only_whole and not placed.is_whole):

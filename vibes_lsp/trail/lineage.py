@@ -100,6 +100,11 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         )
         return [known for joined in records for known in split_hashes(joined)], lines
 
+    @property
+    def has_hashes(self) -> bool:
+        """Whether the lines that it wrote have hashes (R32)."""
+        return bool(self.written[0])
+
     @cached_property
     def recorded_range(self) -> AnchoredRange | None:
         """The recorded range with its anchors; None if there is no valid range."""
