@@ -62,7 +62,6 @@ class CommitResolver:
 
     Attributes:
         repository: The repository that tracks the project.
-        other_branches: How many requests were about other branches than HEAD's.
     """
 
     def __init__(
@@ -95,7 +94,6 @@ class CommitResolver:
         self._head = ""
         self._shallow_file: Path | None = None
         self._boundary: frozenset[str] = frozenset()
-        self.other_branches = 0
         self._reachability: dict[tuple[str, str], bool] = {}
         since_options = () if since is None else (f"--since={int(since.timestamp())}",)
         self._cache = None if since_options else cache
@@ -183,7 +181,6 @@ class CommitResolver:
         wanted = {commit for commit in commits if commit}
         if not wanted:
             return frozenset()
-        self.other_branches += start != "HEAD"
         with self._lock:
             if not self._refresh() or self._boundary:
                 return frozenset(wanted)

@@ -281,29 +281,13 @@ _INHERITED_VARIABLES: Final = frozenset(
 )
 
 
-class _Failures:
-    """Counts the commands that failed, in any thread."""
-
-    count = 0
-
-
-def failure_count() -> int:
-    """Return how many git commands failed in this process.
-
-    Answers are complete if it did not grow while git was asked.
-    """
-    return _Failures.count
-
-
 def _not_started(error: Exception) -> HistoryUnavailable:
-    _Failures.count += 1
     return HistoryUnavailable(
         f"git could not be run: {error}", hint="install git, or work without history"
     )
 
 
 def _failure(folder: Path, stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:
-    _Failures.count += 1
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     options = (None, *arguments)
     command = next(

@@ -102,10 +102,6 @@ class GitObjects:
 
     The first request starts git; a request after git died starts it again. Only `certain_entry`
     raises: an object that is missing, damaged, over the size limit or not fetched yet is None.
-
-    Attributes:
-        missing_commits: How many requests were for a commit that is missing.
-        missing_contents: How many were for another object that is missing, or failed.
     """
 
     def __init__(self, root: Path, *, limit: int = _MAX_BYTES) -> None:
@@ -121,8 +117,6 @@ class GitObjects:
         self._process: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
         self._closed = False
-        self.missing_commits = 0
-        self.missing_contents = 0
         self._cache: dict[str, _Object] = {}
 
     def __enter__(self) -> Self:
@@ -290,7 +284,6 @@ class GitObjects:
                 return self._cached(name, self._ask(name, limit))
             except (OSError, ValueError):
                 self._stop()
-            self.missing_contents += 1
             if not was_running:
                 return None
             try:  # the process died since the last request
@@ -328,10 +321,6 @@ class GitObjects:
             raise TimeoutError
         header = process.stdout.readline().split()
         if len(header) == 2:  # `NAME missing` or `NAME ambiguous`
-            if name.endswith("^{commit}"):
-                self.missing_commits += 1
-            else:
-                self.missing_contents += 1
             return None
         identifier, kind, size = header
         length = int(size)

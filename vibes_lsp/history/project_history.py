@@ -80,32 +80,11 @@ class ProjectHistory:
             mapped = self._open("")
             return mapped.history.head() if mapped is not None else None
 
-    def state(self) -> list[str] | None:
-        """Return HEAD and the boundary of a shallow clone; None without a commit.
-
-        Also None for a partial clone, whose missing objects may come at any time.
-        """
-        with self._lock:
-            mapped = self._open("")
-            head = None if mapped is None else mapped.history.head()
-            if mapped is None or head is None or mapped.history.repository.is_partial():
-                return None
-            return [head, *sorted(mapped.history.shallow_boundary())]
-
     def subject(self, commit: str) -> str | None:
         """Return the subject of a commit of the project's own repository; None if unknown."""
         with self._lock:
             mapped = self._open("")
             return None if mapped is None else mapped.history.objects.subject(commit)
-
-    def missing(self) -> tuple[int, int]:
-        """Return how many requests were for a missing commit, and for another missing object."""
-        with self._lock:
-            found = [each.history.objects for _, each in self._opened.values() if each is not None]
-            return (
-                sum(each.missing_commits for each in found),
-                sum(each.missing_contents for each in found),
-            )
 
     def cache(self) -> GitCache | None:
         """Return the cache of the project's own repository."""

@@ -53,11 +53,6 @@ class Repository:
         """Return the commit of HEAD; None before the first commit."""
         return self.objects.head()
 
-    def is_partial(self) -> bool:
-        """Whether objects may be missing, because the clone fetches them when they are needed."""
-        git = common_git_folder(self.root)
-        return git is None or any(git.glob("objects/pack/*.promisor"))
-
     def resolve(self, revision: str) -> str:
         """Return the full hash of the commit that a revision names.
 

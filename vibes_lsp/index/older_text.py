@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.line_map import LineMaps
 from vibes_lsp.anchors.locate import locate_sure
 from vibes_lsp.anchors.location import AnchoredRange, OriginalText
@@ -57,11 +56,6 @@ class SearchedAnnotation:
     def id(self) -> str:
         """The id of its first record."""
         return self.lineage.first.id
-
-    @property
-    def is_anchored(self) -> bool:
-        """Whether it has anchors to compare a text with."""
-        return self.recorded_range.anchors != Anchors()
 
     def versions_before_edit(self, versions: Sequence[Version]) -> list[Version]:
         """Return the versions that were committed before the edit, newest first.

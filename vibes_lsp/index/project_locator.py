@@ -233,15 +233,6 @@ class ProjectLocator:
         """Return the recorded names of files of this project, existing or not (R19)."""
         return self._names.names
 
-    def incomplete_answers(self) -> tuple[int, int]:
-        """Return how many questions were about other branches or missing commits, and contents.
-
-        What was asked while the counts did not grow depends on HEAD alone, and git had all of it.
-        """
-        commits, contents = (0, 0) if self._history is None else self._history.missing()
-        branches = 0 if self._commits is None else self._commits.other_branches
-        return commits + branches, contents
-
     def has_gone_files(self) -> bool:
         """Whether annotations are about files that do not exist, even by another name."""
         return self._names.has_gone_files

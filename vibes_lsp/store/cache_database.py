@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.patience import Wait
-from vibes_lsp.store.user_cache import cache_subfolder, large_name
+from vibes_lsp.store.user_cache import cache_subfolder, database_name
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,7 +56,7 @@ class CacheDatabase:
         if folder is None:
             return None
         try:
-            name = large_name(self.version, os.path.realpath(subject))
+            name = database_name(self.version, os.path.realpath(subject))
             found = sorted(folder.glob(f"{name}-*.db"))
         except (OSError, ValueError):
             return None

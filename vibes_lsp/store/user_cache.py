@@ -13,21 +13,17 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
-from vibes_lsp import __version__
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 MAX_CACHED: Final = 8 << 20
 """Largest cached file, in bytes."""
 _MAX_FILES: Final = 64
 """Number of cached files; the oldest are removed first."""
-_MAX_LARGE_FILES: Final = 16
-"""Number of large cached files, of which a project has up to four."""
-_LARGE: Final = "large"
 _NAME: Final = "vibes-lsp"
 _CACHE_FOLDERS: Final = {"win32": ("LOCALAPPDATA",), "darwin": ("HOME", "Library", "Caches")}
 _DEFAULT_CACHE_FOLDER: Final = ("HOME", ".cache")
@@ -74,21 +70,6 @@ def write_cached(name: str, data: bytes) -> None:
         return
 
 
-def code_version(packages: Sequence[str]) -> str:
-    """Return what changes with the code of some packages of this program.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    modules = [
-        (path.name, status.st_size, status.st_mtime_ns)
-        for package in packages
-        for path in sorted((Path(__file__).parents[1] / package).rglob("*.py"))
-        for status in (path.stat(),)
-    ]
-    return repr((__version__, sys.version, modules))
-
-
 def cache_subfolder(name: str) -> Path | None:
     """Return a folder of the cache for files of another library; None if there can be none."""
     base = _folder(os.environ, sys.platform)
@@ -104,62 +85,16 @@ def cache_subfolder(name: str) -> Path | None:
     return base / name
 
 
-def large_name(kind: str, path: str) -> str:
-    """Return the name of the large file about a path; machines may share a home, not its paths.
+def database_name(kind: str, path: str) -> str:
+    """Return the name of a database about a path; machines may share a home, not its paths.
 
     Args:
-        kind: What is in the file.
+        kind: What is in the database.
         path: The path, resolved.
     """
     host = os.environ.get("COMPUTERNAME", "") if sys.platform == "win32" else os.uname().nodename
     place = os.fsencode(host) + b"\0" + os.fsencode(path)
     return f"{kind}-{hashlib.sha256(place).hexdigest()[:32]}"
-
-
-def open_large(name: str) -> BinaryIO | None:
-    """Open a large file of the cache for reading; None if there is none.
-
-    Its content is not verified: the caller does that.
-    """
-    folder = _large_folder()
-    if folder is None:
-        return None
-    try:
-        file = open(folder / name, "rb", opener=_open_private)  # noqa: SIM115  # the caller closes
-    except (OSError, ValueError):
-        return None
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    return None
-
-
-def write_large(name: str, parts: Iterable[bytes | memoryview]) -> bool:
-    """Write a large file of the cache, completely or not at all; return whether it was written."""
-    folder = cache_subfolder(_LARGE)
-    if folder is None:
-        return False
-    fresh = folder / f"{name}.{secrets.token_hex(8)}"
-    try:
-        try:
-            with open(fresh, "xb", opener=_open_private) as file:
-                file.writelines(parts)
-            fresh.replace(folder / name)
-        except OSError:
-            fresh.unlink(missing_ok=True)
-            return False
-        _remove_oldest(folder, _MAX_LARGE_FILES)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def _large_folder() -> Path | None:
-    """Return the folder of large files if it exists and is private."""
-    base = _folder(os.environ, sys.platform)
-    if base is None or not _is_private(base):
-        return None
-    return base / _LARGE if _is_private(base / _LARGE) else None
 
 
 def _folder(environ: Mapping[str, str], platform: str) -> Path | None:

@@ -10,11 +10,9 @@ import pytest
 
 from vibes_lsp.store import user_cache
 from vibes_lsp.store.user_cache import (
-    large_name,
-    open_large,
+    database_name,
     read_cached,
     write_cached,
-    write_large,
 )
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX has owners and modes")
@@ -153,38 +151,13 @@ def test_the_cache_size_is_limited(folder: Path) -> None:
     assert read_cached("last") == b"x"
 
 
-def _read_large(name: str) -> bytes | None:
-    file = open_large(name)
-    if file is None:
-        return None
-    with file:
-        return file.read()
-
-
-def test_a_large_file_that_cannot_be_replaced_stays(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert write_large("a", [b"one"])
-    with monkeypatch.context() as patch:  # as on Windows, while another program has it mapped
-        patch.setattr(Path, "replace", _refuse)
-        assert not write_large("a", [b"two"])
-    assert _read_large("a") == b"one"
-    assert [file.name for file in (folder / "large").iterdir()] == ["a"]
-    assert write_large("a", [b"three"])
-    assert _read_large("a") == b"three"
-
-
-def _refuse(*_: object) -> None:
-    raise PermissionError("in use")
-
-
 @POSIX
-def test_machines_with_one_home_have_different_large_files(
+def test_machines_with_one_home_have_different_databases(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = str(tmp_path / "a"), str(tmp_path / "b")
-    names = {large_name("log", one), large_name("log", other)}
+    names = {database_name("log", one), database_name("log", other)}
     here = os.uname()
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("x", "elsewhere", *here[2:])))
-    names |= {large_name("log", one), large_name("manifest", one)}
+    names |= {database_name("log", one), database_name("manifest", one)}
     assert len(names) == 4
