@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,12 @@ from vibes_lsp.store.files import (
 )
 from vibes_lsp.store.locks import FileLock
 from vibes_lsp.store.waiting import make_private_folder, waiting_blobs, waiting_place
-from vibes_lsp.store.waiting_lines import Waiting, names_in_log, referenced_entries
+from vibes_lsp.store.waiting_lines import (
+    Waiting,
+    names_in_log,
+    referenced_entries,
+    written_hunks,
+)
 
 _MAX_BLOB: Final = 64 << 20
 
@@ -110,7 +115,7 @@ def read_logged(directory: AuditDir, waiting: Waiting) -> LogContents:
 def waiting_files_of(directory: AuditDir, waiting: Waiting, logged: LogContents) -> WaitingFiles:
     """Return the edits that wait, by file, with what was written of them before."""
     edits = {record.id for record in waiting.records if record.members.is_annotation}
-    written = WrittenHunks(_read_written(directory, edits))
+    written = WrittenHunks(written_hunks(directory, edits))
     return WaitingFiles(
         directory, waiting, logged.hunks, written, corrections(waiting.records).keys()
     )
@@ -173,22 +178,6 @@ def _note_written(directory: AuditDir, hunks: Iterable[Members]) -> None:
         make_private_folder(place, place.written.parent)
         create_private_file(place.written)
         append_lines(place.written, lines, lock)
-
-
-def _read_written(directory: AuditDir, edits: Collection[str]) -> Iterator[Members]:
-    place = waiting_place(directory)
-    for path in () if place is None or not edits else place.all_written():
-        with suppress(UnreadableFile):
-            data = read_file(path) or b""
-            starts = {
-                data.rfind(b"\n", 0, at) + 1: None
-                for name, at, _ in names_in_log(data)
-                if name in edits
-            }
-            for start in starts:
-                record = object_or_none(data[start : data.find(b"\n", start)])
-                if record is not None:
-                    yield record
 
 
 def _blobs(directory: AuditDir, entries: Iterable[msgspec.Raw]) -> list[tuple[str, bytes]]:

@@ -24,6 +24,7 @@ from vibes_lsp.placing.edit_placements import place_annotations
 from vibes_lsp.placing.edits import LoggedLines, Snapshots, WaitingEdit
 from vibes_lsp.placing.hash_placement import HashedText
 from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
+from vibes_lsp.placing.hunks import WrittenHunks
 from vibes_lsp.placing.line_owners import Elsewhere, TextOwners, owned_text
 from vibes_lsp.placing.lost_lines import LostLines, ReadText
 from vibes_lsp.placing.moved_blocks import Place, PlacedLines
@@ -31,6 +32,7 @@ from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.replay import replay
 from vibes_lsp.placing.standing import CandidateEdits, has_left
 from vibes_lsp.placing.trail_records import CommittedLog, TrailRecords, committed_log, read_edits
+from vibes_lsp.store.waiting_lines import written_hunks
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.trail import Trail
 
@@ -346,7 +348,11 @@ class ProjectOwners:
                 for line in set(edit.hashes) if edit.writes_lines else ():
                     self._by_hash[line].append(edit)
         found = {edit.id: edit for line in wanted for edit in self._by_hash.get(line, ())}
-        return [edit for edit in found.values() if edit.path != path and self._has_left(edit)]
+        others = [edit for edit in found.values() if edit.path != path]
+        names = {edit.id for edit in others}
+        written = WrittenHunks(written_hunks(self._trail.directory, names) if names else ())
+        # What a commit of another branch has stands there, and is a copy here.
+        return [edit for edit in others if not written.has(edit.id) and self._has_left(edit)]
 
     def _lost(self, path: str, wanted: AbstractSet[str]) -> Elsewhere | None:
         """Return the blocks with some lines, given by hash, that other files have lost."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,8 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.model.canonical_json import FastDecoder
+from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.journal import parse_waiting_entries
@@ -148,6 +150,28 @@ def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
     """
     for found in _NAME.finditer(log):
         yield found[2].decode("utf-8", "replace"), found.start(), found[1] == b"annotation_id"
+
+
+def written_hunks(directory: AuditDir, edits: Collection[str]) -> Iterator[Members]:
+    """Yield the hunks of edits that were written before, in commits that this branch has or not.
+
+    Args:
+        directory: The trail.
+        edits: The ids of edits.
+    """
+    place = waiting_place(directory)
+    for path in () if place is None or not edits else place.all_written():
+        with suppress(UnreadableFile):
+            data = read_file(path) or b""
+            starts = {
+                data.rfind(b"\n", 0, at) + 1: None
+                for name, at, _ in names_in_log(data)
+                if name in edits
+            }
+            for start in starts:
+                record = object_or_none(data[start : data.find(b"\n", start)])
+                if record is not None:
+                    yield record
 
 
 def referenced_entries(

@@ -17,6 +17,7 @@ from vibes_lsp.placing import committed_lines
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file
 from vibes_lsp.placing.trail_records import CommittedLog, committed_log
+from vibes_lsp.store.waiting import waiting_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,6 +140,21 @@ def test_what_a_commit_took_away_is_not_an_edits_when_it_is_typed_again(files: F
     files.repository.commit("Removed", date="2026-02-03T13:00:00+00:00")
     files.write("a.py", *PERSON, *BLOCK)
     assert files.owned("a.py") == {}
+
+
+def test_what_a_commit_of_another_branch_has_is_a_copy_elsewhere(files: Files) -> None:
+    files.repository.commit("Start", date=BEFORE)
+    edit = files.edit("a.py", 1, 6, *BLOCK)
+    files.write("b.py", *PERSON, *BLOCK)
+    (files.root / "a.py").unlink()
+    assert files.owned("b.py") == {edit: ((5, 10),)}
+    trail = read_trail(files.root)
+    place = waiting_place(trail.directory)
+    trail.close()
+    assert place is not None
+    place.written.parent.mkdir(parents=True)
+    place.written.write_bytes(files.writer.files.log.read_bytes())
+    assert files.owned("b.py") == {}
 
 
 def test_a_block_that_waits_is_followed_to_another_file_once_its_own_has_lost_it(
