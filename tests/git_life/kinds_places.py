@@ -137,12 +137,12 @@ def shallow(life: Life) -> None:
 
 @kind
 def sparse(life: Life) -> None:
-    """A clone has some folders on disk only."""
+    """A clone has some folders on disk only, the trail among them: without it nothing answers."""
     life.work.ai(path := life.history.path("sub/new"))
     life.commit()
     work_on(life)
     copy = clone(life.work, "sparse", "--sparse")
-    copy.git("sparse-checkout", "set", "sub")
+    copy.git("sparse-checkout", "set", "sub", ".ai-audit")
     life.look(copy, "sparse")
     copy.ai(path)
     life.look(copy, "sparse")

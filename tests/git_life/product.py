@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,9 @@ class CommandLine:
         self._vibes(root, "init", "--git-hooks", "--prism", "--assurance-level", "medium")
 
     def join(self, root: Path) -> None:
-        """Install the hook."""
+        """Install the hook; first have the trail on disk, as `vibes init` asks for."""
+        if not (root / ".ai-audit").exists():
+            subprocess.run(["git", "sparse-checkout", "add", ".ai-audit"], cwd=root, check=True)
         self._vibes(root, "init", "--git-hooks")
 
     def record(self, root: Path, edit: Edit) -> None:

@@ -227,10 +227,14 @@ class CommitRecords:
     def owners_without_history(self, commit: str, name: str) -> list[LineOwner | None]:
         """Return whose the lines of a file are where git cannot say who brought them.
 
-        Sure only by records that were made for this very text; all others are claims.
+        Sure only by records that were made for this very text, and that no other text had before;
+        all others are claims.
         """
         blob = self.blob(commit, name)
-        found = dict(self.exact(commit, name))
+        try:
+            found = dict(self.exact(commit, name))
+        except HistoryUnavailable:
+            found = {}
         path = self._path(name)
         records = sorted(
             (record for record in self._records.of_file(path) if record.hashes),

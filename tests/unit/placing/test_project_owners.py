@@ -12,8 +12,9 @@ from tests.unit.placing.waiting_edits import joined, lines_of
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.location import LineKind, Method, State
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.placing import committed_lines
+from vibes_lsp.placing import commit_records, committed_lines
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file
 from vibes_lsp.placing.trail_records import CommittedLog, committed_log
@@ -140,6 +141,23 @@ def test_what_a_commit_took_away_is_not_an_edits_when_it_is_typed_again(files: F
     files.repository.commit("Removed", date="2026-02-03T13:00:00+00:00")
     files.write("a.py", *PERSON, *BLOCK)
     assert files.owned("a.py") == {}
+
+
+def test_lines_are_claims_where_git_lacks_objects(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for action in ("create", "modify"):
+        files.edit("a.py", 1, 6, *BLOCK, action=action)
+    files.repository.commit("All", date=AFTER)
+    assert any(each.located.sure for each in files.located("a.py"))
+
+    def fail(*_: object) -> None:
+        raise HistoryUnavailable("a partial clone lacks objects")
+
+    monkeypatch.setattr(commit_records, "ids_added", fail)
+    found = files.located("a.py")
+    assert [each.owned_ranges for each in found if each.owned_ranges] == [((1, 6),)]
+    assert not any(each.located.sure for each in found)
 
 
 def test_what_a_commit_of_another_branch_has_is_a_copy_elsewhere(files: Files) -> None:
