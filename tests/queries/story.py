@@ -26,13 +26,14 @@ def normal(mail):
 SECOND: Final = FIRST.replace("len(password) < 12", "len(password) < 16").replace(
     '"@" not in mail', '"@" not in normal(mail)'
 )
-APPENDED: Final = "\n\ndef limited(attempts):\n    return attempts > 5\n"
+APPENDED: Final = "# Attempts.\nMOST = 5\ndef limited(attempts):\n    return attempts > MOST\n"
 REWRITTEN: Final = (
-    "\n\ndef limited(times, now):\n    return sum(time > now - 60 for time in times) > 5\n"
+    "# Times.\nSPAN = 60\ndef limited(times, now):\n"
+    "    return sum(time > now - SPAN for time in times) > 5\n"
 )
 ABOVE: Final = '"""Who may sign up."""\n\n'
 RISKY: Final = "import os\n\nos.system('reset')\n"
-SAFE: Final = "import shutil\n\nshutil.rmtree('cache')\n"
+SAFE: Final = "import shutil\nimport sys\nshutil.rmtree(sys.argv[1])\n"
 
 
 @dataclass(frozen=True)

@@ -137,16 +137,33 @@ class EditedFile:
         found = (_BY.search(line) for line in self.lines)
         return [int(each["changed"]) if each and each["changed"] else None for each in found]
 
+    def standing_creations(self) -> dict[int, int]:
+        """Return the edit of each line inside a creation, by line number.
+
+        A changed line counts with the latest creation that has lines before and after it.
+        """
+        creators, changers = self.creators(), self.changers()
+        own = {
+            number: by
+            for number, by in enumerate(creators, 1)
+            if by is not None and changers[number - 1] is None
+        }
+        found: dict[int, int] = {}
+        for edit in sorted(set(own.values())):
+            lines = [number for number, by in own.items() if by == edit]
+            for number in range(lines[0], lines[-1] + 1):
+                if creators[number - 1] is not None:
+                    found[number] = edit
+        return found | own
+
     def ranges(self) -> list[tuple[int, int, int]]:
         """Return first line, last line and edit of each created block and changed line of an AI."""
-        numbered = enumerate(self.creators(), 1)
-        runs = [
-            (by, [number for number, _ in run])
-            for by, run in groupby(numbered, key=lambda pair: pair[1])
-        ]
-        created = [(run[0], run[-1], by) for by, run in runs if by is not None]
+        pairs = sorted(self.standing_creations().items())
+        keys = [(edit, number - place) for place, (number, edit) in enumerate(pairs)]
+        blocks = groupby(zip(pairs, keys, strict=True), key=lambda each: each[1])
+        runs = [[pair for pair, _ in block] for _, block in blocks]
         return sorted(
-            created
+            [(run[0][0], run[-1][0], run[0][1]) for run in runs]
             + [
                 (number, number, by)
                 for number, by in enumerate(self.changers(), 1)
@@ -176,7 +193,7 @@ def edited(request: pytest.FixtureRequest, tmp_path: Path) -> EditedFile:
 
 def test_queries_match_the_authors_in_the_files(edited: EditedFile, tmp_path: Path) -> None:
     root = export(edited.root, tmp_path / "export")
-    ai_lines = sum(by is not None for by in edited.creators())
+    ai_lines = len(edited.standing_creations())
     assert in_duckdb(root, texts.AI_LINES) == [(PATH, ai_lines)]
     assert in_sqlite(root, texts.AI_LINES_IN_SQLITE) == [(PATH, ai_lines)]
 

@@ -171,18 +171,22 @@ def _exported_ranges(
 ) -> dict[str, list[tuple[int, int] | None]]:
     """Return the lines of each placement by its lineage's first id; None: as recorded.
 
-    A creation is split around lines of a person or of a later creation, so that a sum over
-    creations counts every line once. An uncertain placement takes no line from a certain one (R7).
+    A creation is split around lines of a person or of another creation, so that a sum over
+    creations counts every line once. Lines between its own that another edit changed are among
+    them; of several creations around such a line the latest has it.
     """
     exported = (each for each in placements if _exclusion_reason(each) is None)
-    known = sorted(exported, key=lambda each: (each.located.sure, each.lineage.rank))
-    owning = [each for each in known if each.may_own_lines and each.located.may_own]
-    written = {line for placement in owning for line in _ai_lines(placement)}
+    known = sorted(exported, key=lambda each: each.lineage.rank)
+    written = {line for placement in known for line in _ai_lines(placement)}
     created: dict[int, str] = {}
-    for placement in owning:
-        if placement.lineage.first.id in creation_ids:
-            own = range(placement.located.start or 1, (placement.located.end or 0) + 1)
-            created.update(dict.fromkeys(written.intersection(own), placement.lineage.first.id))
+    owned: dict[int, str] = {}
+    for placement in known:
+        identifier = placement.lineage.first.id
+        if identifier in creation_ids and (own := list(_ai_lines(placement))):
+            around = range(own[0], own[-1] + 1)
+            created.update(dict.fromkeys(written.intersection(around), identifier))
+            owned.update(dict.fromkeys(own, identifier))
+    created.update(owned)
     return {
         placement.lineage.first.id: _ranges(placement, created, creation_ids) for placement in known
     }
@@ -199,7 +203,7 @@ def _ranges(
     )
     if unplaced or located.start is None or located.end is None:
         return [None]
-    if identifier not in creation_ids or not placement.may_own_lines:
+    if identifier not in creation_ids:
         return [(located.start, located.end)]
     own = enumerate(
         line for line in range(located.start, located.end + 1) if created.get(line) == identifier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -57,43 +57,11 @@ def place_annotations(
     for number, owner in enumerate(owned.owners):
         if owner is not None and (own := of_record.get(owner.record)) is not None:
             lines.setdefault(own, []).append(number)
-    for number in _history(shown, owned, lines):
-        lines.pop(number, None)
     placements = [
         _place(path, text, each, owned, lines.get(number, ()), snapshots)
         for number, each in enumerate(shown)
     ]
     return _mark_replaced(sorted(placements, key=lambda each: each.sort_key), len(text.lines))
-
-
-def _history(
-    shown: Sequence[ShownLineage], owned: TextOwners, lines: Mapping[int, Sequence[int]]
-) -> list[int]:
-    """Return which annotations own no line because a record says that another one replaced them.
-
-    Not where line hashes verify a line (R7), and not where the text has nothing of the other one,
-    as in an older commit.
-    """
-    present = {
-        each.lineage.current.id
-        for number, each in enumerate(shown)
-        if number in lines
-        or each.lineage.action == Action.DELETE
-        or any(
-            place.start is not None
-            for name in each.lineage.ids
-            if (place := owned.claims.get(name)) is not None
-        )
-    }
-    return [
-        number
-        for number, each in enumerate(shown)
-        if each.lineage.superseded_by
-        and (
-            all(owned.kinds[line] == LineKind.CLAIMED for line in lines.get(number, ()))
-            or not (each.lineage.has_hashes or present.isdisjoint(each.lineage.superseded_by))
-        )
-    ]
 
 
 def _place(  # noqa: PLR0917  # facts about one annotation
@@ -111,6 +79,10 @@ def _place(  # noqa: PLR0917  # facts about one annotation
         return Placement(path, shown, place_function(lineage.current, lineage.anchor_hash, text))
     if lineage.action == Action.DELETE:
         return Placement(path, shown, place_deletion(lineage, text, snapshots))
+    if lineage.superseded_by and all(
+        owned.kinds[number] == LineKind.CLAIMED for number in numbers
+    ):  # what git and hashes say of a line comes before what a record says (R7)
+        numbers = ()
     located = _located(lineage, owned, numbers)
     if lineage.is_orphaned and not located.sure:  # RFC 7.3.1
         return Placement(path, shown, _ORPHANED)
