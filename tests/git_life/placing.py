@@ -234,9 +234,9 @@ class Records:
         """Return when the oldest edit was made."""
         return self._oldest
 
-    def line_hashes(self) -> AbstractSet[str] | None:
-        """Return nothing: each line may be one of them."""
-        return None
+    def line_hashes(self) -> AbstractSet[str]:
+        """Return the hashes of the lines of all records."""
+        return {line for hunk in self._hunks.values() for line in hunk.known_hashes}
 
 
 class Trail:

@@ -384,11 +384,18 @@ class CommitRecords:
         return not any(other.hashes[number] in hashes for number in other.distinctive)
 
     def _may_be_moved(self, commit: str, name: str, numbers: AbstractSet[int]) -> bool:
-        """Whether some of the lines are like lines of records of files that the commit changed."""
+        """Whether some of the lines are like lines of records.
+
+        If there are too many records, only of files that the commit changed: then a block that
+        moved twice is not followed.
+        """
         summary = self._summaries.get(commit)
         if summary is None or commit in self.boundary:
             return False
         wanted = self._long(commit, name, numbers)
+        everything = self._records.line_hashes()
+        if everything is not None:
+            return not everything.isdisjoint(wanted)
         return bool(wanted) and any(
             not wanted.isdisjoint(record.known_hashes)
             for other in summary.names
