@@ -239,6 +239,26 @@ def test_summaries_and_gates_count_ranges_of_lines(edited: EditedFile, tmp_path:
     assert (code, len(re.findall(r'"type": "line"', out))) == (0, len(risks))
 
 
+def test_lines_that_a_replaced_edit_still_has_are_counted(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "project")
+    trail = TrailWriter(repository.path)
+    trail.config()
+    trail.environment()
+    before = "import os\n\nos.system('reset')\n"
+    repository.write(PATH, before)
+    older = trail.line(PATH, 1, 3, text=before)
+    repository.commit("One")
+    after = "import shutil\n\nshutil.rmtree('cache')\n"
+    repository.write(PATH, after)
+    newer = trail.line(PATH, 1, 3, text=after, action="modify")
+    covers = {"reason": "covers"}
+    trail.edge("supersedes", newer, older, target_type="annotation", metadata=covers)
+    repository.commit("Two")
+    root = export(repository.path, tmp_path / "export")
+    assert in_duckdb(root, texts.AI_LINES) == [(PATH, 3)]
+    assert in_sqlite(root, texts.AI_LINES_IN_SQLITE) == [(PATH, 3)]
+
+
 @pytest.mark.parametrize("records", ["none", "a line without anything optional", "only a function"])
 def test_columns_that_no_record_has_exist(tmp_path: Path, records: str) -> None:
     repository = Repository(tmp_path / "project")

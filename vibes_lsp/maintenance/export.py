@@ -20,7 +20,7 @@ from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS
-from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import read_file
@@ -70,11 +70,13 @@ class CurrentRecords:
             its lines are no longer contiguous.
         ids: The ids of these records by the id of every record of the lineage.
         excluded: Why other lineages are not exported, by the id of their first record.
+        standing: The ids of the records of lineages that others replaced, but not all lines of them.
     """
 
     records: dict[int, list[Members]] = field(default_factory=dict)
     ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
     excluded: dict[str, ExclusionReason] = field(default_factory=dict)
+    standing: set[str] = field(default_factory=set)
 
     def add(self, lineage: Lineage, records: list[Members]) -> None:
         """Add the records of a lineage."""
@@ -86,6 +88,8 @@ class CurrentRecords:
         ]
         self.records[lineage.first.line] = identified
         self.excluded.pop(lineage.first.id, None)  # excluded from a file it has left
+        if lineage.superseded_by:
+            self.standing.update(lineage.ids)
         self.ids.update(
             dict.fromkeys(lineage.ids, tuple(str(record["annotation_id"]) for record in identified))
         )
@@ -398,7 +402,10 @@ def current_trail(locator: ProjectLocator) -> CurrentTrail:
         if record.is_annotation:
             exported.records += current.records.get(record.line, ())
         elif record.type == RecordType.EDGE:
-            edges = list(_rewrite_edge(read_edge(record), ids, trail))
+            edge = read_edge(record)
+            # a query would leave the lines out that still stand
+            is_denied = edge.type == EdgeType.SUPERSEDES and edge.target in current.standing
+            edges = [] if is_denied else list(_rewrite_edge(edge, ids, trail))
             ids[record.id] = tuple(str(edge["annotation_id"]) for edge in edges)
             exported.records += edges
             exported.edges_left_out += not edges
