@@ -208,7 +208,7 @@ def ids_by_commit(
     """
     found: dict[str, list[str]] = {}
     changes = list(changes)
-    with closing(_CurrentLog(log)) as current, suppress(OSError):
+    with closing(CurrentLog(log)) as current, suppress(OSError):
         lengths = current.verified_lengths(
             repository, {blob for each in changes for blob in (each.blob, *each.before)}
         )
@@ -249,7 +249,7 @@ def commits_of_growth(
     plain = [each for each in changes if not each.is_merge]
     sizes = _sizes(repository, {blob for each in plain for blob in (each.blob, *each.before)})
     found: dict[str, str] = {}
-    with closing(_CurrentLog(log)) as current, suppress(OSError):
+    with closing(CurrentLog(log)) as current, suppress(OSError):
         for change in plain:
             begin, end = sizes.get(change.before[0], 0), sizes.get(change.blob, 0)
             grown = ids[bisect_right(places, begin) : bisect_right(places, end)]
@@ -261,7 +261,7 @@ def commits_of_growth(
     return found
 
 
-class _CurrentLog:
+class CurrentLog:
     """The log as it is in the work tree, read a part at a time; empty if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
@@ -272,6 +272,7 @@ class _CurrentLog:
             self._size = os.fstat(self._file.fileno()).st_size
 
     def close(self) -> None:
+        """Close it."""
         self._file.close()
 
     def verified_lengths(self, repository: Repository, blobs: Iterable[str]) -> dict[str, int]:

@@ -18,7 +18,8 @@ from vibes_lsp.placing.edits import edit_id, moment_of
 
 _MIN_PREFIX: Final = 7
 """Digits of a `commit_hash` that name a commit."""
-_OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW, Action.REBASE_ORPHAN})
+OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW, Action.REBASE_ORPHAN})
+"""Actions of records that no line belongs to."""
 
 
 class LineOwner(NamedTuple):
@@ -91,7 +92,7 @@ def read_hunk(members: Members) -> HunkRecord | None:
     path, identifier = text(members, "file_path"), text(members, "annotation_id")
     if (
         members.get("type") != RecordType.LINE
-        or members.get("action") in _OWNS_NOTHING
+        or members.get("action") in OWNS_NOTHING
         or not path
         or not identifier
         or start is None

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 
+import msgspec
+
+from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.log_additions import record_id_of
+from vibes_lsp.history.log_additions import CurrentLog, record_id_of
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.canonical_json import object_or_none
+from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, logged_lines, read_edit
-from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
+from vibes_lsp.placing.hunk_records import OWNS_NOTHING, HunkRecord, read_hunk
 from vibes_lsp.store.waiting_lines import read_waiting
 from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
@@ -27,6 +33,33 @@ _MAX_DATED: Final = 20_000
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
+class LogSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is known of a version of the log: a fact about its blob.
+
+    Attributes:
+        lines: How many lines it has.
+        size: How many bytes.
+        oldest: When its oldest edit was made; None without edits.
+        hashes: The hashes of the lines of its records; None if there are too many records.
+    """
+
+    lines: int
+    size: int
+    oldest: datetime | None
+    hashes: list[str] | None
+
+
+class _LineMembers(msgspec.Struct, gc=False):
+    type: str | None = None
+    action: str | None = None
+    timestamp: str | None = None
+    line_hashes: str | None = None
+    anchor_context: str | None = None
+
+
+_DECODER: Final = FastDecoder(_LineMembers)
+
+
 @dataclass(frozen=True, slots=True)
 class CommittedLog:
     """Which records of a trail the log of a commit has.
@@ -34,10 +67,12 @@ class CommittedLog:
     Attributes:
         lines: How many lines at the beginning of the log on disk it consists of.
         ids: The ids of its records, if the log on disk does not begin with it.
+        summary: What else is known of it, if the log on disk begins with it.
     """
 
     lines: int = 0
     ids: frozenset[str] = frozenset()
+    summary: LogSummary | None = field(default=None, compare=False)
 
     def has(self, record: LogRecord) -> bool:
         """Whether it has a record."""
@@ -59,21 +94,50 @@ def committed_log(repository: Repository, commit: str, trail: Trail) -> Committe
     if not directory.log.is_relative_to(directory.project):
         return CommittedLog()
     name = directory.log.relative_to(directory.project).as_posix()
-    lines, size, last = 0, 0, b""
-    for line in repository.read_lines_below(commit, directory.project, name):
-        lines, size, last = lines + 1, size + len(line), line
-    if not lines:
+    entry = repository.objects.entry(commit, repository.prefix_of(directory.project) + name)
+    if entry is None or not entry.is_file:
         return CommittedLog()
-    size += not last.endswith(b"\n")
-    is_beginning = (
-        lines <= trail.line_count
-        and trail.log.end_of(lines) == size
-        and trail.log.raw(lines) == last.rstrip(b"\r\n")
-    )
-    if is_beginning:
-        return CommittedLog(lines)
+    summary = repository.cache.get(f"log {entry.id}", LogSummary)
+    if summary is None:
+        summary = _summarise(repository.read_lines_below(commit, directory.project, name))
+        repository.cache.put(f"log {entry.id}", summary)
+    if not summary.lines:
+        return CommittedLog()
+    if summary.lines <= trail.line_count and trail.log.end_of(summary.lines) == summary.size:
+        with closing(CurrentLog(directory.log)) as current, suppress(OSError):
+            if current.begins_with(entry.id, summary.size):
+                return CommittedLog(summary.lines, summary=summary)
     read = repository.read_lines_below(commit, directory.project, name)
     return CommittedLog(ids=frozenset(map(record_id_of, read)))
+
+
+def _summarise(log: Iterable[bytes]) -> LogSummary:
+    lines, size, count = 0, 0, 0
+    oldest: datetime | None = None
+    hashes: set[str] = set()
+    for line in log:
+        lines, size = lines + 1, size + len(line)
+        members = _members_of(line) if count <= _MAX_DATED else None
+        if members is None or members.type not in (RecordType.LINE, RecordType.FUNCTION):
+            continue
+        count += 1
+        moment = parse_timestamp(members.timestamp or "") or _NEVER
+        oldest = moment if oldest is None else min(oldest, moment)
+        if members.type == RecordType.LINE and members.action not in OWNS_NOTHING:
+            hashes.update(
+                split_hashes(members.line_hashes)
+                or map(line_hash, (members.anchor_context or "").split("\n"))
+            )
+    return LogSummary(lines, size, oldest, list(hashes) if count <= _MAX_DATED else None)
+
+
+def _members_of(line: bytes) -> _LineMembers | None:
+    """Return the members of a line; the strict parser decides about what the quick one refuses."""
+    found = _DECODER.decode(line)
+    if found is None and (members := object_or_none(line)) is not None:
+        names = _LineMembers.__struct_fields__
+        found = _LineMembers(**{name: text(members, name) for name in names})
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +168,6 @@ class TrailRecords:
     def __init__(self, trail: Trail, committed: CommittedLog = CommittedLog()) -> None:
         self._trail, self._committed = trail, committed
         self._files: dict[str, FileRecords] = {}
-        self._oldest: datetime | None = None
 
     def file(self, path: str) -> FileRecords:
         """Return the annotations of a file, relative to the project."""
@@ -186,7 +249,24 @@ class TrailRecords:
 
     def line_hashes(self) -> AbstractSet[str] | None:
         """Return the hashes of the lines of all records; None if these are too many."""
-        return None if self._trail.annotation_count > _MAX_DATED else self.every_line_hash
+        return None if self._dated is None else self._dated[1]
+
+    @cached_property
+    def _dated(self) -> tuple[datetime | None, AbstractSet[str]] | None:
+        """When the oldest edit was made, and the hashes of all lines; None of too many records."""
+        if self._trail.annotation_count > _MAX_DATED:
+            return None
+        summary = self._committed.summary
+        if summary is None or summary.hashes is None:
+            oldest, hashes = None, set[str]()
+            edits = read_edits(self._trail.log.records_of(*ANNOTATION_KINDS))
+        else:
+            oldest, hashes = summary.oldest, set(summary.hashes)
+            edits = list(self.unwritten())
+        moments = [edit.moment for edit in edits] + ([] if oldest is None else [oldest])
+        for hunk in (read_hunk(edit.members) for edit in edits):
+            hashes.update(() if hunk is None else hunk.known_hashes)
+        return min(moments, default=None), hashes
 
     @cached_property
     def every_line_hash(self) -> AbstractSet[str]:
@@ -195,12 +275,7 @@ class TrailRecords:
 
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made; year 1 if that is not known."""
-        if self._oldest is None and self._trail.annotation_count > _MAX_DATED:
-            self._oldest = _NEVER
-        if self._oldest is None:
-            found = self._trail.log.records_of(*ANNOTATION_KINDS)
-            self._oldest = min((record.moment for record in found), default=None)
-        return self._oldest
+        return _NEVER if self._dated is None else self._dated[0]
 
 
 def _members(records: Iterable[LogRecord]) -> Iterator[Members]:

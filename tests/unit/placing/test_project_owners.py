@@ -17,7 +17,7 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.placing import commit_records, committed_lines
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file
-from vibes_lsp.placing.trail_records import CommittedLog, committed_log
+from vibes_lsp.placing.trail_records import CommittedLog, TrailRecords, committed_log
 from vibes_lsp.store.waiting import waiting_place
 
 if TYPE_CHECKING:
@@ -286,17 +286,38 @@ def test_without_git_and_kept_texts_an_edit_is_found_by_its_hashes(files: Files)
     trail.close()
 
 
+def test_a_log_that_was_changed_at_its_beginning_is_not_the_one_of_a_commit(files: Files) -> None:
+    for path in ("a.py", "b.py"):
+        files.edit(path, 1, 6, *BLOCK)
+    head = files.repository.commit("All", date=AFTER)
+    log = files.writer.files.log
+    data = log.read_bytes()
+    log.write_bytes(data.replace(b'"a.py"', b'"c.py"'))
+    assert len(log.read_bytes()) == len(data)
+    trail, repository = read_trail(files.root), open_repository(files.root)
+    assert repository is not None
+    found = committed_log(repository, head, trail)
+    assert (found.lines, len(found.ids)) == (0, 2)
+    repository.close()
+    trail.close()
+
+
 def test_the_log_of_a_commit_is_the_beginning_of_the_one_on_disk(files: Files) -> None:
     files.edit("a.py", 1, 6, *BLOCK)
     head = files.repository.commit("All", date=AFTER)
     files.edit("b.py", 1, 4, *PERSON)
     trail, repository = read_trail(files.root), open_repository(files.root)
     assert repository is not None
-    assert committed_log(repository, head, trail) == CommittedLog(lines=1)
+    found = committed_log(repository, head, trail)
+    assert found == CommittedLog(lines=1)
+    known, plain = TrailRecords(trail, found), TrailRecords(trail)
+    assert (known.oldest(), known.line_hashes()) == (plain.oldest(), plain.line_hashes())
+    assert known.line_hashes() == known.every_line_hash
     log = trail.directory.log
     log.write_bytes(b"".join(reversed(log.read_bytes().splitlines(keepends=True))))
     trail.refresh()
     found = committed_log(repository, head, trail)
+    assert TrailRecords(trail, found).line_hashes() == plain.line_hashes()
     assert [found.has(record) for record in trail.log.records([1, 2])] == [False, True]
     repository.close()
     trail.close()
