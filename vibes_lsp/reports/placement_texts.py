@@ -20,18 +20,13 @@ _MAX_NAME: Final = 60
 _MAX_REASON: Final = 200
 
 
-def first_line(placement: Placement) -> int | None:
-    """Return the first line of an annotation, 1-based; None when lost."""
-    return next(_own_lines(placement), None)
-
-
 def code_token(placement: Placement, content: Text) -> CodeToken | None:
     """Return the name that an annotation defines, else its first word of code.
 
     It is on no blank line. None if the annotation is lost.
     """
     found = first_token(content.lines, _own_lines(placement))
-    line = first_line(placement)
+    line = placement.located.start
     if found is None and line is not None:
         return CodeToken(line, 0, 0, is_name=False)
     return found

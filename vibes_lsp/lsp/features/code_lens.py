@@ -38,7 +38,6 @@ from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Band, RecordType
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.found_annotations import is_reviewable
-from vibes_lsp.reports.placement_texts import first_line
 from vibes_lsp.reports.placements import is_settled
 from vibes_lsp.reports.provenance_graph import GraphReader
 
@@ -170,7 +169,7 @@ def _by_line(
     """Return the annotations that have a lens, by the first line that is theirs, newest first."""
     found: dict[int, list[Placement]] = {}
     for placement in snapshot.placements:
-        line = first_line(placement) if placement.is_claim else None
+        line = placement.located.start if placement.is_claim else None
         if line is not None and _has_lens(snapshot, placement, lowest):
             found.setdefault(line, []).append(placement)
     return [
