@@ -84,7 +84,7 @@ class CommitAttribution:
             for lineage, where in zip(
                 left, _find(left, Text.from_bytes(file.content), path), strict=True
             ):
-                if where is None:
+                if where is None or (lineage.has_hashes and not where.sure):
                     continue
                 proven = where.sure and (not own or resolved.method != CommitMethod.INFERRED)
                 if (proven or self._introduces(lineage, where, file)) and (

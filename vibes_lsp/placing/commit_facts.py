@@ -46,6 +46,8 @@ class Blob:
 def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwner]:
     """Return whose lines of a text are by the records that were made for this very text.
 
+    A back-fill says where an older record's lines are, but not that they stand as written.
+
     Args:
         records: Records of the file; of two about one line the first owns it.
         blob: The text.
@@ -54,7 +56,8 @@ def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwn
     for record in records:
         if record.hashes and record.anchors.file_hash == blob.content:
             for number, known in enumerate(record.hashes, record.first):
-                found.setdefault(number, record.owner(known, is_sure=True))
+                if not record.is_remap or known in blob.hashed.hashes[number : number + 1]:
+                    found.setdefault(number, record.owner(known, is_sure=True))
     return found
 
 

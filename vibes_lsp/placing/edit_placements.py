@@ -111,7 +111,7 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
     if not numbers:
         return _LOST if hashes else _UNFOUND
     intact, is_sure = kinds.count(LineKind.AI), LineKind.CLAIMED not in kinds
-    is_whole = is_sure and intact >= (len(hashes) or len(recorded))
+    is_whole = is_sure and len(numbers) == intact >= (len(hashes) or len(recorded))
     state = State.MOVED if is_whole else State.EDITED if intact or is_sure else State.UNVERIFIED
     if state == State.MOVED and recorded == [number + 1 for number in numbers]:
         state = State.EXACT

@@ -60,6 +60,20 @@ def test_lines_older_than_an_inferred_commit_are_pending(
     assert backfill(project.recorder).backfilled == ()
 
 
+def test_lines_that_do_not_stand_as_their_hashes_say_are_pending(
+    project: Project, repository: Repository
+) -> None:
+    """The first commit since the edit may be another one than the edit's."""
+    repository.write(".gitignore", ".ai-audit/\n")
+    project.file("a.py", TEXT)
+    repository.commit("Before", date="2026-02-03T09:00:00+00:00")
+    project.recorder.annotate_lines("a.py", 2, 5, "create", session_origin(project.session()))
+    project.file("a.py", TEXT.replace("value_3 =", "result_3 ="))
+    repository.commit("The first after the edit")
+    repository.commit("One more")
+    assert backfill(project.recorder).backfilled == ()
+
+
 def test_an_ambiguous_copy_is_not_attributed(project: Project, repository: Repository) -> None:
     project.file("a.py", TEXT)
     project.recorder.annotate_lines("a.py", 2, 5, "create", session_origin(project.session()))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from tests.unit.placing.waiting_edits import joined, lines_of
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.line_hashes import line_hash
-from vibes_lsp.placing.commit_facts import Blob, placed_owners
+from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
 from vibes_lsp.placing.hunk_records import HunkRecord
 
 END = ["raise ValueError(value)", ""]
@@ -32,3 +34,13 @@ def test_a_block_that_stands_complete_comes_before_parts_of_others() -> None:
 def test_of_complete_blocks_the_newest_owns_what_both_fit() -> None:
     lines = lines_of(1, 4)
     assert owners(lines, record("two", lines), record("one", lines)) == ["two"] * 4
+
+
+def test_a_back_fill_owns_no_line_that_does_not_stand_as_its_hash_says() -> None:
+    lines = lines_of(1, 4)
+    blob = Blob(joined(*lines[:2], "a person's line", lines[3]).encode())
+    anchors = Anchors(file_hash=blob.content)
+    hunk = structs.replace(record("one", lines), anchors=anchors)
+    back_fill = structs.replace(hunk, is_remap=True)
+    assert exact_owners([hunk], blob).keys() == {0, 1, 2, 3}, "a formatter may have changed one"
+    assert exact_owners([back_fill], blob).keys() == {0, 1, 3}

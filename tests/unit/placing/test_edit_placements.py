@@ -65,6 +65,7 @@ def place(lines: list[OwnedLine], *edits: Lineage) -> list[Placement]:
         ([*[line(AI)] * 3, NOBODY], State.MOVED, ((1, 3),), 3),
         ([NOBODY, line(AI), NOBODY, *[line(AI)] * 2], State.MOVED, ((2, 2), (4, 5)), 3),
         ([NOBODY, line(AI), line(EDITED), line(AI)], State.EDITED, ((2, 4),), 2),
+        ([*[line(AI)] * 3, line(EDITED)], State.EDITED, ((1, 4),), 3),
         ([line(AI)], State.EDITED, ((1, 1),), 1),
         ([NOBODY, line(AI, "two")], State.LOST, (), 0),
         ([line(CLAIMED)], State.UNVERIFIED, ((1, 1),), 0),
