@@ -124,7 +124,7 @@ def committing_process() -> int | None:
         name, parent = _process(pid)
         if name == "git":
             return pid
-        if parent is None:
+        if not parent:
             return None
         pid = parent
     return None
