@@ -64,10 +64,10 @@ def _is_as_recorded(
     lineage: Lineage, span: ShiftedRange, ranges: Sequence[tuple[int, int]]
 ) -> bool:
     """Whether an annotation is at its recorded lines."""
-    hashes, recorded = lineage.written
+    hashes, spans = lineage.written
     if not hashes:
         return recorded_lines(lineage.current) == (span.start, span.end)
-    return recorded == [number for start, end in ranges for number in range(start, end + 1)]
+    return spans == tuple(ranges)
 
 
 def _touched(

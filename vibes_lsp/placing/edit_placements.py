@@ -86,8 +86,12 @@ def _place(  # noqa: PLR0917  # facts about one annotation
     located = _located(lineage, owned, numbers)
     if lineage.is_orphaned and not located.sure:  # RFC 7.3.1
         return Placement(path, shown, _ORPHANED)
-    ranges = tuple((block.start + 1, block.stop) for block in consecutive(numbers))
-    return Placement(path, shown, located, ranges)
+    return Placement(path, shown, located, _ranges(numbers))
+
+
+def _ranges(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Return lines, given by ascending numbers, as ranges: first and last line, 1-based."""
+    return tuple((block.start + 1, block.stop) for block in consecutive(numbers))
 
 
 def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> LocatedRange:
@@ -107,13 +111,14 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
             state=State.EXACT if is_exact else claim.state,
             kinds=_kinds(owned, numbers, (claim.start or 1) - 1, claim.end) if numbers else (),
         )
-    hashes, recorded = lineage.written
+    hashes, spans = lineage.written
     if not numbers:
         return _LOST if hashes else _UNFOUND
     intact, is_sure = kinds.count(LineKind.AI), LineKind.CLAIMED not in kinds
-    is_whole = is_sure and len(numbers) == intact >= (len(hashes) or len(recorded))
+    written = len(hashes) or sum(end + 1 - start for start, end in spans)
+    is_whole = is_sure and len(numbers) == intact >= written
     state = State.MOVED if is_whole else State.EDITED if intact or is_sure else State.UNVERIFIED
-    if state == State.MOVED and recorded == [number + 1 for number in numbers]:
+    if state == State.MOVED and spans == _ranges(numbers):
         state = State.EXACT
     is_committed = any(owned.origins[number] is not None for number in numbers)
     method = Method.LINE_HASHES if is_committed else Method.REPLAY

@@ -82,8 +82,8 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return self.first.rank
 
     @cached_property
-    def written(self) -> tuple[Sequence[str], Sequence[int]]:
-        """The hashes of the lines that it wrote, and the lines that its records name, ascending.
+    def written(self) -> tuple[Sequence[str], tuple[tuple[int, int], ...]]:
+        """The hashes of the lines that it wrote, and the ranges of lines that its records name.
 
         A record that repeats the lines of another one, as a back-fill does, replaces it.
         """
@@ -92,13 +92,13 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
             record.text("line_hashes") or "": record
             for record in (edits if edits and self.first not in edits else self.members)
         }
-        lines = sorted(
-            number
-            for record in records.values()
-            if (span := recorded_lines(record)) is not None
-            for number in range(span[0], span[1] + 1)
-        )
-        return [known for joined in records for known in split_hashes(joined)], lines
+        spans: list[tuple[int, int]] = []
+        for start, end in sorted(filter(None, map(recorded_lines, records.values()))):
+            if spans and start <= spans[-1][1] + 1:
+                spans[-1] = spans[-1][0], max(spans[-1][1], end)
+            else:
+                spans.append((start, end))
+        return [known for joined in records for known in split_hashes(joined)], tuple(spans)
 
     @property
     def has_hashes(self) -> bool:
