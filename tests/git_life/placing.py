@@ -230,6 +230,10 @@ class Records:
         """Return a record."""
         return self._hunks.get(identifier)
 
+    def is_any_logged(self) -> bool:
+        """Whether there is a record."""
+        return bool(self._hunks)
+
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made."""
         return self._oldest

@@ -41,8 +41,14 @@ class LoggedRecords(Protocol):
     def of_id(self, identifier: str) -> HunkRecord | None:
         """Return a record; None if the log does not have it, or it can own no line."""
 
+    def is_any_logged(self) -> bool:
+        """Whether there is a record at all that HEAD's log has, or that names its commit."""
+
     def oldest(self) -> datetime | None:
-        """Return when the oldest edit was made that a record is about; None without records."""
+        """Return when the oldest edit was made that a record is about; None without records.
+
+        It may be one of which no commit has a record.
+        """
 
     def line_hashes(self) -> AbstractSet[str] | None:
         """Return the hashes of the lines of all records; None if these are too many."""

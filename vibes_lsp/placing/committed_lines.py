@@ -283,14 +283,15 @@ class CommittedOwners:
     def _since(self, commit: str) -> datetime | None:
         """Return the time before which no edit was committed.
 
-        None if that is not known: the clock of the commits or that of the records was wrong.
+        None if that is not known: there is one of a later time than the commit, so that the clock
+        of the commits or that of the records was wrong.
         """
         oldest = self._records.oldest()
         known = self._repository.objects.commit(commit)
         if oldest is None or oldest.year == 1 or known is None:
             return None
         since = oldest - _CLOCKS
-        return None if known.moment < since else since
+        return None if known.moment < since and self._records.is_any_logged() else since
 
     def _owners_of(self, commit: str, name: str, moves: int) -> Sequence[LineOwner | None]:
         key = commit, name

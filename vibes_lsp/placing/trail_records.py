@@ -273,6 +273,14 @@ class TrailRecords:
         """The hashes of the lines of all records, however many these are."""
         return frozenset(line for hunk in self.hunks() for line in hunk.known_hashes)
 
+    def is_any_logged(self) -> bool:
+        """Whether HEAD's log has a record, or a record names its commit."""
+        return (
+            bool(self._committed.lines or self._committed.ids)
+            or self._trail.annotation_count > _MAX_DATED
+            or any(text(edit.members, "commit_hash") for edit in self.unwritten())
+        )
+
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made; year 1 if that is not known."""
         return _NEVER if self._dated is None else self._dated[0]

@@ -160,6 +160,17 @@ def test_lines_are_claims_where_git_lacks_objects(
     assert not any(each.located.sure for each in found)
 
 
+def test_git_is_not_asked_about_a_file_that_is_older_than_all_edits(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.write("a.py", *PERSON)
+    (files.root / ".gitignore").write_text(".ai-audit/\n")
+    files.repository.commit("Old", date="2025-01-01T08:00:00+00:00")
+    edit = files.edit("a.py", 5, 10, *PERSON, *BLOCK)
+    monkeypatch.setattr(committed_lines, "line_origins", None)
+    assert files.owned("a.py") == {edit: ((5, 10),)}
+
+
 def test_what_a_commit_of_another_branch_has_is_a_copy_elsewhere(files: Files) -> None:
     files.repository.commit("Start", date=BEFORE)
     edit = files.edit("a.py", 1, 6, *BLOCK)
