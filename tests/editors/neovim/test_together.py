@@ -51,7 +51,7 @@ def test_gitsigns_and_vibes_share_signs_mappings_and_status_line(
         suite, workspace.root, "src/auth.py", mappings + GITSIGNS, plugins=[gitsigns]
     )
     editor.until(lambda: editor.signs().get(27) == "│", "our signs as git's history has them")
-    edit = "    return len(password) >= 14 and password.lower() != password"
+    edit = "    return len(password) >= 12  and  password.lower() != password"
     editor.lua("vim.api.nvim_buf_set_lines(0, 19, 20, false, { ..., '    # was here' })", edit)
     editor.command("write")
     editor.until(lambda: editor.signs().get(20) == "┆", "our sign of an edited line")

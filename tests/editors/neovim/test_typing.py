@@ -85,14 +85,15 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(
         lambda: "“Store passwords" in editor.painted(26), "text at the end of the cursor's line"
     )
     editor.lua("vim.cmd('normal! 26G') " + WATCH)
-    editor.terminal.text("A Never plain.")
-    editor.until(
-        lambda: editor.lua("return vim.fn.getline(26)").endswith("Never plain."), "the text"
-    )
+    editor.terminal.text("A  ")
+    editor.until(lambda: editor.lua("return vim.fn.getline(26)").endswith('"  '), "the spaces")
     editor.until(lambda: editor.signs().get(26) == "┆", "the line to count as edited")
     texts = {seen.partition("\n\n")[2] for seen in editor.lua("return SEEN()")}
-    (shown,) = {each.partition(" · “")[0] for each in texts}
+    (shown,) = {text.partition(" · “")[0] for text in texts if text}
     assert re.fullmatch(
         r' {4}"""Return wha: AI: claude-opus-4-5, \d+ \w+ ago · edited since', shown
     )
-    assert editor.lua("return WATCHED") > len(" Never plain.")
+    assert editor.lua("return WATCHED") > len("  ")
+
+    editor.terminal.text("Never plain.")
+    editor.until(lambda: 26 not in editor.signs(), "the line to be the edit's no longer")
