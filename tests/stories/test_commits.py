@@ -161,17 +161,17 @@ def test_backfill_names_the_amended_commit(work: Workspace) -> None:
     work.check_invariants()
 
 
-def test_lines_changed_by_a_person_before_the_commit_belong_to_it(work: Workspace) -> None:
+def test_lines_changed_by_a_person_before_the_commit_are_not_backfilled(work: Workspace) -> None:
     text = "".join(f"value_{number} = compute({number})\n" for number in range(8))
-    annotation = work.write_as_ai("a.py", text, 1, 8)
+    work.write_as_ai("a.py", text, 1, 8)
     work.write("a.py", text.replace("compute(3)", "compute_by_hand(3)"))
     work.step("add", "a.py")
     commit = work.step("commit", "-m", "One")
     work.make_two_commits()
-    assert work.backfilled_commits() == {annotation: commit}
-    assert work.owners("a.py") == [(1, 8, "edited", commit, "recorded")], (
-        "the anchors are the AI's, so it is shown as edited"
-    )
+    assert work.backfilled_commits() == {}
+    assert work.owners("a.py") == [(1, 8, "edited", commit, "log")]
+    lines = vibes("blame", "a.py", "--json", cwd=work.path).json["lines"]
+    assert [each["line"] for each in lines] == [1, 2, 3, 5, 6, 7, 8], "line 4 is the person's"
     work.check_invariants()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from vibes_lsp.anchors.create_anchors import Anchors, range_hash_variants
 from vibes_lsp.anchors.functions import locate_function
+from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.anchors.occurrences import find_copies
@@ -84,7 +85,7 @@ class CommitAttribution:
             for lineage, where in zip(
                 left, _find(left, Text.from_bytes(file.content), path), strict=True
             ):
-                if where is None or (lineage.has_hashes and not where.sure):
+                if where is None or not (where.sure or _is_as_written(lineage, where)):
                     continue
                 proven = where.sure and (not own or resolved.method != CommitMethod.INFERRED)
                 if (proven or self._introduces(lineage, where, file)) and (
@@ -117,6 +118,14 @@ class CommitAttribution:
             for content in self.files.parent_contents(file)
         )
         return all(before is None or before.lines != where.lines for before in earlier)
+
+
+def _is_as_written(lineage: Lineage, where: _FoundLines) -> bool:
+    """Whether found lines have all line hashes of an annotation; true without line hashes."""
+    if not lineage.has_hashes:
+        return True
+    hashes = split_hashes(lineage.first.members.get("line_hashes"))
+    return hashes == tuple(map(line_hash, where.lines))
 
 
 @dataclass(slots=True)
