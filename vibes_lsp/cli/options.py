@@ -124,7 +124,7 @@ def git_option(function: _F) -> _F:
         "--git/--no-git",
         default=True,
         show_default=True,
-        help="Search for original lines in git history.",
+        help="Ask git which commit brought a line.",
     )(function)
 
 

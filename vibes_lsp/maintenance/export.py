@@ -70,7 +70,7 @@ class CurrentRecords:
             its lines are no longer contiguous.
         ids: The ids of these records by the id of every record of the lineage.
         excluded: Why other lineages are not exported, by the id of their first record.
-        standing: The ids of the records of lineages that others replaced, but not all lines of them.
+        standing: The ids of the records of lineages of which others replaced some lines only.
     """
 
     records: dict[int, list[Members]] = field(default_factory=dict)
