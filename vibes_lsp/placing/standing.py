@@ -145,18 +145,19 @@ def _slide(owners: list[EditLine | None], text: HashedText, candidates: Abstract
     down: the text is the same. Not where a long line would change its owner by that, and not for
     blank lines alone.
     """
-    lines = text.hashes
+    lines = text.lines
     new = consecutive(sorted(candidates))
     written = [number for number, owner in enumerate(owners) if owner is not None]
     for block in consecutive(written):
         for place in new:
-            count, moved = place.start - block.start, owners[block.start : block.stop]
+            count = place.start - block.start
             if len(place) != len(block) or not 0 < abs(count) < len(block):
                 continue
+            moved = owners[block.start : block.stop]
             first, end = min(place.start, block.start), max(place.stop, block.stop)
-            exchanged = text.lines[first : first + abs(count)]
+            exchanged = lines[first : first + abs(count)]
             if (
-                lines[first : first + abs(count)] == lines[end - abs(count) : end]
+                exchanged == lines[end - abs(count) : end]
                 and any(line.strip() for line in exchanged)
                 and not any(map(is_long, exchanged))
             ):
