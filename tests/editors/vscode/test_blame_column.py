@@ -85,8 +85,8 @@ def test_it_moves_with_the_text_while_somebody_types(open_window: Open, tmp_path
     code.go_to(14)
     code.page.keyboard.press("End")
     code.editor.evaluate(WATCH)
-    for words in ("x", " y", " z"):
-        code.type(words)
+    for spaces in (" ", "  ", " "):
+        code.type(spaces)
     widths = code.page.evaluate(STOP)
     assert set(widths) == {width}, "the code moved while somebody typed within a line"
 
@@ -96,7 +96,7 @@ def test_it_moves_with_the_text_while_somebody_types(open_window: Open, tmp_path
             sorted(line for line, cell in code.blame().items() if cell["text"])
             == [13, 14, 17, 25, 29]
         ),
-        "blocks around the lines of a person, and a mark on the edited line",
+        "blocks around lines that no record names, and a mark on the edited line",
     )
     cells = code.blame()
     assert cells[14]["text"] == "~"

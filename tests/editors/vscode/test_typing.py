@@ -35,10 +35,13 @@ def test_nothing_goes_away_while_somebody_types(open_window: Open, tmp_path: Pat
     for words in ("# one", " two", " three", " four", "\n# five", " six", "\n"):
         code.type(words)
     code.lens("critical risk", at=25)
-    code.go_to(15)
-    code.type("x")  # in a range
-    assert code.until(lambda: "edited" in code.painted(15), "the line to count as edited")
     frames = code.page.evaluate(STOP)
     assert len(frames) > 10
     assert min(count for count, _ in frames) >= lenses, f"a lens was gone: {frames}"
     assert min(count for _, count in frames) >= shown, f"a mark was gone: {frames}"
+
+    code.go_to(15)
+    code.type(" ")
+    assert code.until(lambda: "edited" in code.painted(15), "the line to count as edited")
+    code.type("x")
+    code.until(lambda: 15 not in code.marks(), "the line to be the edit's no longer")
