@@ -79,9 +79,7 @@ def _subjects(
         made_in.append(number)
 
     def with_history() -> object:
-        read: list[Text] = []
-        for blob in reversed(blobs):
-            read.insert(0, Text.from_bytes(repository.content(blob), read[0] if read else None))
+        read = [Text.from_bytes(repository.content(blob)) for blob in blobs]
         later = [tuple(read[number + 1 : -1]) for number in range(len(read))]
         originals = [
             OriginalText(read[number], each.start, each.end, later[number])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -79,8 +79,8 @@ def score(case: Case) -> Iterator[tuple[Mode, Run]]:
     fates = [case.fate(asked) for asked in case.ranges]
     for mode in Mode:
         new = Text(case.new.content)  # nothing that an earlier run has cached in them
-        later = _read_beside([each.content for each in case.later]) if mode is Mode.VERSIONS else ()
-        old = Text(case.old.content, later[0] if later else None)
+        later = tuple(Text(each.content) for each in case.later) if mode is Mode.VERSIONS else ()
+        old = Text(case.old.content)
         originals = (
             [OriginalText(old, start, end, later) for start, end in case.ranges]
             if mode is not Mode.ANCHORS
@@ -99,11 +99,3 @@ def score(case: Case) -> Iterator[tuple[Mode, Run]]:
                 seconds,
             ),
         )
-
-
-def _read_beside(contents: Sequence[str]) -> tuple[Text, ...]:
-    """Return versions, oldest first, each read beside the next, as history reads them."""
-    texts: list[Text] = []
-    for content in reversed(contents):
-        texts.append(Text(content, texts[-1] if texts else None))
-    return tuple(reversed(texts))

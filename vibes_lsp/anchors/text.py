@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import Final
@@ -15,64 +15,6 @@ from vibes_lsp.model.hashing import sha256
 BOM: Final = "\ufeff"
 
 _STRIDES: Final = (1 << 14, 1 << 10, 1 << 6, 1 << 3, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The lines that a text shares with a similar one.
-
-    Attributes:
-        first: The number of common lines at the beginning.
-        last: The number of lines of the text before the common ones at the end.
-        similar_last: The same number of the similar text.
-        between: The content between them.
-    """
-
-    first: int
-    last: int
-    similar_last: int
-    between: str
-
-    def of(self, similar: Sequence[str], between: Sequence[str]) -> list[str]:
-        """Return the lines of the text, from those of the similar one and those between."""
-        return [*similar[: self.first], *between, *similar[self.similar_last :]]
-
-    def is_most(self, length: int) -> bool:
-        """Whether the lines that only one text has are at most half of a number of lines."""
-        return 2 * (self.last + self.similar_last - 2 * self.first) <= length
-
-    def numbers(self, similar: Sequence[int], between: Sequence[int]) -> Sequence[int]:
-        """Return where a line occurs, from where it does in the similar text and between."""
-        shift = self.last - self.similar_last
-        before = [number for number in similar if number <= self.first]
-        return [
-            *before,
-            *between,
-            *(number + shift for number in similar if number > self.similar_last),
-        ]
-
-
-def shared_lines(content: str, similar: str) -> Shared | None:
-    """Return what a text shares with a similar one; None unless all lines end at LF alone."""
-    if any("\r" in each or each.startswith("\ufeff") for each in (content, similar)):
-        return None
-    most = min(len(content), len(similar))
-    begin = content.rfind("\n", 0, common_start(content, similar, most)) + 1
-    end = common_end(content, similar, most - begin)
-    newline = content.find("\n", len(content) - end)
-    end = 0 if newline < 0 else len(content) - newline - 1
-    between = content[begin : len(content) - end]
-    first = content.count("\n", 0, begin)
-    return Shared(
-        first,
-        first + _lines_in(between),
-        first + _lines_in(similar[begin : len(similar) - end]),
-        between,
-    )
-
-
-def _lines_in(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") and text != "")
 
 
 def common_start(one: Sequence[object], other: Sequence[object], most: int) -> int:
@@ -104,23 +46,18 @@ class Text:
 
     Attributes:
         content: The whole text. Bytes that are not valid UTF-8 are lone surrogates.
-        similar: Another version of the file, whose common lines are not split, stripped and counted
-            again. Changes no result; halves the time with history for large files.
     """
 
     content: str
-    similar: Text | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def from_bytes(cls, data: bytes, similar: Text | None = None) -> Text:
+    def from_bytes(cls, data: bytes) -> Text:
         """Return the text of a file in any encoding."""
-        return cls(data.decode("utf-8", "surrogateescape"), similar)
+        return cls(data.decode("utf-8", "surrogateescape"))
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines; a final newline starts no further line."""
-        if self.similar is not None and (shared := self._shared) is not None:
-            return shared.of(self.similar.lines, _split(shared.between))
         lines = _split(self.content.removeprefix(BOM))
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
 
@@ -138,17 +75,7 @@ class Text:
     @cached_property
     def line_counts(self) -> Mapping[str, int]:
         """How often each line occurs."""
-        if (
-            self.similar is None
-            or (shared := self._shared) is None
-            or not shared.is_most(len(self.lines))
-        ):
-            return Counter(self.lines)
-        counts = Counter(self.similar.line_counts)
-        counts.update(self.lines[shared.first : shared.last])
-        for line in self.similar.lines[shared.first : shared.similar_last]:
-            counts[line] -= 1
-        return counts
+        return Counter(self.lines)
 
     def numbers(self, line: str) -> Sequence[int]:
         """Return where a line occurs, 1-based and ascending."""
@@ -158,12 +85,6 @@ class Text:
         return known
 
     def _find(self, line: str) -> Sequence[int]:
-        if (
-            self.similar is not None
-            and (shared := self._shared) is not None
-            and shared.is_most(len(self.lines))
-        ):
-            return shared.numbers(self.similar.numbers(line), self._between.get(line, ()))
         times = self.line_counts.get(line, 0)
         return self._repeats[line] if times > 1 else [self.lines.index(line) + 1] if times else []
 
@@ -184,25 +105,8 @@ class Text:
         return numbers
 
     @cached_property
-    def _between(self) -> Mapping[str, Sequence[int]]:
-        """Where each line occurs among those not shared with the similar text."""
-        numbers: dict[str, list[int]] = {}
-        if self._shared is not None:
-            for number, line in enumerate(
-                self.lines[self._shared.first : self._shared.last], self._shared.first + 1
-            ):
-                numbers.setdefault(line, []).append(number)
-        return numbers
-
-    @cached_property
-    def _shared(self) -> Shared | None:
-        return None if self.similar is None else shared_lines(self.content, self.similar.content)
-
-    @cached_property
     def compact_lines(self) -> list[str]:
         """The lines without any white space, for comparisons that ignore layout."""
-        if self.similar is not None and (shared := self._shared) is not None:
-            return shared.of(self.similar.compact_lines, _split(compact(shared.between)))
         content = self.content.removeprefix(BOM)
         lines = compact(content).split("\n")
         return lines[:-1] if not content or content.endswith("\n") else lines

@@ -1,4 +1,4 @@
-"""The versions of a file in HEAD's ancestry, across renames (R17)."""
+"""The versions of a file in HEAD's ancestry, across renames."""
 
 from __future__ import annotations
 
@@ -202,13 +202,12 @@ class FileVersions:
     Attributes:
         versions: The file after each commit that changed it, newest first, without deletions.
         deletions: The commits that deleted it, newest first.
-        changes: The time and the result of each commit that changed it, newest first. The version
-            is None for a deletion, or if unknown.
+        is_gone: Whether the newest change left no file, or none is known.
     """
 
     versions: tuple[Version, ...] = ()
     deletions: tuple[str, ...] = ()
-    changes: tuple[tuple[datetime, Version | None], ...] = ()
+    is_gone: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -223,29 +222,13 @@ class FileVersions:
     def _by_commit(self) -> Mapping[str, Version]:
         return {each.commit: each for each in self.versions}
 
-    def first_after(self, moment: datetime) -> Version | None:
-        """Return the version that an edit led to (R17).
-
-        It is the first ancestor of HEAD after the edit that changes the file; commits have whole
-        seconds only. None if there is none, if it deleted the file, or if the known history begins
-        with it: an earlier one may be cut off.
-        """
-        second = moment.replace(microsecond=0)
-        return next(
-            (version for committed, version in reversed(self.changes) if committed >= second), None
-        )
-
     def with_paths(self, name: Callable[[str], str]) -> FileVersions:
         """Return a copy with each path mapped by a function."""
 
         def mapped(version: Version) -> Version:
             return replace(version, path=name(version.path))
 
-        changes = tuple(
-            (moment, mapped(version) if version is not None else None)
-            for moment, version in self.changes
-        )
-        return replace(self, versions=tuple(map(mapped, self.versions)), changes=changes)
+        return replace(self, versions=tuple(map(mapped, self.versions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,22 +256,12 @@ class FileTrace:
     """What commits did to a file under all its paths.
 
     Attributes:
-        changes: Newest first.
-        is_cut: Whether there may be more.
+        versions: The versions of the file.
         is_settled: Whether git answered.
     """
 
-    changes: Sequence[FileChange]
-    is_cut: bool
+    versions: FileVersions
     is_settled: bool = True
-
-    def versions(self, boundary: frozenset[str]) -> FileVersions:
-        """Return the versions of the file.
-
-        Args:
-            boundary: The shallow boundary; see `Repository.shallow_boundary`.
-        """
-        return _build_versions(self.changes, boundary, cut=self.is_cut)
 
 
 def trace_file(
@@ -332,26 +305,16 @@ def trace_file(
                     pending.append((change.commit, before[0]))
                     cut = False
                     break  # an earlier file of that path was another one
-    return FileTrace(list(found.values()), cut, settled)
+    return FileTrace(_build_versions(list(found.values())), settled)
 
 
-def _build_versions(
-    changes: Sequence[FileChange], boundary: frozenset[str], *, cut: bool
-) -> FileVersions:
+def _build_versions(changes: Sequence[FileChange]) -> FileVersions:
     versions = [
         Version(each.commit, each.path, each.blob, each.moment) if each.mode in _FILES else None
         for each in changes
     ]
-    certain = [
-        None if each.commit in boundary else version
-        for each, version in zip(changes, versions, strict=True)
-    ]
-    if cut and certain:
-        certain[-1] = None
     return FileVersions(
         tuple(version for version in versions if version is not None),
         tuple(each.commit for each in changes if each.mode == _DELETED),
-        changes=tuple(
-            (each.moment, version) for each, version in zip(changes, certain, strict=True)
-        ),
+        not versions or versions[0] is None,
     )

@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,6 @@ from vibes_lsp.history.file_versions import (
 from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.repository_history import RepositoryHistory
 from vibes_lsp.model.paths import can_be_in_project, normal_path
@@ -192,16 +191,6 @@ class ProjectHistory:
                     }
                 )
             return found
-
-    def renames_since(self, commit: str) -> Mapping[str, str]:
-        """Return current paths in the project's own repository by those in a commit."""
-        with self._lock:
-            mapped = self._open("")
-            whole = mapped.history.objects.commit(commit) if mapped is not None else None
-            if mapped is None or whole is None:
-                return {}
-            renames = renames_since(mapped.history.repository, whole.id)
-            return {mapped.to_project(old): mapped.to_project(new) for old, new in renames.items()}
 
     def _by_repository(
         self, paths: Iterable[str]

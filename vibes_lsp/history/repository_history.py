@@ -79,11 +79,6 @@ class RepositoryHistory:
         """Read HEAD again for the next request."""
         self._has_head = False
 
-    def shallow_boundary(self) -> frozenset[str]:
-        """Return the shallow boundary; see `Repository.shallow_boundary`."""
-        self.head()
-        return self._boundary
-
     def versions(self, path: str) -> FileVersions:
         """Return the versions of a file, newest first."""
         head = self.head()
@@ -103,7 +98,7 @@ class RepositoryHistory:
             self._is_settled = self._is_settled and traced.is_settled
             while len(self._versions) >= _MAX_FILES:
                 del self._versions[next(iter(self._versions))]
-            known = self._versions[path] = traced.versions(self._boundary)
+            known = self._versions[path] = traced.versions
         return known
 
     def _walk_before(self, commit: str, path: str) -> FileWalk:
@@ -171,10 +166,9 @@ class RepositoryHistory:
         if known is not None:
             return known[0] if known else None
         found = self._follow_renames(head, path)
-        if self.cache is not None and self._is_settled:
-            changes = () if found is not None else self.versions(path).changes
-            if not changes or changes[0][1] is None:
-                self.cache.put_for_head(f"path {path}", [] if found is None else [found])
+        is_sure = found is not None or self.versions(path).is_gone
+        if self.cache is not None and self._is_settled and is_sure:
+            self.cache.put_for_head(f"path {path}", [] if found is None else [found])
         return found
 
     def _known_path(self, path: str) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""The versions of a file across renames, merges and side branches, and the choice of R17."""
+"""The versions of a file across renames, merges and side branches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.trails import Repository
 from tests.trails.repository import START
-from tests.unit.history.repositories import TEXT, commit_two_versions, open_git
+from tests.unit.history.repositories import TEXT, open_git
 from vibes_lsp.history import file_versions
 from vibes_lsp.history.file_versions import FileVersions, trace_file
 from vibes_lsp.history.file_walks import walk_before, walk_files
@@ -33,7 +33,7 @@ def versions(repository: Repository, path: str) -> FileVersions:
         lambda commit: renames_in_commit(found, commit)[0],
         walked=walk_files(found, [head], [path], patience=FILE_HISTORY)[path],
         walk_before=lambda commit, name: walk_before(found, commit, name, None),
-    ).versions(boundary)
+    ).versions
 
 
 def commits(repository: Repository, path: str) -> list[str]:
@@ -151,53 +151,7 @@ def test_a_limit_makes_the_history_incomplete(
     found = versions(repository, "a.py")
     assert [each.commit for each in found.versions] == made[:3]
     monkeypatch.setattr(file_versions, "_LIMIT", 5)
-    assert versions(repository, "a.py").first_after(at(0)) is not None
-    assert [
-        each and each.commit for each in map(found.first_after, [at(4), at(3), at(2), at(0)])
-    ] == [
-        made[0],
-        made[1],
-        None,
-        None,
-    ]
-
-
-def test_the_first_version_after_an_edit(repository: Repository) -> None:
-    """R17: commits have whole seconds only."""
-    first, _, third = commit_two_versions(repository)
-    found = versions(repository, "a.py")
-    chosen = [
-        version and version.commit
-        for version in map(found.first_after, map(at, [-1, 0, 0.9 / 60, 0.5, 1, 2, 2.1]))
-    ]
-    assert chosen == [first, first, first, third, third, third, None]
-    assert versions(repository, "none.py").first_after(START) is None
-
-
-def test_an_edit_followed_by_a_deletion_has_no_version(repository: Repository) -> None:
-    repository.write("a.py", "1\n")
-    repository.commit("In")
-    (repository.path / "a.py").unlink()
-    repository.commit("Out")
-    repository.write("a.py", "3\n")
-    repository.commit("In again")
-    assert versions(repository, "a.py").first_after(at(0.5)) is None
-
-
-def test_an_edit_before_a_rename_has_a_version_with_the_old_path(
-    repository: Repository,
-) -> None:
-    repository.write("a.py", TEXT)
-    first = repository.commit("First")
-    (repository.path / "a.py").rename(repository.path / "b.py")
-    second = repository.commit("Second")
-    found = versions(repository, "b.py")
-    assert [
-        each and (each.commit, each.path) for each in map(found.first_after, [at(-1), at(0.5)])
-    ] == [
-        (first, "a.py"),
-        (second, "b.py"),
-    ]
+    assert commits(repository, "a.py") == made
 
 
 def test_a_symbolic_link_is_no_version(repository: Repository) -> None:

@@ -38,11 +38,9 @@ def commit_annotations(repository: Repository, count: int) -> tuple[list[str], l
 def assert_no_history(history: ProjectHistory, commit: str) -> None:
     assert history.head() is None
     found = history.versions("a.py")
-    assert (found.versions, found.names, found.first_after(START)) == ((), (), None)
+    assert (found.versions, found.names) == ((), ())
     assert history.version_at("a.py", commit) is None
-    assert history.versions("a.py").first_after(START) is None
     assert history.current_paths(["a.py"]) == {}
-    assert history.renames_since(commit) == {}
 
 
 def test_without_git(
@@ -60,7 +58,6 @@ def test_without_git(
             assert never_opened.contents(version) is None
         assert blobs.contents(version.blob) is None
         assert opened.versions("b.py").versions == ()
-        assert opened.renames_since(commit) == {}
 
 
 def test_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,12 +123,6 @@ def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path)
     with ProjectHistory(tmp_path / "clone") as history:
         found = history.versions("a.py")
         assert [each.commit for each in found.versions] == [commits[3], commits[2]]
-        assert [each and each.commit for each in map(found.first_after, edits)] == [
-            None,
-            None,
-            None,
-            commits[3],
-        ]
         assert [history.version_at("a.py", commit) is not None for commit in commits] == [
             False,
             False,
@@ -183,7 +174,6 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         assert [each.commit for each in history.versions("c.py").versions] == [fourth], (
             "the contents to compare are missing"
         )
-        assert history.renames_since(first) == {}
         assert history.current_paths(["a.py"]) == {}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")

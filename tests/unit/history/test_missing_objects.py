@@ -29,7 +29,6 @@ def test_a_missing_commit_ends_history(repository: Repository) -> None:
     remove(repository, commits[0])
     resolver = resolver_for(repository)
     with ProjectHistory(repository.path) as history:
-        assert history.versions("a.py").first_after(START) is None
         assert history.version_at("a.py", commits[0]) is None
         assert history.version_at("a.py", commits[1]) is not None
         assert resolver.by_path({"a.py": [START]}) == {}
@@ -44,8 +43,6 @@ def test_a_missing_tree_is_tolerated(repository: Repository) -> None:
     with ProjectHistory(repository.path) as history:
         assert history.version_at("src/a.py", first) is None
         assert history.version_at("src/a.py", second) is not None
-        assert history.versions("src/a.py").first_after(START) is None
-        assert history.renames_since(first) == {}
 
 
 def remove(repository: Repository, revision: str) -> None:

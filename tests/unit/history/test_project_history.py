@@ -100,22 +100,6 @@ def test_a_file_at_a_commit_that_is_no_ancestor_of_head(
     assert content_at(history, "a.py", lost) == b"lost\n"
 
 
-def test_the_version_after_an_edit(repository: Repository, history: ProjectHistory) -> None:
-    repository.write("a.py", "1\n")
-    first = repository.commit("First")
-    repository.write("a.py", "2\n")
-    second = repository.commit("Second")
-    found = [
-        history.versions("a.py").first_after(START + timedelta(minutes=each))
-        for each in (-1, 0.5, 2)
-    ]
-    assert [version.commit if version is not None else None for version in found] == [
-        first,
-        second,
-        None,
-    ]
-
-
 def test_results_follow_head(repository: Repository, history: ProjectHistory) -> None:
     assert history.head() is None
     assert history.versions("a.py") == FileVersions()
@@ -163,7 +147,6 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
         assert content_at(history, "src/a.py", first) == TEXT.encode()
         assert content_at(history, "b.py", first) == b"b\n"
         assert history.version_at("../../elsewhere.py", second) is None
-        assert history.renames_since(first) == {"../../other/a.py": "src/a.py"}
         assert history.current_paths(["src/a.py"]) == {"src/a.py": "src/a.py"}
 
 
@@ -186,24 +169,6 @@ def test_the_current_path_of_a_renamed_file(
     )
     repository.git("mv", "src/c.py", "d.py")
     assert history.current_paths(["a.py"]) == {"a.py": "d.py"}, "staged renames count"
-
-
-def test_all_renames_since_a_commit(repository: Repository, history: ProjectHistory) -> None:
-    for number in range(3):
-        repository.write(f"{number}.py", TEXT + f"{number}\n" * 9)
-    first = repository.commit("First")
-    rename(repository, "0.py", "new\nname.py")
-    repository.commit("Second")
-    rename(repository, "1.py", "größe/one.py")
-    third = repository.commit("Third")
-    repository.git("mv", "2.py", "staged.py")
-    assert history.renames_since(first[:10]) == {
-        "0.py": "new\nname.py",
-        "1.py": "größe/one.py",
-        "2.py": "staged.py",
-    }
-    assert history.renames_since(third) == {"2.py": "staged.py"}
-    assert history.renames_since("0" * 40) == {}
 
 
 def test_a_file_in_a_submodule_has_the_submodules_history(
