@@ -35,12 +35,10 @@ class Part(StrEnum):
     """What a process looks up.
 
     Attributes:
-        COMMITS: What the server can tell first.
         ALL: Everything.
         AGAIN: Everything, a second time.
     """
 
-    COMMITS = "commits"
     ALL = "all"
     AGAIN = "again"
 
@@ -63,9 +61,7 @@ def main() -> None:
             floor = _median(partial(_git_log, root, number))
             often = often if often.cpu else floor
             _print(f"git log, {name}", floor, floor)
-            commits = _median(partial(_first, root, cache, [number], Part.COMMITS))
-            _print("  first, versions and commits", commits, floor, "1.5 times git log", name)
-            _print("  first, all", _median(partial(_first, root, cache, [number])), floor)
+            _print("  first", _median(partial(_first, root, cache, [number])), floor)
             again = _median(partial(_look_up, root, cache, [number]))
             _print("  again, new process", again, floor, "10 ms", name)
             again = _median(partial(_look_up, root, cache, [number], Part.AGAIN))
@@ -99,9 +95,9 @@ def _git_log(root: Path, number: int) -> Cost:
     return Cost(time.perf_counter() - begun, _cpu_seconds() - used)
 
 
-def _first(root: Path, cache: Path, numbers: Sequence[int], part: Part = Part.ALL) -> Cost:
+def _first(root: Path, cache: Path, numbers: Sequence[int]) -> Cost:
     shutil.rmtree(cache, ignore_errors=True)
-    return _look_up(root, cache, numbers, part)
+    return _look_up(root, cache, numbers)
 
 
 def _look_up(root: Path, cache: Path, numbers: Sequence[int], part: Part = Part.ALL) -> Cost:
@@ -129,10 +125,7 @@ def look_up(root: Path, part: Part, numbers: Sequence[int]) -> None:
     if part is Part.AGAIN:
         lookup.look_up(request)
     begun, used = time.perf_counter(), _cpu_seconds()
-    if part is Part.COMMITS:
-        lookup.look_up_first(request)
-    else:
-        lookup.look_up(request)
+    lookup.look_up(request)
     elapsed = time.perf_counter() - begun
     lookup.close()  # git's processes end, so that they count
     print(json.dumps((elapsed, _cpu_seconds() - used)))

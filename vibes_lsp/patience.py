@@ -76,8 +76,6 @@ GIT_FACTS = Wait("git-facts", 1.0)
 """For another program that writes what git answered; else git is asked."""
 KNOWLEDGE_BASE = Wait("knowledge-base", 0.5)
 """Of an answer of the server, for a knowledge base; the client is told when it was read."""
-FIRST_COMMITS = Wait("first-commits", 0.1)
-"""For the rest of a history lookup, before its first results are published alone."""
 INLAY_HINTS = Wait("inlay-hints", 5.0)
 """For git's history, of inlay hints for a client that cannot be told to ask again."""
 PROGRESS = Wait("progress", 2.0)

@@ -18,7 +18,6 @@ from vibes_lsp.history.file_walks import FileWalks
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.log_additions import (
-    commits_of_growth,
     ids_by_commit,
     keep_ids,
     known_ids,
@@ -123,23 +122,6 @@ class CommitResolver:
                 for identifier in ids
                 if identifier in oldest
             }
-
-    def by_growth(self, ends: Mapping[str, int]) -> dict[str, ResolvedCommit]:
-        """Return commits as `by_log` does, sooner, if the log only ever grew; else none or newer.
-
-        Args:
-            ends: Where the line of each record ends in the log, its newline included, by id.
-        """
-        with self._lock:
-            if not ends or not self._refresh() or self._boundary:
-                return {}
-            try:
-                name = self.repository.relative_path(self._log)
-            except ValueError:
-                return {}
-            changes = self._walks.of(name).changes
-            found = commits_of_growth(self.repository, changes, self._log, ends)
-            return {each: ResolvedCommit(found[each], CommitMethod.LOG) for each in found}
 
     def by_path(
         self, edit_times: Mapping[str, Iterable[datetime]]

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -228,37 +227,6 @@ def ids_by_commit(
     except (HistoryUnavailable, KeyError, ValueError):
         return found, False
     return found, True
-
-
-def commits_of_growth(
-    repository: Repository, changes: Iterable[FileChange], log: Path, ends: Mapping[str, int]
-) -> dict[str, str]:
-    """Return the oldest commits with which the log grew by records, from two versions for each.
-
-    They equal those of `ids_by_commit` unless an even older commit added a record to a version that
-    was rewritten later. Records of a version that is no beginning of the log are left out.
-
-    Args:
-        repository: The repository.
-        changes: What the commits did to the log, newest first.
-        log: The log's absolute path.
-        ends: Where the line of each record ends in the log, its newline included, by id.
-    """
-    ids = sorted(ends, key=ends.__getitem__)
-    places = [ends[each] for each in ids]
-    plain = [each for each in changes if not each.is_merge]
-    sizes = _sizes(repository, {blob for each in plain for blob in (each.blob, *each.before)})
-    found: dict[str, str] = {}
-    with closing(CurrentLog(log)) as current, suppress(OSError):
-        for change in plain:
-            begin, end = sizes.get(change.before[0], 0), sizes.get(change.blob, 0)
-            grown = ids[bisect_right(places, begin) : bisect_right(places, end)]
-            versions = {change.blob: end}
-            if change.before[0].strip("0"):
-                versions[change.before[0]] = begin
-            if grown and all(current.begins_with(*version) for version in versions.items()):
-                found.update(dict.fromkeys(grown, change.commit))
-    return found
 
 
 class CurrentLog:

@@ -110,14 +110,6 @@ class ProjectHistory:
             for mapped, names in self._by_repository(paths):
                 mapped.history.prefetch([mapped.to_repository(name) for name in names])
 
-    def has_walked(self, path: str) -> bool:
-        """Whether what HEAD's ancestors did to a file is known, of this HEAD or of another one."""
-        with self._lock:
-            mapped = self._repository_of(path)
-            if mapped is None or mapped.history.head() is None:
-                return True
-            return mapped.history.walks.has(mapped.to_repository(path))
-
     def versions(self, path: str) -> FileVersions:
         """Return the versions of a file, newest first, across renames; kept until HEAD moves."""
         with self._lock:

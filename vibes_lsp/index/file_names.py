@@ -28,20 +28,17 @@ class FileNames:
         self._trail, self._history, self._renamed = trail, history, renamed
         self._project: Final = str(trail.directory.project)
 
-    def prefetch(self, paths: Iterable[str] | None = None, also: Iterable[str] = ()) -> None:
+    def prefetch(self, paths: Iterable[str] | None = None) -> None:
         """Read git's history of files at once, by default of all annotated files.
 
         That of the log and of files that are gone comes with it: it is needed for any file.
 
         Args:
             paths: The files.
-            also: Files that are read at the same time if any has to be read.
         """
         if self._history is not None:
             names = self.names if paths is None else (*paths, *self._gone)
-            wanted = (*names, *self._log_path)
-            is_read = all(map(self._history.has_walked, wanted)) if also else True
-            self._history.prefetch(wanted if is_read else (*wanted, *also))
+            self._history.prefetch((*names, *self._log_path))
 
     @property
     def _log_path(self) -> tuple[str, ...]:

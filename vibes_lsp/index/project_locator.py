@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final, Self, TypeAlias
@@ -22,7 +22,7 @@ from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.kept_texts import read_kept_text
 from vibes_lsp.trail.lineage import Lineage
-from vibes_lsp.trail.lineage_commits import recorded_commit, resolve_commits
+from vibes_lsp.trail.lineage_commits import resolve_commits
 from vibes_lsp.trail.trail import Trail
 
 _BATCH: Final = 2_048
@@ -184,38 +184,9 @@ class ProjectLocator:
                 asked += _FILES
             yield path
 
-    def first_commits(self, path: str) -> dict[str, ResolvedCommit] | None:
-        """Return the commits of a file's annotations that git tells first, as `resolve_commits`.
-
-        It reads the history of this file and of the log, and no other one. None if that is known
-        already, so that all can be asked at once.
-
-        Args:
-            path: Relative to the project, forward slashes.
-        """
-        history, commits, log = self._history, self._commits, self.trail.log
-        if history is None or commits is None or history.has_walked(path):
-            return None
-        self._names.prefetch((path,))
-        ends = {
-            member.id: log.end_of(member.line)
-            for lineage in self.trail.lineages_in(path)
-            if recorded_commit(lineage) is None
-            for member in lineage.members
-        }
-        found = commits.by_growth(ends)
-        return {
-            lineage.first.id: commit
-            for lineage in self.trail.lineages_in(path)
-            if (commit := next((found[each] for each in lineage.ids if each in found), None))
-            is not None
-        }
-
-    def prefetch_history(
-        self, paths: Iterable[str] | None = None, also: Collection[str] = ()
-    ) -> None:
-        """Read git's history of files at once; resolve no commits. See `FileHistories.prefetch`."""
-        self._names.prefetch(paths, also)
+    def prefetch_history(self, paths: Iterable[str] | None = None) -> None:
+        """Read git's history of files at once; resolve no commits. See `FileNames.prefetch`."""
+        self._names.prefetch(paths)
 
     def annotated_files(self) -> list[str]:
         """Return the existing files that annotations are about, by their current names."""

@@ -19,12 +19,9 @@ from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest.hook_spool import has_waiting_events
-from vibes_lsp.lsp.history_lookup import LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import HistorySnapshot
-from vibes_lsp.patience import FIRST_COMMITS
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
 from vibes_lsp.store.waiting import has_mark, waiting_files, waiting_place
 
@@ -155,7 +152,7 @@ async def look_up_history(ls: Server, project: Project) -> None:
         while request := project.next_lookup(
             opened_in(project), use_git=ls.settings.use_git, use_notes=ls.settings.notes
         ):
-            found = await _look_up(ls, project, request)
+            found = await loop.run_in_executor(ls.thread_pool, project.history.look_up, request)
             project.accept_history(request, found)
             await _refresh_outdated_in(ls, project)
             if not project.needs_lookup(opened_in(project)):
@@ -193,21 +190,6 @@ async def _say_what_is_late(ls: Server, project: Project) -> None:
     if notice and notice != project.late_notice:
         ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, notice))
     project.late_notice = notice
-
-
-async def _look_up(ls: Server, project: Project, request: LookupRequest) -> HistorySnapshot:
-    """Look up history in a thread; publish what is known first if the rest takes longer."""
-    run = partial(asyncio.get_running_loop().run_in_executor, ls.thread_pool)
-    first = await run(project.history.look_up_first, request)
-    rest = run(project.history.look_up, request)
-    try:
-        if first is not None:
-            await asyncio.wait((rest,), timeout=FIRST_COMMITS.limit)
-            if not rest.done() and project.accept_first_commits(first):
-                await _refresh_outdated_in(ls, project)
-    finally:
-        found = await rest
-    return found
 
 
 class BackgroundFlush:

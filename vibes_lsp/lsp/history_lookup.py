@@ -17,7 +17,7 @@ from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.snapshots import ClosedFiles, FirstCommits, HistorySnapshot
+from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot
 from vibes_lsp.placing.project_owners import KnownFile
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
@@ -224,23 +224,6 @@ class HistoryLookup:
         self._subjects: dict[str, str | None] = {}
         self._trailers: TrailerOverlay | None = None
 
-    def look_up_first(self, request: LookupRequest) -> FirstCommits | None:
-        """Return what git tells first about the only document of a request.
-
-        None if all of it can be asked at once: so much of history was read before.
-        """
-        return self._answer(lambda: self._look_up_first(request))
-
-    def _look_up_first(self, request: LookupRequest) -> FirstCommits | None:
-        if not request.use_git or len(request.texts) != 1:
-            return None
-        [path] = request.texts
-        locator = self._refreshed(request)
-        resolved = locator.first_commits(path)
-        if resolved is None:
-            return None
-        return FirstCommits(resolved, self._look_up_subjects(locator, (path,), resolved))
-
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says of all open documents, those of the request asked now."""
         return self._answer(lambda: self._look_up(request))
@@ -252,7 +235,7 @@ class HistoryLookup:
         self._request = request
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         locator = self._refreshed(request)
-        locator.prefetch_history(request.texts, also=request.opened - self._files.keys())
+        locator.prefetch_history(sorted(request.opened.union(request.texts)))
         for path, text in request.texts.items():
             self._files[path] = self._look_up_file(locator, path, text, request)
         nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}

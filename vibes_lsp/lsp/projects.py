@@ -32,7 +32,6 @@ from vibes_lsp.lsp.history_lookup import (
 from vibes_lsp.lsp.snapshots import (
     ClosedFiles,
     DocumentSnapshot,
-    FirstCommits,
     HistorySnapshot,
     TrailSnapshot,
     snapshot_of_file,
@@ -275,10 +274,6 @@ class Project:
     def needs_lookup(self, opened: list[tuple[str, Document]]) -> bool:
         """Whether history may answer differently now about any of these open documents."""
         return self._coverage.needs_lookup(opened)
-
-    def accept_first_commits(self, found: FirstCommits) -> bool:
-        """Use commits that are known before the rest; return whether it changes answers."""
-        return self._use_history(self._snapshot.history.with_commits(found))
 
     def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> None:
         """Use the result of a lookup."""

@@ -29,19 +29,6 @@ from vibes_lsp.trail.trail import Trail
 
 
 @dataclass(frozen=True, slots=True)
-class FirstCommits:
-    """The commits of a document's annotations, known before the rest of its history.
-
-    Attributes:
-        resolved_commits: Commits of annotations that record none, by the id of their first record.
-        subjects: The subjects of the annotations' commits.
-    """
-
-    resolved_commits: Mapping[str, ResolvedCommit]
-    subjects: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class HistorySnapshot:
     """The result of one lookup in git history.
 
@@ -66,15 +53,6 @@ class HistorySnapshot:
     notes: Mapping[str, FileNotes] = field(default_factory=dict)
     trailers: Mapping[str, FileTrailers] = field(default_factory=dict)
     subjects: Mapping[str, str] = field(default_factory=dict)
-
-    def with_commits(self, found: FirstCommits) -> HistorySnapshot:
-        """Return a copy with further commits of annotations and their subjects."""
-        return replace(
-            self,
-            has_git=True,
-            resolved_commits={**self.resolved_commits, **found.resolved_commits},
-            subjects={**self.subjects, **found.subjects},
-        )
 
 
 class ClosedFiles(msgspec.Struct, frozen=True, array_like=True):

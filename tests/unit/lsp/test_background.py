@@ -22,7 +22,7 @@ from vibes_lsp.lsp import indexing, projects, trail_checks
 from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import FirstCommits, HistorySnapshot
+from vibes_lsp.lsp.snapshots import HistorySnapshot
 from vibes_lsp.trail.index_writer import TRAIL_DATABASE
 from vibes_lsp.trail.log_index import LogIndex
 
@@ -125,41 +125,6 @@ async def test_the_file_that_is_looked_at_is_looked_up_first(
     found = server.projects.owner(uri)
     assert found is not None
     assert not found[0].needs_lookup(server.projects.opened_in(found[0]))
-
-
-async def test_commits_are_shown_while_the_rest_is_looked_up(
-    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,first-commits=0")
-    server, _ = running
-    slow, shown = Slow(), threading.Event()
-    commit = {"id": ResolvedCommit("a" * 40, CommitMethod.LOG)}
-    accept = projects.Project.accept_first_commits
-
-    def accepted(project: projects.Project, found: FirstCommits) -> bool:
-        is_new = accept(project, found)
-        shown.set()
-        return is_new
-
-    monkeypatch.setattr(
-        HistoryLookup, "look_up_first", lambda *_: FirstCommits(commit, {"a" * 40: "Subject"})
-    )
-    monkeypatch.setattr(
-        HistoryLookup, "look_up", lambda *_: slow(lambda: HistorySnapshot(is_done=True))
-    )
-    monkeypatch.setattr(projects.Project, "accept_first_commits", accepted)
-    uri = opened(server, trail.root / "src/auth.py")
-    await once(shown)
-    found = server.projects.owner(uri)
-    assert found is not None
-    history = found[0].snapshot.history
-    assert history.resolved_commits == commit
-    assert history.subjects == {"a" * 40: "Subject"}
-    assert not history.is_done
-    assert found[0].needs_lookup(server.projects.opened_in(found[0])), "it is provisional"
-    slow.go.set()
-    await settled(server)
-    assert found[0].snapshot.history == HistorySnapshot(is_done=True)
 
 
 async def test_an_outdated_check_is_skipped(
