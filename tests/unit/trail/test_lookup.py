@@ -122,6 +122,19 @@ def test_a_repeated_record_is_one(tmp_path: Path) -> None:
     assert record.line == 1
 
 
+def test_of_records_with_one_id_the_annotation_comes_first(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    other = writer.line("a.py", 1, 1, environment=ENVIRONMENT)
+    writer.edge("informed_by", other, other, target_type="annotation", annotation_id=LONG)
+    writer.line("a.py", 2, 2, environment=ENVIRONMENT, annotation_id=LONG)
+    trail = read_trail(tmp_path)
+    assert [record.line for record in trail.log.with_id(LONG)] == [3, 2]
+    record = trail.log.by_id(LONG)
+    assert record is not None
+    assert record.is_annotation
+    assert look_up(trail, LONG).record == record
+
+
 @pytest.mark.parametrize("prefix", ["", "a", "abc"])
 def test_a_prefix_of_under_four_characters_is_too_short(tmp_path: Path, prefix: str) -> None:
     complete(tmp_path)
