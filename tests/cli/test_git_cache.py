@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from tests.cli.attested_project import AttestedProject
     from tests.cli.run_vibes import CommandResult, RunVibes
 
     Ask: TypeAlias = Callable[[Path, Path], list[CommandResult]]
@@ -111,6 +112,28 @@ def test_deciding_and_writing_commands_do_not_use_the_cache(
     for reader in (("diff", "HEAD~1"), ("backfill",)):  # these read the index of the trail
         run_vibes(*reader, cwd=repository.path)
         assert git_answers(cache) == [], reader
+
+
+def test_what_is_signed_verified_or_published_comes_from_no_cache(
+    own: AttestedProject, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    badge = own.root / "badge.svg"
+    key, _ = own.entry("environment")
+    for command in (
+        ("attest", "--dry-run"),
+        ("attest",),
+        ("verify",),
+        ("disclose", key),
+        ("badge",),
+        ("check", "--badge", str(badge)),
+    ):
+        out = own.run(*command).out
+        if command == ("badge",):
+            badge.write_text(out, encoding="utf-8")
+        assert not cache.exists(), command
+    own.run("coverage")
+    assert git_answers(cache) != [], "a command that only displays has one"
 
 
 def test_a_cache_in_the_workspace_is_not_used(tmp_path: Path, cache: Path, ask: Ask) -> None:

@@ -91,7 +91,7 @@ def _measure(audit_dir: Path | None, *, use_git: bool) -> BadgeNumbers:
     project = open_project(audit_dir, uses_saved=False)
     directory = project.trail.directory
     tier, unsigned = _tier(project.trail)
-    with project.locator(use_git=use_git, use_cache=True) as locator:
+    with project.locator(use_git=use_git, use_kept_texts=False) as locator:
         files = owned_files(locator, project.config.tracking, open_repository(directory.project))
         return measure(files, project.trail, tier, unsigned)
 

@@ -170,16 +170,21 @@ class OpenProject:
 
         return Opened(self.trail, self.config.policy)
 
-    def locator(self, *, use_git: bool, use_cache: bool = False) -> ProjectLocator:
+    def locator(
+        self, *, use_git: bool, use_cache: bool = False, use_kept_texts: bool = True
+    ) -> ProjectLocator:
         """Return a context manager that locates annotations in the project's files.
 
         Args:
             use_git: Whether to search git's history.
             use_cache: See `ProjectLocator`.
+            use_kept_texts: See `ProjectLocator`.
         """
         from vibes_lsp.index.project_locator import ProjectLocator as Opened  # noqa: PLC0415
 
-        return Opened(self.trail, use_git=use_git, use_cache=use_cache)
+        return Opened(
+            self.trail, use_git=use_git, use_cache=use_cache, use_kept_texts=use_kept_texts
+        )
 
 
 def open_project(

@@ -4,8 +4,8 @@ It has only facts that depend on immutable objects, under the names of these: th
 a commit, what a commit brought to the log, renamed or moved, whose a commit's lines are. So no fact
 is ever outdated. Branches, the index, the trail and the work tree are read each time. An object's
 name does not prove its content if another person made the repository, so the facts of one
-repository are never used for another. `gate` and `check`, which decide whether a change may land,
-use only what they asked themselves.
+repository are never used for another. Commands that decide, sign or publish use only what they
+asked themselves.
 
 A database that is damaged, locked or missing costs time only.
 """
