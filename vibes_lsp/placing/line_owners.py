@@ -76,6 +76,8 @@ def owned_text(
     waiting: CandidateEdits,
     claims: Sequence[RecordClaim] = (),
     elsewhere: Elsewhere | None = None,
+    *,
+    is_nested: bool = False,
 ) -> TextOwners:
     """Return whose each line of a text is.
 
@@ -85,11 +87,13 @@ def owned_text(
         waiting: The edits that lines may be of which no commit has.
         claims: The annotations of the file without line hashes, in the order of rank.
         elsewhere: What other files have lost; asked only if a block here may come from there.
+        is_nested: Whether commits of a repository that is not asked have the file: then only what
+            was recorded with this very text is sure.
 
     Raises:
         HistoryUnavailable: Git fails; only if `elsewhere` asks it.
     """
-    screen = _Screen(text, head)
+    screen = _Screen(text, head, is_nested=is_nested)
     screen.replay(waiting)
     screen.follow_moves(elsewhere or Nowhere())
     screen.see_through_formatters()
@@ -106,8 +110,8 @@ class _Screen:
         new: The lines that HEAD does not have.
     """
 
-    def __init__(self, text: Text, head: FileInHead | None) -> None:
-        self._text, self._head = text, head or FileInHead("")
+    def __init__(self, text: Text, head: FileInHead | None, *, is_nested: bool) -> None:
+        self._text, self._head, self._is_nested = text, head or FileInHead(""), is_nested
         self._hashed = HashedText(text.lines)
         self.claims: dict[str, LocatedRange] = {}
         self._from_head = came_from(self._head.lines, text.lines)
@@ -142,9 +146,8 @@ class _Screen:
             if origin is None or (
                 edit.id not in waiting.logged and origin.moment + _SECOND >= edit.moment
             ):
-                self.owners[number] = LineOwner(
-                    edit.id, edit.id, edit.hashes[line.number], line.is_sure
-                )
+                is_sure = line.is_sure and self._may_be_sure(edit.content)
+                self.owners[number] = LineOwner(edit.id, edit.id, edit.hashes[line.number], is_sure)
 
     def follow_moves(self, elsewhere: Elsewhere) -> None:
         """Give new blocks the owners of the lines that the file, or another one, has lost."""
@@ -215,12 +218,17 @@ class _Screen:
         if (
             place.is_proven
             and claim.may_be_sure
+            and self._may_be_sure(claim.range.anchors.file_hash)
             and all(self._is_of_edit(claim, number) for number in kinds)
         ):
             return place, kinds
         if place.sure:
             place = replace(place, state=State.UNVERIFIED, confidence=0.5)
         return place, dict.fromkeys(kinds, LineKind.CLAIMED)
+
+    def _may_be_sure(self, content: str | None) -> bool:
+        """Whether no commit that is not asked can have taken away what was recorded with a text."""
+        return not self._is_nested or content in self._text.file_hashes
 
     def _contradiction(self, place: LocatedRange, numbers: Iterable[int]) -> LocatedRange:
         """Return a place whose lines git has since before the edit, with the latest commit."""

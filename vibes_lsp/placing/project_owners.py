@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
@@ -49,12 +49,14 @@ class KnownFile:
         waiting: The edits that lines may be of which no commit has.
         ids: The ids of all records that are known here.
         elsewhere: What other files have lost of which a block may be here.
+        is_nested: As for `line_owners.owned_text`.
     """
 
     head: FileInHead | None = None
     waiting: CandidateEdits = field(default_factory=lambda: CandidateEdits(()))
     ids: frozenset[str] = frozenset()
     elsewhere: Elsewhere | None = None
+    is_nested: bool = False
 
     def owned(self, text: Text, claims: Sequence[RecordClaim] = ()) -> TextOwners:
         """Return whose each line of a text is; see `line_owners.owned_text`."""
@@ -66,7 +68,9 @@ class KnownFile:
         )
         snapshots = _with_text(waiting.snapshots, text)
         waiting = replace(waiting, snapshots=snapshots, state=None if is_of_text else state)
-        return owned_text(text, self.head, waiting, claims, self.elsewhere)
+        return owned_text(
+            text, self.head, waiting, claims, self.elsewhere, is_nested=self.is_nested
+        )
 
     def with_edits(self, edits: Sequence[WaitingEdit], text: Text) -> KnownFile:
         """Return it with edits that were just made; the text is the one that they made."""
@@ -257,7 +261,8 @@ class ProjectOwners:
         found = [self.records.file(name) for name in names]
         if head is None:  # no commit says anything of the file, so no commit has its records
             everything = [edit for each in found for edit in each.edits]
-            return self._known_file(None, everything, {}, ())
+            known = self._known_file(None, everything, {}, ())
+            return replace(known, is_nested=self._is_nested(path))
         waiting = [edit for each in found for edit in each.waiting]
         lines = {edit: known for each in found for edit, known in each.lines.items()}
         return self._known_file(
@@ -294,12 +299,19 @@ class ProjectOwners:
         for name in names:
             if (found := self._committed.known_file(self._head, name)).lines:
                 return found
-        project = self._trail.directory.project
-        is_elsewhere = _is_nested(project, names[0]) or (
+        is_elsewhere = self._is_nested(names[0]) or (
             any(self.records.of_file(name) for name in names)
-            and self._repository.is_ignored(project / names[0])
+            and self._repository.is_ignored(self._trail.directory.project / names[0])
         )
         return None if is_elsewhere else FileInHead(names[0])
+
+    def _is_nested(self, path: str) -> bool:
+        """Whether a file is in a repository inside the project's, such as a submodule."""
+        project = self._trail.directory.project
+        folders = list(PurePosixPath(path).parents)[:-1]
+        return self._repository is not None and any(
+            os.path.lexists(project / folder / ".git") for folder in folders
+        )
 
     def known_for(self, path: str, text: Text) -> KnownFile:
         """Return what is known of a file with what other files have lost that may be here.
@@ -382,12 +394,6 @@ class ProjectOwners:
             data = None if self._snapshots is None else self._snapshots(content)
             self._texts[content] = None if data is None else Text.from_bytes(data)
         return self._texts[content]
-
-
-def _is_nested(project: Path, path: str) -> bool:
-    """Whether a file is in a repository of its own, such as a submodule, inside the project."""
-    folders = PurePosixPath(path).parents
-    return any(os.path.lexists(project / folder / ".git") for folder in list(folders)[:-1])
 
 
 def _with_text(snapshots: Snapshots, text: Text) -> Snapshots:

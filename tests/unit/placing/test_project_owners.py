@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.trails import Repository, TrailWriter
+from tests.trails import OMIT, Repository, TrailWriter
 from tests.unit.placing.waiting_edits import joined, lines_of
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.location import LineKind, Method, State
@@ -238,6 +238,53 @@ def test_a_file_that_git_ignores_is_placed_by_its_records(files: Files) -> None:
     edit = files.edit("made.py", 1, 6, *BLOCK)
     files.repository.commit("All", date=AFTER)
     assert files.owned("made.py") == {edit: ((1, 6),)}
+
+
+@pytest.fixture(params=["submodule", "repository inside"])
+def nested(
+    files: Files, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Repository:
+    """A repository in folder `lib`, which says itself what its commits took away."""
+    is_submodule = request.param == "submodule"
+    repository = Repository(
+        tmp_path_factory.mktemp("other") if is_submodule else files.root / "lib"
+    )
+    repository.write("b.py", joined(*PERSON))
+    repository.commit("Begun", date=BEFORE)
+    if is_submodule:
+        files.repository.add_submodule(repository, "lib")
+    files.repository.commit("Begun", date=BEFORE)
+    return Repository(files.root / "lib")
+
+
+@pytest.mark.parametrize("hashes", [True, False])
+def test_in_a_nested_repository_only_the_text_of_the_record_is_sure(
+    files: Files, nested: Repository, hashes: bool
+) -> None:
+    files.edit("lib/a.py", 1, 6, *BLOCK, **({} if hashes else {"line_hashes": OMIT}))
+    nested.commit("Made", date=AFTER)
+    files.repository.commit("Made", date=AFTER)
+    (placement,) = files.located("lib/a.py")
+    assert (placement.located.state, placement.located.sure) == (State.EXACT, True)
+    files.write("lib/a.py", *PERSON)
+    nested.commit("Removed", date="2026-02-03T13:00:00+00:00")
+    files.write("lib/a.py", *PERSON, *BLOCK)
+    nested.commit("Typed again by a person", date="2026-02-03T14:00:00+00:00")
+    (placement,) = files.located("lib/a.py")
+    assert placement.owned_ranges == ((5, 10),)
+    assert set(placement.located.kinds) == {LineKind.CLAIMED}
+    assert not placement.located.sure
+
+
+def test_a_copy_in_a_nested_repository_is_not_sure(files: Files, nested: Repository) -> None:
+    files.edit("lib/a.py", 1, 6, *BLOCK)
+    nested.commit("Made", date=AFTER)
+    files.write("lib/a.py", *BLOCK, *PERSON, *BLOCK)
+    nested.commit("Copied", date="2026-02-03T13:00:00+00:00")
+    assert not any(each.located.sure for each in files.located("lib/a.py"))
+    files.write("lib/b.py", *PERSON, *BLOCK)
+    nested.commit("Copied", date="2026-02-03T14:00:00+00:00")
+    assert files.owned("lib/b.py") == {}
 
 
 def test_lines_without_hashes_that_git_had_before_are_contradicted(files: Files) -> None:
