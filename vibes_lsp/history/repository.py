@@ -331,6 +331,25 @@ def is_tracked(path: Path) -> bool:
         return False
 
 
+def was_committed(path: Path, moment: datetime) -> bool:
+    """Whether the last commit of HEAD's history before a moment that changed a file left it there.
+
+    False outside a work tree, without git, and before the first commit.
+
+    Args:
+        path: Absolute; its folder may be gone.
+        moment: With a time zone.
+    """
+    folder = next((each for each in path.parents if each.is_dir()), path.parent)
+    name = path.relative_to(folder).as_posix()
+    last = ("--max-count=1", f"--min-age={int(moment.timestamp())}")
+    try:
+        commit = run_git(folder, "rev-list", *last, "HEAD", "--", f":(literal){name}").decode()
+        return bool(commit) and bool(run_git(folder, "ls-tree", commit.strip(), f"./{name}"))
+    except HistoryUnavailable:
+        return False
+
+
 def tracked_names(folder: Path) -> frozenset[str]:
     """Return the names of the files in a folder that git tracks, ignored or not; else nothing."""
     try:

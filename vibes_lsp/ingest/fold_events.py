@@ -33,7 +33,6 @@ from vibes_lsp.ingest.command_files import (
     remove_old_marks,
     session_key,
 )
-from vibes_lsp.ingest.earlier_files import without_overwrites
 from vibes_lsp.ingest.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
 from vibes_lsp.ingest.event_log import (
     REPEATED,
@@ -52,6 +51,7 @@ from vibes_lsp.ingest.waiting_events import (
     event_of,
     owned_path,
     read_batch,
+    without_overwrites,
     without_repeats,
 )
 from vibes_lsp.model.members import Members

@@ -21,15 +21,14 @@ from vibes_lsp.errors import (
     MalformedJson,
     UnreadableFile,
 )
-from vibes_lsp.history.repository import tracked_names
-from vibes_lsp.ingest.earlier_files import without_overwrites
+from vibes_lsp.history.repository import tracked_names, was_committed
 from vibes_lsp.ingest.event_log import (
     NOTHING_TO_RECORD,
     REPEATED,
     EventSource,
     source_of,
 )
-from vibes_lsp.ingest.events import AgentEvent, FilesEdited, Visit
+from vibes_lsp.ingest.events import AgentEvent, FileEdit, FilesEdited, Visit
 from vibes_lsp.ingest.hook_spool import LARGE, MAX_PAYLOAD
 from vibes_lsp.ingest.payloads import agent_of, parse_payload, read_event
 from vibes_lsp.model.members import Members
@@ -168,6 +167,33 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
         _logger.info("an agent's event is not read: %s", type(error).__name__)
         reason = f"internal error: {type(error).__name__}"
     return WaitingEvent(path.stem, path, received, event, source, reason)
+
+
+def without_overwrites(event: AgentEvent, moment: datetime) -> AgentEvent:
+    """Return an event that does not call files new which git had before it.
+
+    The lines of such an edit are not known: some may have been there. A file that was overwritten,
+    but never committed before, is taken for new: only git can tell.
+
+    Args:
+        event: The event.
+        moment: When it happened.
+    """
+    action = event.action
+    if not isinstance(action, FilesEdited):
+        return event
+    edits = tuple(
+        _overwriting(each)
+        if each.may_overwrite and was_committed(Path(each.path), moment)
+        else each
+        for each in action.edits
+    )
+    return replace(event, action=FilesEdited(edits))
+
+
+def _overwriting(edit: FileEdit) -> FileEdit:
+    written = edit.new if edit.after is None else edit.after
+    return replace(edit, creates=False, after=written, old=None, new=None, hunks=())
 
 
 def event_of(directory: AuditDir, payload: Members) -> tuple[AgentEvent | None, str]:

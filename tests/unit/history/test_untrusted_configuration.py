@@ -16,7 +16,7 @@ from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import PatchHunk, commit_patch, staged_patch
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.repository import open_repository, was_committed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +71,7 @@ def call_everything(writer: TrailWriter) -> None:
     assert git.nearest_ancestor([head]) == head
     assert "a.py" in git.tracked_files(writer.root)
     git.is_ignored(writer.root / "a.py")
+    assert was_committed(writer.root / "a.py", START)
     wanted = [str(record["annotation_id"]) for record in writer.files.records()]
     assert len(commits_by_log(git, writer.files.log, wanted)) == 2
     assert len(commits_by_path(git, writer.root, {"a.py": [START]})) == 1

@@ -16,12 +16,12 @@ from tests.unit.ingest.published_edits import cursor
 from tests.unit.ingest.tool_calls import as_bytes
 from tests.unit.recording.projects import new_project
 from vibes_lsp.ingest import hook_spool
-from vibes_lsp.ingest.earlier_files import without_overwrites
 from vibes_lsp.ingest.edited_lines import resolve_edit, why_unresolved
 from vibes_lsp.ingest.events import FilesEdited
 from vibes_lsp.ingest.fold_events import fold_events
 from vibes_lsp.ingest.hook_spool import store_event
 from vibes_lsp.ingest.payloads import read_event
+from vibes_lsp.ingest.waiting_events import without_overwrites
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +80,29 @@ def test_lines_of_a_file_that_was_committed_before_are_not_claimed(
     repository.commit("Delete it")
     assert not has_lines(kind, tmp_path, START + timedelta(seconds=90))
     assert has_lines(kind, tmp_path, START + timedelta(minutes=3))
+
+
+def test_a_file_of_a_merged_branch_was_committed_before(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.commit("Start")
+    repository.switch("topic", create=True)
+    repository.write(NAME, "one\n")
+    repository.commit("Add the file")
+    repository.switch("main")
+    repository.write("other.py", "x\n")
+    repository.commit("Another file")
+    repository.merge("topic")
+    assert has_lines("codex-create", tmp_path, START + timedelta(seconds=30))
+    assert not has_lines("codex-create", tmp_path, START + timedelta(seconds=150))
+
+
+def test_a_file_in_a_folder_that_is_gone_was_committed_before(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    file = repository.write(NAME, "one\n")
+    repository.commit("Add the file")
+    file.unlink()
+    file.parent.rmdir()
+    assert not has_lines("codex-create", tmp_path, START + timedelta(minutes=1))
 
 
 @pytest.mark.parametrize("kind", UNPROVEN)
